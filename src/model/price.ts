@@ -1,0 +1,34 @@
+/** A price: the real price times 10^18, exact, within -2^127 .. 2^127-1 (the 16 bytes of a streaming payload). */
+export type Price = bigint & { readonly price: unique symbol };
+
+export const PRICE_SCALE = 10n ** 18n;
+export const PRICE_MIN = -(2n ** 127n) as Price;
+export const PRICE_MAX = (2n ** 127n - 1n) as Price;
+
+/** Bytes of a price in a streaming payload: a big-endian two's-complement integer. */
+export const PRICE_BYTES = 16;
+
+/** 39 digits of 2^127 and a sign: anything longer is out of range before it is parsed. */
+const PRICE_TEXT_LENGTH_MAX = 40;
+const PRICE_TEXT = /^-?(?:0|[1-9][0-9]*)$/;
+
+/**
+ * Reads a price as it stands on the wire: `-?[0-9]+` without leading zeros, signs or spaces.
+ * @returns the price, or `undefined` when the text has another form or the value needs more than 16 bytes.
+ */
+export function parsePrice(text: string): Price | undefined {
+  if (text.length > PRICE_TEXT_LENGTH_MAX || !PRICE_TEXT.test(text)) return undefined;
+  const value = BigInt(text);
+  return value < PRICE_MIN || value > PRICE_MAX ? undefined : (value as Price);
+}
+
+/** Writes `price` as 16 big-endian two's-complement bytes at `offset`. */
+export function writePrice(price: Price, out: Buffer, offset: number): void {
+  out.writeBigInt64BE(price >> 64n, offset);
+  out.writeBigUInt64BE(BigInt.asUintN(64, price), offset + 8);
+}
+
+/** Reads the 16 bytes that {@link writePrice} writes. */
+export function readPrice(bytes: Buffer, offset: number): Price {
+  return ((bytes.readBigInt64BE(offset) << 64n) | bytes.readBigUInt64BE(offset + 8)) as Price;
+}

@@ -1,0 +1,57 @@
+import type { AggregationType, Asset, AssetIndex, PublisherIndex, SignatureType } from './asset.js';
+import type { Price } from './price.js';
+import type { TimeNs } from './time.js';
+
+/** Why an aggregate was signed: its period came round, or the price moved far enough. */
+export type Trigger = 'clock' | 'delta';
+
+/**
+ * A publisher's signed price that passed every check. The texts are the publisher's own and are passed on exactly as
+ * they came; the bytes and integers beside them are what the service computes with.
+ */
+export interface PublisherPrice {
+  readonly assetIndex: AssetIndex;
+  readonly publisherIndex: PublisherIndex;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  /** The recomputed `msg_hash`: 32 bytes, big-endian. It is a leaf of the Merkle tree. */
+  readonly msgHash: Uint8Array;
+  readonly wire: PublisherWire;
+}
+
+/** The strings of a publisher's `signed_price` as they came. */
+export interface PublisherWire {
+  readonly publisherKey: string;
+  readonly externalAssetId: string;
+  readonly price: string;
+  readonly r: string;
+  readonly s: string;
+  /** Absent in Stark signatures. */
+  readonly v: string | undefined;
+  readonly msgHash: string;
+  /** The JSON text of `metadata`; absent when the publisher sent none. */
+  readonly metadata: string | undefined;
+}
+
+/** An aggregate with the service's signature: what REST serves and the store keeps. */
+export interface SignedAggregate {
+  readonly asset: Asset;
+  readonly trigger: Trigger;
+  readonly price: Price;
+  /** The newest signature time among the inputs. */
+  readonly timestampNs: TimeNs;
+  /** When the service signed. */
+  readonly signedAtNs: TimeNs;
+  readonly signatureType: SignatureType;
+  /** `evm`: the checksummed address. `stark`: the public key's x coordinate. `0x` hex. */
+  readonly publicKey: string;
+  readonly msgHash: Uint8Array;
+  readonly r: Uint8Array;
+  readonly s: Uint8Array;
+  /** 27 or 28; `undefined` in Stark signatures. */
+  readonly v: number | undefined;
+  readonly merkleRoot: Uint8Array;
+  readonly algorithm: AggregationType;
+  /** Sorted by publisher key. */
+  readonly inputs: readonly PublisherPrice[];
+}

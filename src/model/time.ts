@@ -1,0 +1,35 @@
+/** UNIX time in nanoseconds, exact. A `number` cannot hold one. */
+export type TimeNs = bigint & { readonly timeNs: unique symbol };
+
+export const NS_PER_MS = 1_000_000n;
+export const NS_PER_SECOND = 1_000_000_000n;
+
+/** 2^63-1 ns is the year 2262; the wire's timestamps are int64. */
+const TIME_MAX = 2n ** 63n - 1n;
+const TIME_TEXT_LENGTH_MAX = 19;
+const TIME_TEXT = /^(?:0|[1-9][0-9]*)$/;
+
+/** Where the time comes from. Everything below `main` is handed one, so tests run on a clock of their own. */
+export interface Clock {
+  nowNs(): TimeNs;
+}
+
+/**
+ * Reads a nanosecond timestamp from its decimal digits.
+ * @returns the time, or `undefined` when the text is no plain decimal int64 of 0 or above.
+ */
+export function parseTimeNs(text: string): TimeNs | undefined {
+  if (text.length > TIME_TEXT_LENGTH_MAX || !TIME_TEXT.test(text)) return undefined;
+  const value = BigInt(text);
+  return value > TIME_MAX ? undefined : (value as TimeNs);
+}
+
+/** The whole UNIX second that `timeNs` lies in, as a bigint. */
+export function secondOf(timeNs: TimeNs): bigint {
+  return timeNs / NS_PER_SECOND;
+}
+
+/** The whole UNIX millisecond that `timeNs` lies in; a double holds it exactly. */
+export function millisecondOf(timeNs: TimeNs): number {
+  return Number(timeNs / NS_PER_MS);
+}
