@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import * as noble from '@noble/secp256k1';
+import type { Secp256k1 } from './secp256k1.js';
+
+// noble's synchronous signing needs its two hashes handed in.
+noble.hashes.sha256 = (message) => sha256(message);
+noble.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
+
+/** The curve in plain JavaScript, for platforms without a build of libsecp256k1, and the reference in tests. */
+export const nobleSecp256k1: Secp256k1 = {
+  implementation: 'noble',
+  sign(digest32, key32) {
+    refuseInvalidKey(key32);
+    const recovered = noble.sign(digest32, key32, { prehash: false, format: 'recovered' });
+    const recovery = recovered[0];
+    assert(recovery === 0 || recovery === 1);
+    return { signature: recovered.subarray(1), recovery };
+  },
+  recover(digest32, signature64, recovery) {
+    const recovered = new Uint8Array(65);
+    recovered[0] = recovery;
+    recovered.set(signature64, 1);
+    try {
+      return noble.recoverPublicKey(recovered, digest32, { prehash: false, isCompressed: false });
+    } catch {
+      return undefined;
+    }
+  },
+  publicKey(key32) {
+    refuseInvalidKey(key32);
+    return noble.getPublicKey(key32, false);
+  },
+};
+
+function refuseInvalidKey(key32: Uint8Array): void {
+  if (!noble.utils.isValidSecretKey(key32)) throw new RangeError('secp256k1 private key is not in 1 .. n-1');
+}
