@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { type AffinePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
+
+/**
+ * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low is the
+ * lower 248 bits of an operand and high the rest. The operands are field elements, 0 .. p-1.
+ *
+ * The first operand names an asset and a publisher's oracle and comes again and again, so its part of the sum is kept.
+ * With that a hash takes 50 µs and a check of a declared hash 30 µs; @scure/starknet takes 1.4 ms.
+ */
+export class Pedersen {
+  readonly #firstParts = new Map<bigint, AffinePoint>();
+  readonly #firstPartsMax: number;
+
+  /** @param firstPartsMax how many first operands to remember, about 250 bytes each. */
+  constructor(firstPartsMax = 16_384) {
+    this.#firstPartsMax = firstPartsMax;
+  }
+
+  hash(x: bigint, y: bigint): bigint {
+    return this.#sum(x, y).toAffine()!.x;
+  }
+
+  /** Whether `hash` is the hash of (x, y). Needs no division, which is half of the work of `hash`. */
+  isHash(x: bigint, y: bigint, hash: bigint): boolean {
+    return hash < FIELD_PRIME && this.#sum(x, y).hasX(hash);
+  }
+
+  #sum(x: bigint, y: bigint): PointSum {
+    assert(x >= 0n && x < FIELD_PRIME && y >= 0n && y < FIELD_PRIME, 'a Pedersen operand is a field element');
+    const first = this.#firstPart(x);
+    const sum = new PointSum();
+    sum.add(first.x, first.y);
+    addOperand(sum, y, P2, P3);
+    return sum;
+  }
+
+  #firstPart(x: bigint): AffinePoint {
+    const known = this.#firstParts.get(x);
+    if (known !== undefined) return known;
+    const sum = new PointSum();
+    sum.add(SHIFT.x, SHIFT.y);
+    addOperand(sum, x, P0, P1);
+    const part = sum.toAffine()!;
+    // The oldest goes. A part takes 0.1 ms to make again, which is not worth keeping track of use.
+    if (this.#firstParts.size >= this.#firstPartsMax) {
+      this.#firstParts.delete(this.#firstParts.keys().next().value!);
+    }
+    this.#firstParts.set(x, part);
+    return part;
+  }
+}
+
+const LOW_BITS = 248;
+
+function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: AffinePoint): void {
+  low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand), false);
+  // At most 8 times, and never for a price, which fills less than 160 bits.
+  for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
+}
+
+// The constant points, made from the digits of pi so that nobody knows a relation between them: "Pedersen hash function",
+// StarkEx documentation, and pedersen_params.json of StarkWare's starkex-resources.
+const SHIFT: AffinePoint = {
+  x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
+  y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
+};
+const P0 = new TabledPoint(
+  {
+    x: 996781205833008774514500082376783249102396023663454813447423147977397232763n,
+    y: 1668503676786377725805489344771023921079126552019160156920634619255970485781n,
+  },
+  8,
+);
+const P1: AffinePoint = {
+  x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
+  y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
+};
+// The second operand is never seen twice, so its table is the larger one; prices use the lower ten windows of it.
+const P2 = new TabledPoint(
+  {
+    x: 2138414695194151160943305727036575959195309218611738193261179310511854807447n,
+    y: 113410276730064486255102093846540133784865286929052426931474106396135072156n,
+  },
+  12,
+);
+const P3: AffinePoint = {
+  x: 2379962749567351885752724891227938183011949129833673362440656643086021394946n,
+  y: 776496453633298175483985398648758586525933812536653089401905292063708816422n,
+};
