@@ -1,0 +1,57 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { BUILT_IN_CALENDARS } from './definition.js';
+import { MINUTES_PER_DAY, type Schedule, type Session } from './schedule.js';
+import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from './status.js';
+import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';
+
+const TIME_ZONE = 'America/New_York';
+
+/** Monday to Friday with the same sessions each day. */
+function fiveDays(...sessions: Session[]): readonly (readonly Session[])[] {
+  return [sessions, sessions, sessions, sessions, sessions, [], []];
+}
+
+function at(hour: number, minute = 0): number {
+  return hour * 60 + minute;
+}
+
+/** New York's stock market with today's hours, whatever the year asked about. */
+const usEquities: Schedule = {
+  timeZone: TIME_ZONE,
+  week: fiveDays(
+    { fromMin: at(4), toMin: at(9, 30), status: MARKET_EXTENDED },
+    { fromMin: at(9, 30), toMin: at(16), status: MARKET_REGULAR },
+    { fromMin: at(16), toMin: at(20), status: MARKET_AFTER_HOURS },
+  ),
+  isHoliday: isNyseHoliday,
+  earlyCloseMin: (date) => (isNyseEarlyClose(date) ? at(13) : undefined),
+  closures: new Set(),
+  earlyCloseMins: new Map(),
+};
+
+/** Trading days that begin at 17:00 the evening before: they meet, and make one week from Sunday to Friday. */
+const forex: Schedule = {
+  timeZone: TIME_ZONE,
+  week: fiveDays({ fromMin: at(17) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
+  isHoliday: isChristmasOrNewYear,
+  earlyCloseMin: () => undefined,
+  closures: new Set(),
+  earlyCloseMins: new Map(),
+};
+
+/** As forex, but each trading day begins an hour later: the daily break. */
+const metals: Schedule = {
+  ...forex,
+  week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
+  isHoliday: (date) => isChristmasOrNewYear(date) || isGoodFriday(date),
+};
+
+export const BUILT_IN_SCHEDULES: Readonly<Record<(typeof BUILT_IN_CALENDARS)[number], Schedule>> = {
+  us_equities: usEquities,
+  forex,
+  metals,
+};
+
+function isChristmasOrNewYear({ month, day }: Temporal.PlainDate): boolean {
+  return (month === 12 && day === 25) || (month === 1 && day === 1);
+}

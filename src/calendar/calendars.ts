@@ -1,0 +1,172 @@
+import { Temporal } from 'temporal-polyfill';
+import { BUILT_IN_SCHEDULES } from './built-in.js';
+import type { CalendarDefinition } from './definition.js';
+import { closedEarly, MINUTES_PER_DAY, type Schedule, type Session, usualSessionsOn } from './schedule.js';
+import {
+  type Calendar,
+  MARKET_AFTER_HOURS,
+  MARKET_EXTENDED,
+  MARKET_REGULAR,
+  type OpenStatus,
+} from './status.js';
+import { createCalendar } from './timeline.js';
+
+/** A definition that makes no sense, and where: the path begins with the calendar's name. */
+export interface CalendarError {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The calendars by name. One whose definition has an error is missing. */
+export interface Calendars {
+  readonly calendars: ReadonlyMap<string, Calendar>;
+  readonly errors: readonly CalendarError[];
+}
+
+/** An asset's word for trading around the clock: no calendar may take the name. */
+const NO_CALENDAR = 'none';
+const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const MINUTES_PER_WEEK = 7 * MINUTES_PER_DAY;
+const STATUS_CODES: Readonly<Record<'regular' | 'extended' | 'after_hours', OpenStatus>> = {
+  regular: MARKET_REGULAR,
+  extended: MARKET_EXTENDED,
+  after_hours: MARKET_AFTER_HOURS,
+};
+/** A name, not an offset such as `+09:00` nor a date with a zone, which Temporal would take too. */
+const ZONE_NAME = /^[A-Za-z][\w+\-/]*$/;
+
+/** The built-in calendars with the operator's additions, and the operator's own. */
+export function createCalendars(definitions: Readonly<Record<string, CalendarDefinition>>): Calendars {
+  const calendars = new Map<string, Calendar>();
+  const errors: CalendarError[] = [];
+  for (const [name, schedule] of Object.entries(BUILT_IN_SCHEDULES)) {
+    calendars.set(name, createCalendar(name, schedule));
+  }
+  for (const [name, definition] of Object.entries(definitions)) {
+    const found: CalendarError[] = [];
+    const report = (path: readonly (string | number)[], message: string): void => {
+      found.push({ path: [name, ...path], message });
+    };
+    const base = isBuiltIn(name)
+      ? builtInSchedule(name, definition, report)
+      : ownSchedule(name, definition, report);
+    const schedule = base && withExceptions(base, definition, report);
+    if (schedule !== undefined && found.length === 0) calendars.set(name, createCalendar(name, schedule));
+    else calendars.delete(name);
+    errors.push(...found);
+  }
+  return { calendars, errors };
+}
+
+type SessionDefinitions = NonNullable<CalendarDefinition['sessions']>;
+type Report = (path: readonly (string | number)[], message: string) => void;
+
+type BuiltInName = keyof typeof BUILT_IN_SCHEDULES;
+
+function isBuiltIn(name: string): name is BuiltInName {
+  return Object.hasOwn(BUILT_IN_SCHEDULES, name);
+}
+
+function builtInSchedule(name: BuiltInName, definition: CalendarDefinition, report: Report): Schedule {
+  for (const key of ['time_zone', 'sessions'] as const) {
+    if (definition[key] !== undefined) {
+      report([key], 'this calendar is built in: only closures and early_closes can be added to it');
+    }
+  }
+  return BUILT_IN_SCHEDULES[name];
+}
+
+function ownSchedule(name: string, definition: CalendarDefinition, report: Report): Schedule | undefined {
+  if (name === NO_CALENDAR)
+    report([], `"${NO_CALENDAR}" means trading around the clock: choose another name`);
+  const { time_zone: timeZone, sessions } = definition;
+  if (timeZone === undefined) report(['time_zone'], 'required: an IANA name such as "Asia/Tokyo"');
+  else if (!isTimeZone(timeZone)) report(['time_zone'], `no IANA time zone is named "${timeZone}"`);
+  if (sessions === undefined) report(['sessions'], 'required: without sessions the market would never open');
+  if (timeZone === undefined || sessions === undefined) return undefined;
+  return {
+    timeZone,
+    week: weekOf(sessions, report),
+    isHoliday: () => false,
+    earlyCloseMin: () => undefined,
+    closures: new Set(),
+    earlyCloseMins: new Map(),
+  };
+}
+
+function isTimeZone(name: string): boolean {
+  if (!ZONE_NAME.test(name)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The sessions of each weekday, Monday first. */
+function weekOf(definitions: SessionDefinitions, report: Report): Session[][] {
+  const week: Session[][] = WEEKDAYS.map(() => []);
+  const placed: PlacedSession[] = [];
+  for (const [index, { days, from, to, status }] of definitions.entries()) {
+    const fromMin = minutesOf(from);
+    const toMin = minutesOf(to) + (minutesOf(to) > fromMin ? 0 : MINUTES_PER_DAY);
+    for (const day of days) {
+      const weekday = WEEKDAYS.indexOf(day);
+      const mondayMin = weekday * MINUTES_PER_DAY;
+      const session = { fromMin, toMin, status: STATUS_CODES[status] };
+      week[weekday]!.push(session);
+      placed.push({ ...session, fromMin: mondayMin + fromMin, toMin: mondayMin + toMin, index });
+    }
+  }
+  for (const day of week) day.sort((a, b) => a.fromMin - b.fromMin);
+  checkWeek(placed, report);
+  return week;
+}
+
+/** A session in minutes from the midnight that begins Monday, and its place in the configuration's list. */
+interface PlacedSession extends Session {
+  readonly index: number;
+}
+
+/** Reports sessions that overlap, and a week that never changes its status: it would have no next change. */
+function checkWeek(placed: PlacedSession[], report: Report): void {
+  placed.sort((a, b) => a.fromMin - b.fromMin);
+  let openMin = 0;
+  for (const [place, { fromMin, toMin, index }] of placed.entries()) {
+    openMin += toMin - fromMin;
+    const isLast = place === placed.length - 1;
+    const next = placed[isLast ? 0 : place + 1]!;
+    if (toMin > next.fromMin + (isLast ? MINUTES_PER_WEEK : 0)) {
+      const day = WEEKDAYS[Math.floor(next.fromMin / MINUTES_PER_DAY) % WEEKDAYS.length]!;
+      report(['sessions', next.index], `overlaps sessions[${index}] on ${day}`);
+    }
+  }
+  if (openMin === MINUTES_PER_WEEK && placed.every(({ status }) => status === placed[0]!.status)) {
+    report(
+      ['sessions'],
+      `the status never changes: an asset that trades so has the calendar "${NO_CALENDAR}"`,
+    );
+  }
+}
+
+/** Adds the operator's closures and early closes. Reports early closes that do not fall within regular hours. */
+function withExceptions(base: Schedule, definition: CalendarDefinition, report: Report): Schedule {
+  const closures = new Set(definition.closures);
+  const earlyCloseMins = new Map<string, number>();
+  for (const [day, time] of Object.entries(definition.early_closes)) {
+    const date = Temporal.PlainDate.from(day);
+    if (closures.has(day) || base.isHoliday(date)) {
+      report(['early_closes', day], 'the market does not open on that day');
+    } else if (closedEarly(usualSessionsOn(base, date), minutesOf(time)) === undefined) {
+      report(['early_closes', day], `${time} is not within the regular hours of that day`);
+    }
+    earlyCloseMins.set(day, minutesOf(time));
+  }
+  return { ...base, closures, earlyCloseMins };
+}
+
+function minutesOf(timeOfDay: string): number {
+  const [hour, minute] = timeOfDay.split(':');
+  return Number(hour) * 60 + Number(minute);
+}

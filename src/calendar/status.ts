@@ -1,0 +1,29 @@
+export const MARKET_CLOSED = 0;
+export const MARKET_REGULAR = 1;
+/** The session before regular hours. */
+export const MARKET_EXTENDED = 2;
+export const MARKET_AFTER_HOURS = 3;
+
+/** The market status codes of the wire: spec.md, "Market status codes". */
+export type MarketStatus = 0 | 1 | 2 | 3;
+/** The status of a session; between sessions the market is closed. */
+export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
+
+/** A market at one instant, and its next real change: `nextStatus` is never `status`. */
+export interface MarketState {
+  readonly status: MarketStatus;
+  readonly nextStatus: MarketStatus;
+  /** UNIX seconds of the change, after the asked instant: from this second on `nextStatus` holds. */
+  readonly changeAtS: number;
+}
+
+/** When a market trades. */
+export interface Calendar {
+  readonly name: string;
+  /**
+   * The state at `unixS`, UNIX seconds, whole or not. Within one status it answers from the last answer, so it may be
+   * asked on every tick.
+   * @throws RangeError when `unixS` is no number or about 270,000 years away.
+   */
+  stateAt(unixS: number): MarketState;
+}

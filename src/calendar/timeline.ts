@@ -1,0 +1,108 @@
+import { strict as assert } from 'node:assert';
+import { Temporal } from 'temporal-polyfill';
+import { MINUTES_PER_DAY, type Schedule, sessionsOn } from './schedule.js';
+import { type Calendar, MARKET_CLOSED, type MarketState, type MarketStatus } from './status.js';
+
+/** A session as it happens: `startS` is in it, `endS` is not. UNIX seconds. */
+interface Interval {
+  readonly startS: number;
+  readonly endS: number;
+  readonly status: MarketStatus;
+}
+
+/** Trading days kept as instants. A change of status looks at a few neighbouring days; the month's worth is spare. */
+const DAYS_CACHED_MAX = 32;
+
+/** Weeks that lie ahead at most before the status changes, not counting the operator's closures. */
+const QUIET_WEEKS_MAX = 4;
+
+/** Lays a schedule along the time line. The schedule must change its status within the week. */
+export function createCalendar(name: string, schedule: Schedule): Calendar {
+  const days = new Map<string, readonly Interval[]>();
+  // Every week without a change takes at least one closure.
+  const daysAheadMax = 7 * (QUIET_WEEKS_MAX + schedule.closures.size);
+  let lastFromS = Number.POSITIVE_INFINITY;
+  let last: MarketState = { status: MARKET_CLOSED, nextStatus: MARKET_CLOSED, changeAtS: 0 };
+
+  return {
+    name,
+    stateAt(unixS) {
+      if (unixS >= lastFromS && unixS < last.changeAtS) return last;
+      const found = find(unixS);
+      lastFromS = found.fromS;
+      last = found.state;
+      return last;
+    },
+  };
+
+  /** The state at `unixS`, and an instant from which it has held at the latest. */
+  function find(unixS: number): { fromS: number; state: MarketState } {
+    // A session that lasts now may belong to yesterday's trading day.
+    let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
+    let status: MarketStatus = MARKET_CLOSED;
+    let fromS = unixS;
+    let untilS = 0;
+    for (let ahead = 0; ahead <= daysAheadMax; ahead++, date = date.add({ days: 1 })) {
+      for (const session of intervalsOn(date)) {
+        if (session.endS <= unixS) {
+          // The last session that has ended: nothing has happened since.
+          fromS = session.endS;
+        } else if (session.startS <= unixS) {
+          status = session.status;
+          fromS = session.startS;
+          untilS = session.endS;
+        } else if (status === MARKET_CLOSED) {
+          const state = { status, nextStatus: session.status, changeAtS: session.startS };
+          return { fromS, state };
+        } else if (session.startS > untilS) {
+          return { fromS, state: { status, nextStatus: MARKET_CLOSED, changeAtS: untilS } };
+        } else if (session.status !== status) {
+          return { fromS, state: { status, nextStatus: session.status, changeAtS: untilS } };
+        } else {
+          untilS = session.endS;
+        }
+      }
+    }
+    assert.fail(`calendar ${name} does not change for ${daysAheadMax} days`);
+  }
+
+  function intervalsOn(date: Temporal.PlainDate): readonly Interval[] {
+    const key = date.toString();
+    let intervals = days.get(key);
+    if (intervals === undefined) {
+      if (days.size >= DAYS_CACHED_MAX) days.clear();
+      intervals = sessionsOn(schedule, date)
+        .map(({ fromMin, toMin, status }) => ({
+          startS: instantOf(date, fromMin, schedule.timeZone),
+          endS: instantOf(date, toMin, schedule.timeZone),
+          status,
+        }))
+        // A change of the clocks may skip a whole session.
+        .filter(({ startS, endS }) => startS < endS);
+      days.set(key, intervals);
+    }
+    return intervals;
+  }
+}
+
+function dateAt(unixS: number, timeZone: string): Temporal.PlainDate {
+  const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(unixS) * 1000);
+  return instant.toZonedDateTimeISO(timeZone).toPlainDate();
+}
+
+/**
+ * UNIX seconds of the first instant at which the clocks of the zone show this time of day or have passed it: a time
+ * that the clocks skip is when they jump, and of a time that they show twice it is the first.
+ */
+function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string): number {
+  const dayOffset = Math.floor(minutes / MINUTES_PER_DAY);
+  const minuteOfDay = minutes - dayOffset * MINUTES_PER_DAY;
+  const wanted = date
+    .add({ days: dayOffset })
+    .toPlainDateTime({ hour: Math.floor(minuteOfDay / 60), minute: minuteOfDay % 60 });
+  const shown = wanted.toZonedDateTime(timeZone);
+  if (shown.toPlainDateTime().equals(wanted)) return shown.epochMilliseconds / 1000;
+  const jump = shown.getTimeZoneTransition('previous');
+  assert(jump !== null, 'clocks that skipped a time have jumped');
+  return jump.epochMilliseconds / 1000;
+}

@@ -1,0 +1,122 @@
+import type { Temporal } from 'temporal-polyfill';
+
+const MONDAY = 1;
+const THURSDAY = 4;
+const FRIDAY = 5;
+
+/** Closures that no rule foretells, from NYSE's announcements. */
+const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
+  // The attacks of 11 September.
+  '2001-09-11',
+  '2001-09-12',
+  '2001-09-13',
+  '2001-09-14',
+  // The mourning days of Presidents Reagan and Ford.
+  '2004-06-11',
+  '2007-01-02',
+  // Hurricane Sandy.
+  '2012-10-29',
+  '2012-10-30',
+  // The mourning days of Presidents Bush and Carter.
+  '2018-12-05',
+  '2025-01-09',
+]);
+
+/**
+ * Whether NYSE is closed on a weekday: its holidays by Rule 7.2, and its one-off closures so far. It agrees with the
+ * exchange from 1998 on, the first year of Martin Luther King Day; for the future it says what the rule says.
+ */
+export function isNyseHoliday(date: Temporal.PlainDate): boolean {
+  return (
+    isMondayHoliday(date) ||
+    isThanksgiving(date) ||
+    isGoodFriday(date) ||
+    isFixedHolidayObserved(date) ||
+    NYSE_ONE_OFF_CLOSURES.has(date.toString())
+  );
+}
+
+/**
+ * Whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving and Christmas Eve. Where
+ * the eve is a Friday it is itself the observed holiday, and where it is a Sunday no other day stands in for it. It
+ * agrees with the exchange from 2004 on; before, a Friday after the holiday could be the short day.
+ */
+export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
+  const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);
+  if (eve) return date.dayOfWeek <= THURSDAY;
+  return date.dayOfWeek === FRIDAY && isThanksgiving(date.subtract({ days: 1 }));
+}
+
+export function isGoodFriday(date: Temporal.PlainDate): boolean {
+  if (date.dayOfWeek !== FRIDAY || date.month < 3 || date.month > 4) return false;
+  const easter = easterSunday(date.year);
+  const sunday = date.add({ days: 2 });
+  return sunday.month === easter.month && sunday.day === easter.day;
+}
+
+/** Martin Luther King Day, Washington's Birthday, Memorial Day and Labor Day. */
+function isMondayHoliday(date: Temporal.PlainDate): boolean {
+  if (date.dayOfWeek !== MONDAY) return false;
+  const third = date.day >= 15 && date.day <= 21;
+  switch (date.month) {
+    case 1:
+      return third && date.year >= 1998;
+    case 2:
+      return third;
+    case 5:
+      return date.day >= 25;
+    case 9:
+      return date.day <= 7;
+    default:
+      return false;
+  }
+}
+
+function isThanksgiving(date: Temporal.PlainDate): boolean {
+  return date.month === 11 && date.dayOfWeek === THURSDAY && date.day >= 22 && date.day <= 28;
+}
+
+/**
+ * A holiday of a fixed date on that date; on the Monday after when it is a Sunday; on the Friday before when it is a
+ * Saturday, except New Year's Day: that Friday ends the year's accounts and the exchange stays open.
+ */
+function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
+  if (isFixedHoliday(date)) return true;
+  if (date.dayOfWeek === MONDAY) return isFixedHoliday(date.subtract({ days: 1 }));
+  if (date.dayOfWeek !== FRIDAY) return false;
+  const saturday = date.add({ days: 1 });
+  return saturday.month !== 1 && isFixedHoliday(saturday);
+}
+
+function isFixedHoliday({ year, month, day }: Temporal.PlainDate): boolean {
+  switch (month) {
+    case 1:
+      return day === 1;
+    case 6:
+      return day === 19 && year >= 2022;
+    case 7:
+      return day === 4;
+    case 12:
+      return day === 25;
+    default:
+      return false;
+  }
+}
+
+/** Easter Sunday of the Gregorian calendar, by the algorithm of Meeus, Jones and Butcher. */
+function easterSunday(year: number): { month: number; day: number } {
+  const a = year % 19;
+  const b = Math.floor(year / 100);
+  const c = year % 100;
+  const d = Math.floor(b / 4);
+  const e = b % 4;
+  const f = Math.floor((b + 8) / 25);
+  const g = Math.floor((b - f + 1) / 3);
+  const h = (19 * a + b - d - g + 15) % 30;
+  const i = Math.floor(c / 4);
+  const k = c % 4;
+  const l = (32 + 2 * e + 2 * i - h - k) % 7;
+  const m = Math.floor((a + 11 * h + 22 * l) / 451);
+  const n = h + l - 7 * m + 114;
+  return { month: Math.floor(n / 31), day: (n % 31) + 1 };
+}
