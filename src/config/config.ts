@@ -1,0 +1,164 @@
+import type { CalendarDefinition } from '../calendar/definition.js';
+import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../model/asset.js';
+import { parseHex } from '../model/hex.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { canonicalKey, parsePublisherKey } from './publisher_key.js';
+import type { ConfigFile } from './schema.js';
+
+/** What an operator configured, checked and read; nothing in it changes. */
+export interface Config {
+  readonly service: {
+    /** The word in wire identifiers. */
+    readonly name: string;
+    /** uint16. */
+    readonly taxonomyId: number;
+    /** Exactly five ASCII characters: the service's name inside Stark messages. */
+    readonly oracleId: string;
+    readonly encodedAssetId: 'base64' | 'keccak256';
+  };
+  readonly listen: Listener & { readonly tls?: { readonly certFile: string; readonly keyFile: string } };
+  readonly admin: Listener;
+  readonly keys: { readonly evm: KeySource; readonly stark?: KeySource };
+  readonly tokens: readonly TokenConfig[];
+  /** By {@link AssetIndex}, in the order of the file. */
+  readonly assets: readonly Asset[];
+  /** By {@link PublisherIndex}, in the order of the file. */
+  readonly publishers: readonly Publisher[];
+  /** How far a publisher's timestamp may lie behind and ahead of the service's clock. */
+  readonly ingest: { readonly maxPastNs: bigint; readonly maxFutureNs: bigint };
+  readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
+  /** In the spec's field names, as the API lists them. */
+  readonly deployments: readonly Deployment[];
+  /** Chain, environment and symbol to the spec's PushedAsset, as the API lists them. */
+  readonly pushedAssets: PushedAssets;
+  readonly calendars: Readonly<Record<string, CalendarDefinition>>;
+  readonly limits: Limits;
+}
+
+export interface Listener {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+/** Where a private key comes from: a file, or an environment variable. */
+export type KeySource = { readonly file: string } | { readonly env: string };
+
+export type Scope = 'rest' | 'stream' | 'publish';
+
+export interface TokenConfig {
+  readonly name: string;
+  /** The 32 bytes of the SHA-256 of the token's text. */
+  readonly sha256: Buffer;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly requestsPerSecond: number;
+  /** The only keys that the token may publish for, each as `canonicalKey` writes it; absent when it may for all. */
+  readonly publisherKeys?: ReadonlySet<string>;
+  /** Symbols that the token may see and publish, or `*`. */
+  readonly assets: ReadonlySet<string>;
+}
+
+export type Deployment = Readonly<ConfigFile['deployments'][number]>;
+export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
+
+/** The largest that still works; one past it is refused. */
+export interface Limits {
+  readonly assetsPerRequest: number;
+  readonly candlesPerRequest: number;
+  readonly subscriptionsPerConnection: number;
+  readonly streamConnections: number;
+  readonly connectionsPerToken: number;
+  readonly clientMessageBytes: number;
+  readonly publishMessageBytes: number;
+  readonly updatesPerMessage: number;
+  readonly controlMessagesPerSecond: number;
+  /** How long a reader may make no progress before it is closed. */
+  readonly slowConsumerMs: number;
+  /** 8 to 960, the bounds of uWebSockets.js. */
+  readonly idleTimeoutSeconds: number;
+}
+
+/** The configuration of a file in which nothing is wrong. */
+export function toConfig(file: ConfigFile): Config {
+  const { service, listen, keys, limits } = file;
+  return {
+    service: {
+      name: service.name,
+      taxonomyId: service.taxonomy_id,
+      oracleId: service.oracle_id,
+      encodedAssetId: service.encoded_asset_id,
+    },
+    listen: {
+      host: listen.host,
+      port: listen.port,
+      ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
+    },
+    admin: file.admin,
+    keys: { evm: toKeySource(keys.evm), ...(keys.stark && { stark: toKeySource(keys.stark) }) },
+    tokens: file.tokens.map(toToken),
+    assets: file.assets.map(toAsset),
+    publishers: file.publishers.map(toPublisher),
+    ingest: { maxPastNs: file.ingest.max_past, maxFutureNs: file.ingest.max_future },
+    storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
+    deployments: file.deployments,
+    pushedAssets: file.pushed_assets,
+    calendars: file.calendars,
+    limits: {
+      assetsPerRequest: limits.assets_per_request,
+      candlesPerRequest: limits.candles_per_request,
+      subscriptionsPerConnection: limits.subscriptions_per_connection,
+      streamConnections: limits.stream_connections,
+      connectionsPerToken: limits.connections_per_token,
+      clientMessageBytes: limits.client_message_bytes,
+      publishMessageBytes: limits.publish_message_bytes,
+      updatesPerMessage: limits.updates_per_message,
+      controlMessagesPerSecond: limits.control_messages_per_second,
+      slowConsumerMs: Number(limits.slow_consumer / NS_PER_MS),
+      idleTimeoutSeconds: Number(limits.idle_timeout / NS_PER_SECOND),
+    },
+  };
+}
+
+function toKeySource({ file, env }: ConfigFile['keys']['evm']): KeySource {
+  return file === undefined ? { env: env! } : { file };
+}
+
+function toToken(token: ConfigFile['tokens'][number]): TokenConfig {
+  return {
+    name: token.name,
+    sha256: Buffer.from(token.sha256, 'hex'),
+    scopes: new Set(token.scopes),
+    requestsPerSecond: token.requests_per_second,
+    ...(token.publisher_keys && {
+      publisherKeys: new Set(token.publisher_keys.map((key) => canonicalKey(parseHex(key, 32)!))),
+    }),
+    assets: new Set(token.assets),
+  };
+}
+
+function toAsset(asset: ConfigFile['assets'][number], index: number): Asset {
+  return {
+    index: index as AssetIndex,
+    id: asset.id,
+    symbol: asset.symbol,
+    signatureType: asset.signature_type,
+    aggregation: asset.aggregation,
+    minPublishers: asset.min_publishers,
+    maxAgeNs: asset.max_age,
+    clockPeriodNs: asset.clock_period,
+    delta: asset.delta_percent,
+    maxDeviation: asset.max_deviation_percent,
+    calendar: asset.calendar,
+  };
+}
+
+function toPublisher(publisher: ConfigFile['publishers'][number], index: number): Publisher {
+  return {
+    index: index as PublisherIndex,
+    signatureType: publisher.signature_type,
+    key: parsePublisherKey(publisher.key, publisher.signature_type)!,
+    oracleId: publisher.oracle_id,
+    assets: new Set(publisher.assets),
+    weight: publisher.weight,
+  };
+}

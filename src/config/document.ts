@@ -1,0 +1,123 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+
+/** Where a value stands in the file: keys of mappings and indexes of sequences, from the top. */
+export type Path = readonly (string | number)[];
+
+/** What is wrong with the file, and where. */
+export interface Problem {
+  readonly path: Path;
+  readonly message: string;
+  /** The place in the text, in characters, when it is not where `path` leads. */
+  readonly offset?: number;
+}
+
+/** A configuration file as plain data that still knows where each value stood. */
+export interface ConfigDocument {
+  /** The file's data; `undefined` when the text is not YAML and `problems` says why. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Whether the file has a value at `path`. */
+  has(path: Path): boolean;
+  /** One line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`, counted from 1. */
+  describe(problems: readonly Problem[]): string[];
+}
+
+/** Reads YAML 1.2 (core schema, one document). Whatever is wrong with the text is in `problems`. */
+export function readDocument(text: string, fileName: string): ConfigDocument {
+  const lineCounter = new LineCounter();
+  const document: Document = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    resolveKnownTags: false,
+    stringKeys: true,
+    // Duplicate keys are found below, where their path is known.
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter,
+  });
+  const syntax = [...document.errors, ...document.warnings].map(
+    ({ message, pos }): Problem => ({ path: [], message, offset: pos[0] }),
+  );
+  const problems = syntax.length > 0 ? syntax : [...inspect(document, document.contents, [])];
+  const readable = syntax.length === 0 && !problems.some(({ message }) => message === UNRESOLVED_ALIAS);
+  return {
+    value: readable ? document.toJS({ maxAliasCount: -1 }) : undefined,
+    problems,
+    has: (path) => locate(document, path).found,
+    describe: (found) =>
+      found
+        .map((problem) => ({ ...problem, offset: problem.offset ?? locate(document, problem.path).offset }))
+        .sort((a, b) => a.offset - b.offset)
+        .map(({ path, message, offset }) => {
+          const { line, col } = lineCounter.linePos(offset);
+          return `${fileName}:${line}:${col}${path.length > 0 ? ` ${formatPath(path)}` : ''}: ${message}`;
+        }),
+  };
+}
+
+const UNRESOLVED_ALIAS = 'the alias names no anchor before it';
+const INEXACT_NUMBER =
+  'not a plain decimal number that is kept exactly; put it in quotes if it is meant as text';
+
+/** Finds what YAML allows and a configuration file must not hold. */
+function* inspect(document: Document, node: unknown, path: Path): Generator<Problem> {
+  if (isMap(node)) {
+    const seen = new Set<string>();
+    for (const pair of node.items) {
+      const key = keyOf(pair);
+      const keyPath = [...path, key];
+      const offset = offsetOf(pair.key);
+      if (seen.has(key)) yield { path: keyPath, message: 'the key stands here twice', offset };
+      // The schema's records drop this name without a word.
+      if (key === '__proto__') yield { path: keyPath, message: 'unknown key', offset };
+      seen.add(key);
+      yield* inspect(document, pair.value, keyPath);
+    }
+  } else if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) yield* inspect(document, item, [...path, index]);
+  } else if (isAlias(node)) {
+    if (node.resolve(document) === undefined) yield { path, message: UNRESOLVED_ALIAS };
+  } else if (isScalar(node) && typeof node.value === 'number') {
+    // An address or a hash without quotes is a number to YAML, and a double keeps about 16 of its digits.
+    const digits = node.source?.includes('.') ? node.source.replace(/\.?0+$/, '') : node.source;
+    if (digits !== String(node.value)) yield { path, message: INEXACT_NUMBER };
+  }
+}
+
+/** The place of the key or the item that `path` names, or of the deepest one above it that the file has. */
+function locate(document: Document, path: Path): { found: boolean; offset: number } {
+  let node: unknown = document.contents;
+  let offset = offsetOf(node);
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair: Pair | undefined = node.items.findLast((item) => keyOf(item) === step);
+      if (pair === undefined) return { found: false, offset };
+      offset = offsetOf(pair.key);
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
+      node = node.items[step];
+      offset = offsetOf(node);
+    } else {
+      return { found: false, offset };
+    }
+  }
+  return { found: true, offset };
+}
+
+function keyOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : '';
+}
+
+function offsetOf(node: unknown): number {
+  const { range } = (node ?? {}) as { range?: readonly [number, ...number[]] | null };
+  return range?.[0] ?? 0;
+}
+
+function formatPath(path: Path): string {
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return /^[\w-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  });
+  return steps.join('').replace(/^\./, '');
+}

@@ -1,0 +1,89 @@
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { SignatureType } from '../model/asset.js';
+import type { Config, KeySource } from './config.js';
+import type { Problem } from './document.js';
+
+/** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
+export interface PrivateKeys {
+  readonly evm: Buffer;
+  readonly stark?: Buffer;
+}
+
+export type KeysResult =
+  | { readonly ok: true; readonly keys: PrivateKeys }
+  /** `path` is the key's place in the configuration file. No message shows anything of a key. */
+  | { readonly ok: false; readonly errors: readonly Problem[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the service's private keys from where the configuration says. Relative files start at `baseDir`, the folder
+ * of the configuration file. A file that anyone but its owner can use is refused.
+ */
+export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
+  const evm = loadKey('evm', keys.evm, baseDir, env);
+  const stark = keys.stark && loadKey('stark', keys.stark, baseDir, env);
+  const errors = [evm, stark].filter((read) => read !== undefined && 'message' in read) as Problem[];
+  if (errors.length > 0) return { ok: false, errors };
+  return { ok: true, keys: { evm: evm as Buffer, ...(stark && { stark: stark as Buffer }) } };
+}
+
+/**
+ * Reads a private key from hex digits with or without `0x`. Tools drop the leading zeros of a Stark key, whose first
+ * digit is always 0, so there they may be missing; an EVM key always has all 64 digits.
+ * @returns 32 bytes, or `undefined` when the text is no key within 1..n-1 of the curve.
+ */
+export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];
+  if (digits === undefined || (signatureType === 'evm' && digits.length !== 64)) return undefined;
+  const scalar = BigInt(`0x${digits}`);
+  if (scalar === 0n || scalar >= CURVE_ORDERS[signatureType]) return undefined;
+  return Buffer.from(digits.padStart(64, '0'), 'hex');
+}
+
+/** n of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
+const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
+  evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
+  stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
+};
+
+function loadKey(
+  signatureType: SignatureType,
+  source: KeySource,
+  baseDir: string,
+  env: Environment,
+): Buffer | Problem {
+  const kind = 'file' in source ? 'file' : 'env';
+  const path = ['keys', signatureType, kind];
+  const read = 'file' in source ? readKeyFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
+  if ('message' in read) return { path, message: read.message };
+  const key = parsePrivateKey(read.text, signatureType);
+  return (
+    key ?? {
+      path,
+      message: `holds no ${signatureType} key: expected 32 bytes of hex within 1..n-1 of its curve`,
+    }
+  );
+}
+
+type ReadResult = { readonly text: string } | { readonly message: string };
+
+function readKeyFile(file: string): ReadResult {
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile()) return { message: `${file} is not a file` };
+    if ((stat.mode & 0o077) !== 0) {
+      const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+      return { message: `${file} is open to its group or to others (mode ${mode}); chmod 600 it` };
+    }
+    return { text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return { message: `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` };
+  }
+}
+
+function readVariable(name: string, env: Environment): ReadResult {
+  const text = env[name];
+  return text === undefined || text === '' ? { message: `the variable ${name} is not set` } : { text };
+}

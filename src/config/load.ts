@@ -1,0 +1,142 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { type Config, toConfig } from './config.js';
+import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
+import { type Environment, loadKeys } from './keys.js';
+import { type ReadableFile, referenceProblems } from './references.js';
+import { fileSchema } from './schema.js';
+
+export type LoadResult =
+  | { readonly ok: true; readonly config: Config }
+  /** Every error of the file, one line each, in its order: `config.yaml:12:5 assets[0].id: …`. */
+  | { readonly ok: false; readonly errors: string[] };
+
+/** Checks the text of a configuration file. Paths in the result are as written. `fileName` only names it in errors. */
+export function parseConfig(text: string, fileName: string): LoadResult {
+  return checkDocument(readDocument(text, fileName));
+}
+
+/**
+ * Reads and checks a configuration file, and everything it points to: the keys load, the TLS files are there. Relative
+ * paths start at the file's folder; in the result they are absolute.
+ */
+export function loadConfig(file: string, env: Environment = process.env): LoadResult {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
+  }
+  const document = readDocument(text, file);
+  const result = checkDocument(document);
+  if (!result.ok) return result;
+  const baseDir = resolve(dirname(file));
+  const config = withAbsolutePaths(result.config, baseDir);
+  const keys = loadKeys(config, baseDir, env);
+  const problems = [...(keys.ok ? [] : keys.errors), ...tlsProblems(config)];
+  return problems.length > 0 ? { ok: false, errors: document.describe(problems) } : { ok: true, config };
+}
+
+function checkDocument(document: ConfigDocument): LoadResult {
+  const problems = [...document.problems];
+  if (document.value === undefined) return { ok: false, errors: document.describe(problems) };
+  const parsed = fileSchema.safeParse(document.value);
+  if (!parsed.success) problems.push(...unlessKnown(schemaProblems(parsed.error.issues, document), problems));
+  const readable = parsed.success ? parsed.data : readableParts(document.value);
+  problems.push(...unlessKnown(referenceProblems(readable), problems));
+  if (!parsed.success || problems.length > 0) return { ok: false, errors: document.describe(problems) };
+  return { ok: true, config: toConfig(parsed.data) };
+}
+
+/** Leaves out what is only the consequence of an error at the same place or below it. */
+function unlessKnown(problems: Iterable<Problem>, known: readonly Problem[]): Problem[] {
+  return [...problems].filter(
+    ({ path }) => !known.some((earlier) => path.every((step, depth) => earlier.path[depth] === step)),
+  );
+}
+
+function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    const path = issue.path as Path;
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
+    }
+    if (issue.code === 'invalid_key') {
+      return issue.issues.map((inner) => ({ path, message: inner.message }));
+    }
+    if (issue.code !== 'custom' && !document.has(path)) return [{ path, message: 'missing' }];
+    return [{ path, message: issue.message.replace(/^Invalid (?:input|option): /, '') }];
+  });
+}
+
+/** The keys that fit the schema in a file that as a whole does not, so that all errors are found at once. */
+function readableParts(value: unknown): ReadableFile {
+  const { shape } = fileSchema;
+  const file = asRecord(value);
+  return {
+    listen: readableKeys(shape.listen.unwrap(), file['listen']),
+    admin: readableKeys(shape.admin.unwrap(), file['admin']),
+    keys: readableKeys(shape.keys.unwrap(), file['keys']),
+    tokens: asArray(file['tokens']).map((item) => readableKeys(shape.tokens.unwrap().element, item)),
+    assets: asArray(file['assets']).map((item) => readableKeys(shape.assets.unwrap().element, item)),
+    publishers: asArray(file['publishers']).map((item) =>
+      readableKeys(shape.publishers.unwrap().element, item),
+    ),
+    calendars: Object.fromEntries(
+      Object.entries(asRecord(file['calendars'])).map(([name, definition]) => [
+        name,
+        shape.calendars.unwrap().valueType.safeParse(definition).data,
+      ]),
+    ),
+  };
+}
+
+function readableKeys<S extends z.ZodObject>(schema: S, value: unknown): Partial<z.output<S>> {
+  const record = asRecord(value);
+  return Object.fromEntries(
+    Object.entries(schema.shape).map(([key, field]) => [key, z.safeParse(field, record[key]).data]),
+  ) as Partial<z.output<S>>;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function withAbsolutePaths(config: Config, baseDir: string): Config {
+  const { tls } = config.listen;
+  const absolute = (path: string) => resolve(baseDir, path);
+  const source = <T extends Config['keys']['evm']>(key: T) =>
+    'file' in key ? { file: absolute(key.file) } : key;
+  return {
+    ...config,
+    listen: {
+      ...config.listen,
+      ...(tls && { tls: { certFile: absolute(tls.certFile), keyFile: absolute(tls.keyFile) } }),
+    },
+    keys: {
+      evm: source(config.keys.evm),
+      ...(config.keys.stark && { stark: source(config.keys.stark) }),
+    },
+    storage: { ...config.storage, dir: absolute(config.storage.dir) },
+  };
+}
+
+function tlsProblems({ listen: { tls } }: Config): Problem[] {
+  if (tls === undefined) return [];
+  return [
+    { path: ['listen', 'tls', 'cert_file'], file: tls.certFile },
+    { path: ['listen', 'tls', 'key_file'], file: tls.keyFile },
+  ].flatMap(({ path, file }) => {
+    try {
+      accessSync(file, constants.R_OK);
+      return statSync(file).isFile() ? [] : [{ path, message: `${file} is not a file` }];
+    } catch (error) {
+      return [{ path, message: `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` }];
+    }
+  });
+}

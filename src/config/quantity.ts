@@ -1,0 +1,49 @@
+const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
+};
+const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/** Durations are added to and taken from int64 timestamps, so none is longer than an int64 of nanoseconds. */
+const DURATION_NS_MAX = 2n ** 63n - 1n;
+const DURATION_TEXT = /^(0|[1-9][0-9]{0,18})(ns|us|ms|s|m|h|d)$/;
+const SIZE_TEXT = /^(0|[1-9][0-9]{0,15})(?: ?(B|KiB|MiB|GiB))?$/;
+const DECIMAL_TEXT = /^([0-9]+)(?:\.([0-9]+))?$/;
+
+/**
+ * Reads a duration: a whole number and one of `ns us ms s m h d`, as in `500ms` or `3650d`.
+ * @returns nanoseconds, or `undefined` when the text has another form or the value needs more than an int64.
+ */
+export function parseDurationNs(text: string): bigint | undefined {
+  const [, digits, unit] = DURATION_TEXT.exec(text) ?? [];
+  if (digits === undefined || unit === undefined) return undefined;
+  const durationNs = BigInt(digits) * NS_PER_UNIT[unit]!;
+  return durationNs > DURATION_NS_MAX ? undefined : durationNs;
+}
+
+/**
+ * Reads a size: plain bytes, or a whole number and one of `B KiB MiB GiB`, as in `64 KiB`.
+ * @returns bytes, or `undefined` when the text has another form or a double cannot hold the value exactly.
+ */
+export function parseSizeBytes(text: string): number | undefined {
+  const [, digits, unit = 'B'] = SIZE_TEXT.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const sizeBytes = Number(digits) * BYTES_PER_UNIT[unit]!;
+  return Number.isSafeInteger(sizeBytes) ? sizeBytes : undefined;
+}
+
+/**
+ * The exact fraction that a number of the file stands for: its shortest decimal text, not the double, times 10^decimals.
+ * Multiplying the double would turn 0.07 into 0.07000000000000000666.
+ * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals.
+ */
+export function scaleDecimal(value: number, decimals: number): bigint | undefined {
+  const [, whole, fraction = ''] = DECIMAL_TEXT.exec(String(value)) ?? [];
+  if (whole === undefined || fraction.length > decimals) return undefined;
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}

@@ -1,0 +1,151 @@
+import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definition.js';
+import { parseHex } from '../model/hex.js';
+import type { Problem } from './document.js';
+import { canonicalKey, parsePublisherKey } from './publisher_key.js';
+import type { ConfigFile } from './schema.js';
+
+/** What of a file fits the schema, key by key; a whole {@link ConfigFile} is one. */
+export interface ReadableFile {
+  readonly listen: Partial<ConfigFile['listen']>;
+  readonly admin: Partial<ConfigFile['admin']>;
+  readonly keys: Partial<ConfigFile['keys']>;
+  readonly tokens: readonly Partial<ConfigFile['tokens'][number]>[];
+  readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
+  readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
+  /** Every name of the file's calendars; `undefined` where the definition does not fit the schema. */
+  readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
+}
+
+/** Finds what only shows when two keys of the file are held together. */
+export function* referenceProblems(file: ReadableFile): Generator<Problem> {
+  yield* listenerProblems(file);
+  yield* keyProblems(file);
+  yield* tokenProblems(file);
+  yield* assetProblems(file);
+  yield* publisherProblems(file);
+  yield* calendarProblems(file);
+}
+
+function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> {
+  if (
+    admin.port !== undefined &&
+    admin.port !== 0 &&
+    admin.port === listen.port &&
+    admin.host === listen.host
+  ) {
+    yield { path: ['admin', 'port'], message: 'the address of listen; the two need one each' };
+  }
+}
+
+function* keyProblems({ keys, assets }: ReadableFile): Generator<Problem> {
+  const starkAsset = assets.find(({ signature_type }) => signature_type === 'stark');
+  if (starkAsset !== undefined && keys.stark === undefined) {
+    yield {
+      path: ['keys', 'stark'],
+      message: `missing, and ${starkAsset.symbol ?? 'an asset'} is signed with it`,
+    };
+  }
+}
+
+function* tokenProblems({ tokens, assets, publishers }: ReadableFile): Generator<Problem> {
+  yield* repeated('tokens', 'name', tokens, ({ name }) => name);
+  yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
+  yield* unknownSymbols('tokens', tokens, assets);
+  const known = new Set(publishers.map(({ key }) => numberText(key)));
+  for (const [index, { publisher_keys = [] }] of tokens.entries()) {
+    for (const [at, key] of publisher_keys.entries()) {
+      if (!known.has(numberText(key))) {
+        yield {
+          path: ['tokens', index, 'publisher_keys', at],
+          message: 'not the key of any of the publishers',
+        };
+      }
+    }
+  }
+}
+
+/** signing.md's `x` must stay below the field prime, which leaves 26 characters of one byte each. */
+const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
+
+function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
+  yield* repeated('assets', 'id', assets, ({ id }) => id);
+  yield* repeated('assets', 'symbol', assets, ({ symbol }) => symbol);
+  for (const [index, { symbol, signature_type }] of assets.entries()) {
+    if (signature_type === 'stark' && symbol !== undefined && !STARK_SYMBOL.test(symbol)) {
+      yield { path: ['assets', index, 'symbol'], message: 'a stark asset has at most 26 ASCII characters' };
+    }
+  }
+}
+
+const KEY_EXPECTED = {
+  evm: 'expected an EVM address: 0x and 40 hex digits, not zero',
+  stark: 'expected a Stark public key: the 0x hex of its x coordinate, above 0 and below the field prime',
+} as const;
+const STARK_ORACLE_ID_CHARACTERS = 5;
+
+function* publisherProblems({ publishers, assets }: ReadableFile): Generator<Problem> {
+  for (const type of ['evm', 'stark'] as const) {
+    const keyOf = ({ key, signature_type }: (typeof publishers)[number]) =>
+      signature_type === type ? numberText(key) : undefined;
+    yield* repeated('publishers', 'key', publishers, keyOf);
+  }
+  yield* unknownSymbols('publishers', publishers, assets);
+  for (const [index, { key, signature_type, oracle_id }] of publishers.entries()) {
+    if (key !== undefined && signature_type !== undefined && !parsePublisherKey(key, signature_type)) {
+      yield { path: ['publishers', index, 'key'], message: KEY_EXPECTED[signature_type] };
+    }
+    if (signature_type === 'stark' && oracle_id?.length !== STARK_ORACLE_ID_CHARACTERS) {
+      const message = 'a stark publisher needs an oracle_id of exactly 5 ASCII characters';
+      yield { path: ['publishers', index, 'oracle_id'], message };
+    }
+  }
+}
+
+/** Whether the names that assets use exist. What the definitions mean together is judged here as well. */
+function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Problem> {
+  const names = new Set(['none', ...BUILT_IN_CALENDARS, ...Object.keys(calendars)]);
+  for (const [index, { calendar }] of assets.entries()) {
+    if (calendar !== undefined && !names.has(calendar)) {
+      const message = `unknown calendar ${JSON.stringify(calendar)}; known are ${[...names].join(', ')}`;
+      yield { path: ['assets', index, 'calendar'], message };
+    }
+  }
+}
+
+/** Finds the items of `list` whose value, as `identity` gives it, an earlier item has too. */
+function* repeated<T>(
+  list: string,
+  key: string,
+  items: readonly T[],
+  identity: (item: T) => string | number | undefined,
+): Generator<Problem> {
+  const firstIndexes = new Map<string | number, number>();
+  for (const [index, item] of items.entries()) {
+    const value = identity(item);
+    if (value === undefined) continue;
+    const first = firstIndexes.get(value);
+    if (first === undefined) firstIndexes.set(value, index);
+    else yield { path: [list, index, key], message: `the same as ${list}[${first}].${key}` };
+  }
+}
+
+function* unknownSymbols(
+  list: string,
+  items: readonly { readonly assets?: readonly string[] }[],
+  assets: ReadableFile['assets'],
+): Generator<Problem> {
+  const known = new Set<string | undefined>(['*', ...assets.map(({ symbol }) => symbol)]);
+  for (const [index, item] of items.entries()) {
+    for (const [at, symbol] of (item.assets ?? []).entries()) {
+      if (!known.has(symbol)) {
+        yield { path: [list, index, 'assets', at], message: `unknown asset ${JSON.stringify(symbol)}` };
+      }
+    }
+  }
+}
+
+/** The text of a key's number: keys come in either case, with leading zeros dropped or kept. */
+function numberText(key: string | undefined): string | undefined {
+  const bytes = key === undefined ? undefined : parseHex(key, 32);
+  return bytes && canonicalKey(bytes);
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import { calendarDefinition } from '../calendar/definition.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
+
+// The configuration file, key by key, in the file's own names. Each `prefault` is the key's default, written as it
+// would stand in the file; a key without one and without `optional` is required. What needs two keys to judge is in
+// references.ts.
+
+const uint16 = z.int().min(0).max(65_535);
+const line = z
+  .string()
+  .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+const fiveAscii = z.string().regex(/^[\x20-\x7e]{5}$/, 'expected exactly 5 ASCII characters');
+const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits');
+const signatureType = z.enum(['evm', 'stark']);
+
+/** Symbols stand in comma-separated lists, in URLs, and beside `*`, which means all of them. */
+const symbol = z
+  .string()
+  .regex(
+    /^(?!\*$|__proto__$)[^\s\p{C},"\\]{1,64}$/u,
+    'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
+  );
+const symbolList = z
+  .array(z.union([z.literal('*'), symbol], { error: 'expected a symbol or "*"' }))
+  .min(1)
+  .prefault(['*']);
+
+/** What a token may be called; it is also a label in logs and metrics. */
+export const tokenName = z
+  .string()
+  .regex(/^[^\p{C}]{1,64}$/u, 'expected a name of 1 to 64 characters without control characters');
+
+const service = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,31}$/, 'expected a word of lower-case letters, digits and _')
+    .prefault('service'),
+  taxonomy_id: uint16.prefault(1),
+  oracle_id: fiveAscii.prefault('servc'),
+  encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
+});
+
+const listen = z.strictObject({
+  host: line.prefault('127.0.0.1'),
+  /** 0 picks a free port. */
+  port: uint16.prefault(8080),
+  tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
+});
+
+const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });
+
+const keySource = z
+  .strictObject({
+    file: line.optional(),
+    env: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
+      .optional(),
+  })
+  .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
+
+const keys = z.strictObject({
+  /** Required whatever the assets are: every streaming payload is signed with it. */
+  evm: keySource,
+  stark: keySource.optional(),
+});
+
+const token = z.strictObject({
+  name: tokenName,
+  sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
+  /** Required: what a token allows is never a default. */
+  scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
+  requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
+  publisher_keys: z.array(hexText).min(1).optional(),
+  assets: symbolList,
+});
+
+const asset = z.strictObject({
+  id: uint16,
+  symbol,
+  signature_type: signatureType.prefault('evm'),
+  aggregation: z.enum(['median', 'average', 'weighted average']).prefault('median'),
+  min_publishers: z.int().min(1).max(65_535).prefault(1),
+  max_age: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
+  clock_period: durationNs({ minNs: NS_PER_MS, maxNs: 86_400n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
+    '500ms',
+  ),
+  delta_percent: positiveDecimal().prefault(0.1),
+  max_deviation_percent: positiveDecimal().optional(),
+  calendar: line.prefault('none'),
+});
+
+const publisher = z.strictObject({
+  key: hexText,
+  signature_type: signatureType.prefault('evm'),
+  oracle_id: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,64}$/, 'expected 1 to 64 ASCII characters')
+    .optional(),
+  assets: symbolList,
+  weight: positiveDecimal().prefault(1),
+});
+
+const ingest = z.strictObject({
+  max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
+  max_future: durationNs({ minNs: 0n }).prefault('2s'),
+});
+
+const storage = z.strictObject({
+  dir: line.prefault('./data'),
+  candle_retention: durationNs({ minNs: NS_PER_SECOND }).prefault('3650d'),
+});
+
+const deployment = z.strictObject({
+  chain_id: z.int().min(1),
+  network: line,
+  environment: line,
+  proxy_address: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits'),
+  block_explorer_url: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }),
+});
+
+/** `delta` in percent, `staleness` in seconds: the spec's PushedAsset, as the API lists it. */
+const pushedAsset = z.strictObject({ delta: z.number().min(0), staleness: z.number().min(0) });
+
+const calendarName = z
+  .string()
+  .regex(/^(?!none$)[A-Za-z][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _, other than none');
+
+const limits = z.strictObject({
+  assets_per_request: count(100),
+  candles_per_request: count(50_000),
+  /** A uint16 names an asset, so no set is larger. */
+  subscriptions_per_connection: count(1000, 65_536),
+  stream_connections: count(10_000),
+  connections_per_token: count(100),
+  client_message_bytes: sizeBytes('64 KiB'),
+  publish_message_bytes: sizeBytes('1 MiB'),
+  updates_per_message: count(1000, 65_536),
+  control_messages_per_second: count(10),
+  slow_consumer: durationNs({ minNs: NS_PER_MS, maxNs: 3600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
+    '10s',
+  ),
+  /** The bounds are those of uWebSockets.js, which counts whole seconds. */
+  idle_timeout: durationNs({
+    minNs: 8n * NS_PER_SECOND,
+    maxNs: 960n * NS_PER_SECOND,
+    stepNs: NS_PER_SECOND,
+  }).prefault('60s'),
+});
+
+export const fileSchema = z.strictObject({
+  service: service.prefault({}),
+  listen: listen.prefault({}),
+  admin: admin.prefault({}),
+  keys: keys.prefault({} as z.input<typeof keys>),
+  tokens: z.array(token).prefault([]),
+  assets: z.array(asset).prefault([]),
+  publishers: z.array(publisher).prefault([]),
+  ingest: ingest.prefault({}),
+  storage: storage.prefault({}),
+  deployments: z.array(deployment).prefault([]),
+  pushed_assets: z.record(line, z.record(line, z.record(line, pushedAsset))).prefault({}),
+  calendars: z.record(calendarName, calendarDefinition).prefault({}),
+  limits: limits.prefault({}),
+});
+
+/** A file that fits the schema: snake_case as written, with quantities read (`Ns` bigints, bytes, scaled decimals). */
+export type ConfigFile = z.output<typeof fileSchema>;
+
+interface DurationBounds {
+  readonly minNs: bigint;
+  readonly maxNs?: bigint;
+  /** The duration must be a multiple of this. */
+  readonly stepNs?: bigint;
+}
+
+function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
+  const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
+  return z.string({ error: expected }).transform((text, context) => {
+    const valueNs = parseDurationNs(text);
+    if (valueNs === undefined) context.addIssue(expected);
+    else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
+    else if (maxNs !== undefined && valueNs > maxNs)
+      context.addIssue(`expected at most ${formatDuration(maxNs)}`);
+    else if (valueNs % stepNs !== 0n) context.addIssue(`expected a multiple of ${formatDuration(stepNs)}`);
+    return valueNs ?? z.NEVER;
+  });
+}
+
+function formatDuration(valueNs: bigint): string {
+  return valueNs % NS_PER_SECOND === 0n ? `${valueNs / NS_PER_SECOND}s` : `${valueNs / NS_PER_MS}ms`;
+}
+
+/** The smallest message that makes sense, and what one connection may make the service hold in memory. */
+const MESSAGE_BYTES_MIN = 64;
+const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
+
+function sizeBytes(defaultText: string) {
+  const expected = 'expected a size such as 65536, 64 KiB or 1 MiB';
+  return z
+    .union([z.int(), z.string()], { error: expected })
+    .transform((size, context) => {
+      const bytes = parseSizeBytes(String(size));
+      if (bytes === undefined) context.addIssue(expected);
+      else if (bytes < MESSAGE_BYTES_MIN || bytes > MESSAGE_BYTES_MAX)
+        context.addIssue('expected 64 B to 64 MiB');
+      return bytes ?? z.NEVER;
+    })
+    .prefault(defaultText);
+}
+
+function count(defaultCount: number, max = 1_000_000_000) {
+  return z.int().min(1).max(max).prefault(defaultCount);
+}
+
+/** {@link PERCENT_SCALE} and {@link WEIGHT_SCALE} are both 10 to this power. */
+const DECIMALS_MAX = 6;
+
+/** Percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
+function positiveDecimal() {
+  return z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .transform((value, context) => {
+      const scaled = scaleDecimal(value, DECIMALS_MAX);
+      if (scaled === undefined) context.addIssue(`expected at most ${DECIMALS_MAX} decimals`);
+      return scaled ?? z.NEVER;
+    });
+}
