@@ -10,16 +10,15 @@ interface Interval {
   readonly status: MarketStatus;
 }
 
-/** Trading days kept as instants. A change of status looks at a few neighbouring days; the month's worth is spare. */
+/** Trading days kept as instants, at most. A change of status looks at yesterday's and a few that follow. */
 const DAYS_CACHED_MAX = 32;
 
-/** Weeks that lie ahead at most before the status changes, not counting the operator's closures. */
+/** Weeks without a change of status at most, not counting those that take one of the operator's closures each. */
 const QUIET_WEEKS_MAX = 4;
 
 /** Lays a schedule along the time line. The schedule must change its status within the week. */
 export function createCalendar(name: string, schedule: Schedule): Calendar {
   const days = new Map<string, readonly Interval[]>();
-  // Every week without a change takes at least one closure.
   const daysAheadMax = 7 * (QUIET_WEEKS_MAX + schedule.closures.size);
   let lastFromS = Number.POSITIVE_INFINITY;
   let last: MarketState = { status: MARKET_CLOSED, nextStatus: MARKET_CLOSED, changeAtS: 0 };
