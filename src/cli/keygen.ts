@@ -55,7 +55,7 @@ function writeNewFile(file: string, text: string): void {
 }
 
 /** The EVM address of a private key, in the mixed case of EIP-55. */
-function addressOf(key: Buffer): string {
+export function addressOf(key: Buffer): string {
   const publicKey = secp256k1.getPublicKey(key, false);
   const address = Buffer.from(keccak_256(publicKey.subarray(1))).toString('hex', 12);
   const checksum = Buffer.from(keccak_256(Buffer.from(address, 'ascii'))).toString('hex');
@@ -63,6 +63,6 @@ function addressOf(key: Buffer): string {
 }
 
 /** The x coordinate of a Stark public key, with all 64 digits. */
-function starkKeyOf(key: Buffer): string {
+export function starkKeyOf(key: Buffer): string {
   return `0x${getStarkKey(key.toString('hex')).slice(2).padStart(64, '0')}`;
 }

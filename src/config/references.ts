@@ -51,6 +51,8 @@ function* tokenProblems({ tokens, assets, publishers }: ReadableFile): Generator
   yield* repeated('tokens', 'name', tokens, ({ name }) => name);
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
   yield* unknownSymbols('tokens', tokens, assets);
+  // Against a list with a key that cannot be read, a name would seem unknown for no fault of its own.
+  if (publishers.some(({ key }) => key === undefined)) return;
   const known = new Set(publishers.map(({ key }) => numberText(key)));
   for (const [index, { publisher_keys = [] }] of tokens.entries()) {
     for (const [at, key] of publisher_keys.entries()) {
@@ -134,6 +136,7 @@ function* unknownSymbols(
   items: readonly { readonly assets?: readonly string[] }[],
   assets: ReadableFile['assets'],
 ): Generator<Problem> {
+  if (assets.some(({ symbol }) => symbol === undefined)) return;
   const known = new Set<string | undefined>(['*', ...assets.map(({ symbol }) => symbol)]);
   for (const [index, item] of items.entries()) {
     for (const [at, symbol] of (item.assets ?? []).entries()) {

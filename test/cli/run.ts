@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+
+export interface Run {
+  readonly out: string;
+  readonly err: string;
+  readonly exitCode: number;
+}
+
+/** Runs one command in this process with its output captured. The process's own exit code is left as it was. */
+export function run(register: (program: Command) => void, ...args: string[]): Run {
+  const before = process.exitCode;
+  process.exitCode = 0;
+  let out = '';
+  let err = '';
+  const writeOut = (text: string) => {
+    out += text;
+  };
+  const writeErr = (text: string) => {
+    err += text;
+  };
+  const program = new Command('tickseal').exitOverride().configureOutput({ writeOut, writeErr });
+  register(program);
+  try {
+    program.parse(args, { from: 'user' });
+    return { out, err, exitCode: Number(process.exitCode) };
+  } catch (error) {
+    return { out, err, exitCode: (error as { exitCode: number }).exitCode };
+  } finally {
+    process.exitCode = before;
+  }
+}

@@ -1,0 +1,125 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { stringify } from 'yaml';
+import { loadConfig, parseConfig } from '../../src/config/load.js';
+import { STARK_PUBLISHER_KEY, sampleFile } from './sample.js';
+
+test('the sample becomes exact values in the names of the code', async (t) => {
+  const result = parseConfig(stringify(sampleFile()), 'c');
+  if (!result.ok) return t.fail(result.errors.join('\n'));
+  const { config } = result;
+  t.same(config.keys, { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } });
+  t.same(config.listen, {
+    host: '127.0.0.1',
+    port: 8080,
+    tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
+  });
+  t.same(config.tokens, [
+    {
+      name: 'alice',
+      sha256: Buffer.alloc(32, 0xab),
+      scopes: new Set(['rest', 'stream', 'publish']),
+      requestsPerSecond: 5,
+      publisherKeys: new Set([`0x${'cd'.repeat(19)}`]),
+      assets: new Set(['*']),
+    },
+  ]);
+  t.same(config.assets[0], {
+    index: 0,
+    id: 1,
+    symbol: 'BTCUSD',
+    signatureType: 'evm',
+    aggregation: 'median',
+    minPublishers: 1,
+    maxAgeNs: 60_000_000_000n,
+    clockPeriodNs: 500_000_000n,
+    delta: 100_000n,
+    maxDeviation: 5_000_000n,
+    calendar: 'none',
+  });
+  t.same(config.assets[1], {
+    ...config.assets[0],
+    index: 1,
+    id: 2,
+    symbol: 'DYDXUSD',
+    signatureType: 'stark',
+    maxDeviation: undefined,
+    calendar: 'tokyo',
+  });
+  t.same(config.publishers[1], {
+    index: 1,
+    signatureType: 'stark',
+    key: Buffer.from(STARK_PUBLISHER_KEY.slice(2).padStart(64, '0'), 'hex'),
+    oracleId: 'czowx',
+    assets: new Set(['*']),
+    weight: 250_000n,
+  });
+  t.equal(config.publishers[0]!.key.length, 20);
+  t.same(config.ingest, { maxPastNs: 60_000_000_000n, maxFutureNs: 2_000_000_000n });
+  t.same(config.storage, { dir: './data', candleRetentionNs: 3650n * 86_400n * 1_000_000_000n });
+  t.same(config.deployments, sampleFile().deployments);
+  t.same(config.pushedAssets, sampleFile().pushed_assets);
+  t.same(config.limits, {
+    assetsPerRequest: 100,
+    candlesPerRequest: 50_000,
+    subscriptionsPerConnection: 1000,
+    streamConnections: 10_000,
+    connectionsPerToken: 100,
+    clientMessageBytes: 65_536,
+    publishMessageBytes: 1_048_576,
+    updatesPerMessage: 1000,
+    controlMessagesPerSecond: 10,
+    slowConsumerMs: 10_000,
+    idleTimeoutSeconds: 60,
+  });
+});
+
+/** A folder with the sample, and everything that it points to. */
+function sampleFolder(folder: string): string {
+  mkdirSync(join(folder, 'keys'));
+  writeFileSync(join(folder, 'keys/evm.hex'), `0x${'11'.repeat(32)}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'cert.pem'), 'cert');
+  writeFileSync(join(folder, 'key.pem'), 'key');
+  writeFileSync(join(folder, 'config.yaml'), stringify(sampleFile()));
+  return join(folder, 'config.yaml');
+}
+const env = { STARK_KEY: '2'.repeat(63) };
+
+test('a file loads with absolute paths when everything it points to is there', async (t) => {
+  const folder = t.testdir();
+  const result = loadConfig(sampleFolder(folder), env);
+  if (!result.ok) return t.fail(result.errors.join('\n'));
+  t.same(result.config.keys.evm, { file: join(folder, 'keys/evm.hex') });
+  t.equal(result.config.listen.tls?.certFile, join(folder, 'cert.pem'));
+  t.equal(result.config.storage.dir, join(folder, 'data'));
+});
+
+test('keys and TLS files at fault are errors at their place in the file', async (t) => {
+  const file = sampleFolder(t.testdir());
+  const folder = join(file, '..');
+  chmodSync(join(folder, 'keys/evm.hex'), 0o640);
+  writeFileSync(
+    file,
+    stringify({ ...sampleFile(), listen: { tls: { cert_file: 'nope.pem', key_file: 'keys' } } }),
+  );
+  const result = loadConfig(file, {});
+  t.same(result.ok ? [] : result.errors, [
+    `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read (ENOENT)`,
+    `${file}:9:5 listen.tls.key_file: ${folder}/keys is not a file`,
+    `${file}:15:5 keys.evm.file: ${folder}/keys/evm.hex is open to its group or to others (mode 0640); chmod 600 it`,
+    `${file}:17:5 keys.stark.env: the variable STARK_KEY is not set`,
+  ]);
+});
+
+test('a file that cannot be read or does not validate is an error, not an exception', async (t) => {
+  const folder = t.testdir({ 'config.yaml': 'keys: 5' });
+  t.same(loadConfig(join(folder, 'nope.yaml'), {}), {
+    ok: false,
+    errors: [`${folder}/nope.yaml: cannot be read (ENOENT)`],
+  });
+  t.same(loadConfig(join(folder, 'config.yaml'), {}), {
+    ok: false,
+    errors: [`${folder}/config.yaml:1:1 keys: expected object, received number`],
+  });
+});

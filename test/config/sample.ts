@@ -1,0 +1,96 @@
+import { stringify } from 'yaml';
+
+/** The file of the contract's section 2 with real values in it; every key of the configuration stands here. */
+export function sampleFile() {
+  return {
+    service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc', encoded_asset_id: 'base64' },
+    listen: { host: '127.0.0.1', port: 8080, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } },
+    admin: { host: '127.0.0.1', port: 9090 },
+    keys: { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } },
+    tokens: [
+      {
+        name: 'alice',
+        sha256: 'ab'.repeat(32),
+        scopes: ['rest', 'stream', 'publish'],
+        requests_per_second: 5,
+        publisher_keys: [TOKEN_PUBLISHER_KEY],
+        assets: ['*'],
+      },
+    ],
+    assets: [
+      {
+        id: 1,
+        symbol: 'BTCUSD',
+        signature_type: 'evm',
+        aggregation: 'median',
+        min_publishers: 1,
+        max_age: '60s',
+        clock_period: '500ms',
+        delta_percent: 0.1,
+        max_deviation_percent: 5,
+        calendar: 'none',
+      },
+      { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', calendar: 'tokyo' },
+    ],
+    publishers: [
+      { key: EVM_PUBLISHER_KEY, signature_type: 'evm', oracle_id: 'czowx', assets: ['*'], weight: 1 },
+      {
+        key: STARK_PUBLISHER_KEY,
+        signature_type: 'stark',
+        oracle_id: 'czowx',
+        assets: ['*'],
+        weight: 0.25,
+      },
+      { key: TOKEN_PUBLISHER_KEY, assets: ['*'] },
+    ],
+    ingest: { max_past: '60s', max_future: '2s' },
+    storage: { dir: './data', candle_retention: '3650d' },
+    deployments: [
+      {
+        chain_id: 1,
+        network: 'ethereum',
+        environment: 'mainnet',
+        proxy_address: EVM_PUBLISHER_KEY,
+        block_explorer_url: 'https://explorer.example/address',
+      },
+    ],
+    pushed_assets: { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } } } },
+    calendars: {
+      tokyo: {
+        time_zone: 'Asia/Tokyo',
+        sessions: [{ days: ['mon'], from: '09:00', to: '15:30', status: 'regular' }],
+        closures: ['2025-01-01'],
+        early_closes: { '2025-01-02': '12:00' },
+      },
+    },
+    limits: {
+      assets_per_request: 100,
+      candles_per_request: 50_000,
+      subscriptions_per_connection: 1000,
+      stream_connections: 10_000,
+      connections_per_token: 100,
+      client_message_bytes: '64 KiB',
+      publish_message_bytes: '1 MiB',
+      updates_per_message: 1000,
+      control_messages_per_second: 10,
+      slow_consumer: '10s',
+      idle_timeout: '60s',
+    },
+  };
+}
+
+/** The sample as YAML, with `value` at `path`, or without that key when `value` is `undefined`. */
+export function sampleWith(path: readonly (string | number)[], value: unknown): string {
+  const file = sampleFile();
+  let parent: Record<string | number, unknown> = file;
+  for (const step of path.slice(0, -1)) parent = parent[step] as typeof parent;
+  if (value === undefined) delete parent[path.at(-1)!];
+  else parent[path.at(-1)!] = value;
+  return stringify(file);
+}
+
+/** The public keys of signing.md's two vectors. */
+export const EVM_PUBLISHER_KEY = '0x99E295e85cb07c16b7bb62a44df532a7f2620237';
+export const STARK_PUBLISHER_KEY = '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06';
+/** Another, which the sample's token may publish for. */
+export const TOKEN_PUBLISHER_KEY = `0x00${'Cd'.repeat(19)}`;
