@@ -135,7 +135,7 @@ interface KnownKey {
 const VALUE_LIMIT = 2n ** 251n;
 
 const KEY_WINDOW_BITS = 8;
-const IDLE_VERIFICATIONS = 10_000;
+const IDLE_VERIFICATIONS = 1_000;
 
 /**
  * Whether `base` plus or minus u2 times the key has r as its x. The wire carries only the x of a key, so both of its

@@ -1,0 +1,24 @@
+import * as batch from './batch.js';
+import { createCryptoJobs } from './jobs.js';
+
+// What runs in each thread of the pool: functions from one flat message to another, called by name.
+
+const jobs = createCryptoJobs();
+
+export function verifyEvm(message: Uint8Array): Uint8Array {
+  return batch.encodeVerdicts(jobs.verifyEvm(batch.decodeVerifyEvm(message)));
+}
+
+export function verifyStark(message: Uint8Array): Uint8Array {
+  return batch.encodeVerdicts(jobs.verifyStark(batch.decodeVerifyStark(message)));
+}
+
+export function signEvm(message: Uint8Array): Uint8Array {
+  const { digests, key } = batch.decodeSignEvm(message);
+  return batch.encodeEvmSignatures(jobs.signEvm(digests, key));
+}
+
+export function signStark(message: Uint8Array): Uint8Array {
+  const { messages, key } = batch.decodeSignStark(message);
+  return batch.encodeStarkSignatures(jobs.signStark(messages, key));
+}

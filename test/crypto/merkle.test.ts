@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { merkleRoot } from '../../src/crypto/merkle.js';
+
+/** The definition, word by word. */
+function plainRoot(level: readonly Buffer[]): Buffer {
+  if (level.length === 1) return level[0]!;
+  const even = level.length % 2 === 0 ? level : [...level, level.at(-1)!];
+  const parents = [];
+  for (let i = 0; i < even.length; i += 2) parents.push(keccak256(Buffer.concat([even[i]!, even[i + 1]!])));
+  return plainRoot(parents);
+}
+
+test('agrees with the plain definition and leaves the leaves alone', async (t) => {
+  const leaf = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  fc.assert(
+    fc.property(fc.array(leaf, { minLength: 1, maxLength: 70 }), (leaves) => {
+      const copies = leaves.map((bytes) => Buffer.from(bytes));
+      t.same(merkleRoot(leaves), plainRoot(copies));
+      t.same(
+        leaves.map((bytes) => Buffer.from(bytes)),
+        copies,
+      );
+    }),
+  );
+});
+
+test('every count up to 33', async (t) => {
+  const leaves = Array.from({ length: 33 }, (_, i) => keccak256(Buffer.of(i)));
+  for (let count = 1; count <= leaves.length; count++) {
+    t.same(merkleRoot(leaves.slice(0, count)), plainRoot(leaves.slice(0, count)));
+  }
+});
+
+test('a single leaf is its own root, in bytes of its own', async (t) => {
+  const leaf = Buffer.alloc(32, 1);
+  const root = merkleRoot([leaf]);
+  t.same(root, leaf);
+  leaf.fill(2);
+  t.same(root, Buffer.alloc(32, 1));
+});
+
+test('no leaves are a bug', async (t) => {
+  t.throws(() => merkleRoot([]), /needs a leaf/);
+});
