@@ -1,0 +1,62 @@
+import { type Asset, type AssetIndex, PERCENT_SCALE } from '../model/asset.js';
+import type { Price } from '../model/price.js';
+import type { TimeNs } from '../model/time.js';
+
+/**
+ * When an aggregate is signed (contract §5): at every wall-clock multiple of the asset's `clock_period`, and at once when
+ * the price moved by `delta_percent` since the last signed one or is the first.
+ */
+export class Triggers {
+  readonly #lastSigned: (Price | undefined)[];
+  readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
+
+  constructor(assets: readonly Asset[], nowNs: TimeNs) {
+    this.#lastSigned = new Array<Price | undefined>(assets.length).fill(undefined);
+    const byPeriod = new Map<bigint, Asset[]>();
+    for (const asset of assets) {
+      const those = byPeriod.get(asset.clockPeriodNs);
+      if (those) those.push(asset);
+      else byPeriod.set(asset.clockPeriodNs, [asset]);
+    }
+    this.#schedules = [...byPeriod].map(([periodNs, those]) => ({
+      periodNs,
+      nextNs: nextMultiple(nowNs, periodNs),
+      assets: those,
+    }));
+  }
+
+  /** Whether this price is to be signed at once. */
+  isDelta({ index, delta }: Asset, price: Price): boolean {
+    const last = this.#lastSigned[index];
+    if (last === undefined) return true;
+    const move = price > last ? price - last : last - price;
+    return move !== 0n && move * HUNDRED_PERCENT >= delta * (last < 0n ? -last : last);
+  }
+
+  signed(index: AssetIndex, price: Price): void {
+    this.#lastSigned[index] = price;
+  }
+
+  /** The asset has no price: the next one is a first one. */
+  ended(index: AssetIndex): void {
+    this.#lastSigned[index] = undefined;
+  }
+
+  /** The assets whose period has come round since the last call, whether they have a price or not. */
+  due(nowNs: TimeNs): Asset[] {
+    const due: Asset[] = [];
+    for (const schedule of this.#schedules) {
+      const nextNs = nextMultiple(nowNs, schedule.periodNs);
+      // A clock that was stepped back more than a period starts counting anew.
+      if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
+      if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
+    }
+    return due;
+  }
+}
+
+const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
+
+function nextMultiple(nowNs: bigint, periodNs: bigint): bigint {
+  return (nowNs / periodNs + 1n) * periodNs;
+}

@@ -1,0 +1,36 @@
+import type { StreamCounters } from './stream/engine.js';
+
+/** What the service counts since its start. Plain numbers: the hot paths add to them, `/metrics` reads them. */
+export interface Counters extends StreamCounters {
+  publishMessages: number;
+  updatesAccepted: number;
+  /** Per reason. Reasons are the fixed texts of the checks, so there are few of them. */
+  readonly updatesRejected: Map<string, number>;
+  aggregatesSigned: number;
+  /** Aggregates that could not be signed. */
+  signingFailures: number;
+  /** Times that an asset lost its price: too few publishers with fresh inputs. */
+  assetsEnded: number;
+  /** Replies to publishers that do not read their socket. */
+  repliesDropped: number;
+}
+
+export function createCounters(): Counters {
+  return {
+    publishMessages: 0,
+    updatesAccepted: 0,
+    updatesRejected: new Map(),
+    aggregatesSigned: 0,
+    signingFailures: 0,
+    assetsEnded: 0,
+    repliesDropped: 0,
+    framesMade: 0,
+    framesSkipped: 0,
+    ticksSkipped: 0,
+    slowConsumersClosed: 0,
+  };
+}
+
+export function countRejection(counters: Counters, reason: string): void {
+  counters.updatesRejected.set(reason, (counters.updatesRejected.get(reason) ?? 0) + 1);
+}

@@ -1,0 +1,146 @@
+import type { Asset, Publisher, SignatureType } from '../model/asset.js';
+import { parseHex } from '../model/hex.js';
+import { type Price, parsePrice } from '../model/price.js';
+import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
+import type { RawUpdate } from './message.js';
+import { ReplayWindow } from './replay.js';
+
+/** An update that passed every check that needs no hash and no curve. */
+export interface Candidate {
+  readonly raw: RawUpdate;
+  readonly asset: Asset;
+  readonly publisher: Publisher;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  /** The `msg_hash` that the publisher declares: 32 bytes. */
+  readonly msgHash: Buffer;
+  /** r and s, 32 bytes each. */
+  readonly signature: Buffer;
+  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
+  readonly recovery: 0 | 1;
+  /** Its signature is the very one last accepted for this hash: a refresh needs no curve arithmetic. */
+  readonly verified: boolean;
+}
+
+/** What the token of a connection allows it to publish. */
+export interface PublishRights {
+  mayPublishAs(publisher: Publisher): boolean;
+  maySee(symbol: string): boolean;
+}
+
+export interface Gate {
+  /** @returns the candidate, or the reason why the update is refused. */
+  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string;
+  /** The last check, when the signature has proved right: verification takes time, and others may have come first. */
+  accept(candidate: Candidate): string | undefined;
+  /** Puts back what was last accepted before a restart. */
+  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void;
+  /** Takes over a changed catalogue; what was accepted stays remembered. */
+  reload(catalogue: Catalogue): void;
+}
+
+export interface Catalogue {
+  assetBySymbol(symbol: string): Asset | undefined;
+  /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
+  publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
+}
+
+export interface GateOptions {
+  readonly catalogue: Catalogue;
+  readonly clock: Clock;
+  /** How far behind and ahead of the clock a publisher's timestamp may be. */
+  readonly maxPastNs: bigint;
+  readonly maxFutureNs: bigint;
+}
+
+/** The bytes of a publisher key: an address or a field element. */
+const KEY_BYTES = { evm: 20, stark: 32 } as const;
+const HASH_BYTES = 32;
+/** `v` as publishers write it, to the recovery bit. */
+const RECOVERY_OF_V = new Map<bigint, 0 | 1>([
+  [0x1bn, 0],
+  [0x1cn, 1],
+  [0x0n, 0],
+  [0x1n, 1],
+]);
+
+/** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
+export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }: GateOptions): Gate {
+  let catalogue = initial;
+  const replay = new ReplayWindow();
+
+  function admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string {
+    const asset = catalogue.assetBySymbol(raw.symbol);
+    if (asset === undefined || !rights.maySee(raw.symbol))
+      return asset ? 'the token does not cover this asset' : 'unknown asset';
+    if (raw.assetId !== raw.symbol) return 'asset_id differs from the key it stands under';
+    if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
+    if (asset.signatureType !== path) return `this asset takes ${asset.signatureType} signatures`;
+
+    const key = parseHex(raw.publisherKey, KEY_BYTES[path]);
+    if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
+    const publisher = catalogue.publisherByKey(path, key);
+    if (publisher === undefined) return 'publisher_key is not on the allow-list';
+    if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
+    if (!publisher.assets.has('*') && !publisher.assets.has(asset.symbol))
+      return 'publisher_key is not allowed for this asset';
+    if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
+
+    const price = parsePrice(raw.price);
+    if (price === undefined) return 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
+    if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
+    const timestampNs = parseTimeNs(raw.timestamp);
+    if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
+    const nowNs = clock.nowNs();
+    if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
+    if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
+
+    const msgHash = parseHex(raw.msgHash, HASH_BYTES);
+    if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
+    const signature = parseSignature(raw, path);
+    if (typeof signature === 'string') return signature;
+    const refused = replay.check(asset, publisher, timestampNs, msgHash);
+    if (refused !== undefined) return refused;
+    const verified = replay.isCurrent(asset, publisher, msgHash, signature.rs, signature.recovery);
+    return {
+      raw,
+      asset,
+      publisher,
+      price,
+      timestampNs,
+      msgHash,
+      signature: signature.rs,
+      recovery: signature.recovery,
+      verified,
+    };
+  }
+
+  return {
+    admit,
+    accept(candidate) {
+      const { asset, publisher, timestampNs, msgHash } = candidate;
+      const refused = replay.check(asset, publisher, timestampNs, msgHash);
+      if (refused === undefined)
+        replay.record(asset, publisher, timestampNs, msgHash, candidate.signature, candidate.recovery);
+      return refused;
+    },
+    restore(asset, publisher, timestampNs, msgHash) {
+      replay.record(asset, publisher, timestampNs, msgHash, undefined, 0);
+    },
+    reload(changed) {
+      catalogue = changed;
+    },
+  };
+}
+
+function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; recovery: 0 | 1 } | string {
+  const r = parseHex(raw.r, 32);
+  if (r === undefined) return 'signature r is not 0x and the hex of 32 bytes';
+  const s = parseHex(raw.s, 32);
+  if (s === undefined) return 'signature s is not 0x and the hex of 32 bytes';
+  const rs = Buffer.concat([r, s]);
+  if (path === 'stark') return { rs, recovery: 0 };
+  const v = raw.v === undefined ? undefined : parseHex(raw.v, 32);
+  const recovery = v && RECOVERY_OF_V.get(BigInt(`0x${v.toString('hex')}`));
+  return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
+}

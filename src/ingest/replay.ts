@@ -1,0 +1,94 @@
+import type { Asset, Publisher } from '../model/asset.js';
+import { secondOf, type TimeNs } from '../model/time.js';
+
+/**
+ * Different updates that one publisher may have accepted for one asset within one second of its timestamps. Each is
+ * remembered until that second is over, so the number is a bound on memory.
+ */
+export const UPDATES_PER_SECOND_MAX = 10_000;
+
+/**
+ * What was last accepted per asset and publisher, and what was before it in the same second.
+ *
+ * Signatures cover whole seconds (signing.md), so an old update with its nanoseconds raised carries a valid signature:
+ * within one second only a new `msg_hash`, or the current one once more (a refresh), may come.
+ */
+export class ReplayWindow {
+  readonly #lastByPair = new Map<number, Accepted>();
+
+  /** @returns why an update with this time and hash is refused now, or `undefined`. */
+  check(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Buffer): string | undefined {
+    const last = this.#lastByPair.get(pairKey(asset, publisher));
+    if (last === undefined) return undefined;
+    if (timestampNs <= last.timestampNs) return 'timestamp is not newer than the last accepted one';
+    if (secondOf(timestampNs) !== last.second || msgHash.equals(last.msgHash)) return undefined;
+    if (last.earlierHashes === undefined) return undefined;
+    if (last.earlierHashes.has(msgHash.toString('latin1')))
+      return 'replay of an earlier update of the same second';
+    return last.earlierHashes.size < UPDATES_PER_SECOND_MAX
+      ? undefined
+      : `more than ${UPDATES_PER_SECOND_MAX} updates in one second`;
+  }
+
+  /** Whether this hash under this very signature is what was accepted last. */
+  isCurrent(
+    asset: Asset,
+    publisher: Publisher,
+    msgHash: Buffer,
+    signature: Buffer,
+    recovery: 0 | 1,
+  ): boolean {
+    const last = this.#lastByPair.get(pairKey(asset, publisher));
+    return (
+      last?.signature !== undefined &&
+      last.recovery === recovery &&
+      signature.equals(last.signature) &&
+      msgHash.equals(last.msgHash)
+    );
+  }
+
+  /** Remembers an accepted update. Without `signature` (after a restart) the next refresh is verified anew. */
+  record(
+    asset: Asset,
+    publisher: Publisher,
+    timestampNs: TimeNs,
+    msgHash: Uint8Array,
+    signature: Buffer | undefined,
+    recovery: 0 | 1,
+  ): void {
+    const key = pairKey(asset, publisher);
+    const second = secondOf(timestampNs);
+    const last = this.#lastByPair.get(key);
+    let earlierHashes: Set<string> | undefined;
+    if (last !== undefined && last.second === second) {
+      earlierHashes = last.earlierHashes;
+      if (!last.msgHash.equals(msgHash)) {
+        earlierHashes ??= new Set();
+        earlierHashes.add(last.msgHash.toString('latin1'));
+      }
+    }
+    this.#lastByPair.set(key, {
+      timestampNs,
+      second,
+      msgHash: Buffer.from(msgHash),
+      signature,
+      recovery,
+      earlierHashes,
+    });
+  }
+}
+
+interface Accepted {
+  readonly timestampNs: TimeNs;
+  readonly second: bigint;
+  readonly msgHash: Buffer;
+  readonly signature: Buffer | undefined;
+  readonly recovery: 0 | 1;
+  /** Hashes accepted in this second before the current one, as latin1 text. */
+  readonly earlierHashes: Set<string> | undefined;
+}
+
+/** Indexes stay below 2^26 (a uint16 of assets and the publishers of one file), so the pair fits a double exactly. */
+function pairKey(asset: Asset, publisher: Publisher): number {
+  return asset.index * 0x4000000 + publisher.index;
+}

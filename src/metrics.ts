@@ -1,0 +1,116 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Counters } from './counters.js';
+
+/** What is measured at the moment of a scrape. */
+export interface Gauges {
+  readonly streamConnections: () => number;
+  readonly connections: () => number;
+  readonly streamGroups: () => number;
+  readonly updatesWaiting: () => number;
+  readonly cryptoJobsQueued: () => number;
+  readonly cryptoPoolFailures: () => number;
+  readonly liveAssets: () => number;
+  readonly staleAssets: () => number;
+}
+
+/** @returns a function that writes all metrics in the Prometheus text format. */
+export function createMetrics(counters: Counters, gauges: Gauges): () => Promise<string> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+
+  const count = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  const measure = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
+  count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
+  count(
+    'tickseal_updates_accepted_total',
+    'Price updates that passed every check.',
+    () => counters.updatesAccepted,
+  );
+  new Counter({
+    name: 'tickseal_updates_rejected_total',
+    help: 'Price updates and messages that were refused, by reason.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, rejected] of counters.updatesRejected) this.inc({ reason }, rejected);
+    },
+  });
+  count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
+  count(
+    'tickseal_signing_failures_total',
+    'Aggregates that could not be signed.',
+    () => counters.signingFailures,
+  );
+  count(
+    'tickseal_assets_ended_total',
+    'Times that an asset lost its price for want of fresh inputs.',
+    () => counters.assetsEnded,
+  );
+  count(
+    'tickseal_publisher_replies_dropped_total',
+    'Replies to publishers that do not read them.',
+    () => counters.repliesDropped,
+  );
+  count('tickseal_stream_frames_made_total', 'Frames that were encoded.', () => counters.framesMade);
+  count(
+    'tickseal_stream_frames_skipped_total',
+    'Frames that slow readers were not sent; they get newer ones.',
+    () => counters.framesSkipped,
+  );
+  count(
+    'tickseal_stream_ticks_skipped_total',
+    'Ticks on which a group of connections was sent no frame for want of time.',
+    () => counters.ticksSkipped,
+  );
+  count(
+    'tickseal_stream_slow_consumers_closed_total',
+    'Connections closed with 1013 for not reading.',
+    () => counters.slowConsumersClosed,
+  );
+  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', gauges.connections);
+  measure('tickseal_stream_connections', 'Open streaming connections.', gauges.streamConnections);
+  measure('tickseal_stream_groups', 'Sets of connections that share their frames.', gauges.streamGroups);
+  measure('tickseal_updates_waiting', 'Price updates that wait for their verdict.', gauges.updatesWaiting);
+  measure('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', gauges.cryptoJobsQueued);
+  count(
+    'tickseal_crypto_worker_failures_total',
+    'Batches that a crypto worker did not answer; each was done again.',
+    gauges.cryptoPoolFailures,
+  );
+  measure('tickseal_assets_live', 'Assets with a live price.', gauges.liveAssets);
+  measure('tickseal_assets_stale', 'Assets of the catalogue without a live price.', gauges.staleAssets);
+
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  measure(
+    'tickseal_event_loop_delay_max_seconds',
+    'Longest delay of the event loop since the last scrape.',
+    () => {
+      const maxSeconds = delay.max / 1e9;
+      delay.reset();
+      return maxSeconds;
+    },
+  );
+  return () => registry.metrics();
+}

@@ -1,0 +1,45 @@
+import type { TemplatedApp } from 'uWebSockets.js';
+import { readRequest, writeResponse } from './http.js';
+import { failure, type RestResponse } from './rest.js';
+
+export interface AdminOptions {
+  /** Why the service is not ready; empty when it is. */
+  readonly notReady: () => readonly string[];
+  /** The metrics in the Prometheus text format. */
+  readonly metrics: () => Promise<string>;
+}
+
+/** Serves `/livez`, `/readyz` and `/metrics` on the admin listener, without a token. */
+export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOptions): void {
+  app.any('/*', (res, req) => {
+    const { method, path } = readRequest(res, req);
+    if (path === '/metrics' && method === 'GET') {
+      answerLater(res, metrics());
+      return;
+    }
+    writeResponse(res, method, answer(method, path, notReady));
+  });
+}
+
+function answer(method: string, path: string, notReady: () => readonly string[]): RestResponse {
+  if (path !== '/livez' && path !== '/readyz' && path !== '/metrics') return failure(404, 'no such path');
+  if (method !== 'GET') return failure(405, 'only GET is served here', [['Allow', 'GET']]);
+  const reasons = path === '/readyz' ? notReady() : [];
+  return reasons.length === 0
+    ? { status: 200, headers: [], body: '{"data":"ok"}' }
+    : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };
+}
+
+function answerLater(res: Parameters<typeof writeResponse>[0], text: Promise<string>): void {
+  let aborted = false;
+  res.onAborted(() => {
+    aborted = true;
+  });
+  const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+  text
+    .then((body): RestResponse => ({ status: 200, headers: [], body, contentType }))
+    .catch(() => failure(500, 'internal error'))
+    .then((response) => {
+      if (!aborted) writeResponse(res, 'GET', response);
+    });
+}

@@ -1,0 +1,64 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Scope, TokenConfig } from '../config/config.js';
+import { canonicalKey } from '../config/publisher_key.js';
+import type { PublishRights } from '../ingest/gate.js';
+
+/** A known access token and what it allows. */
+export class Token implements PublishRights {
+  constructor(readonly config: TokenConfig) {}
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  has(scope: Scope): boolean {
+    return this.config.scopes.has(scope);
+  }
+
+  maySee(symbol: string): boolean {
+    return this.config.assets.has('*') || this.config.assets.has(symbol);
+  }
+
+  mayPublishAs({ key }: { readonly key: Buffer }): boolean {
+    return this.config.publisherKeys?.has(canonicalKey(key)) ?? true;
+  }
+}
+
+/** Who may not come in, and why: 401 for no known token, 403 for one without the right. */
+export interface Denial {
+  readonly status: 401 | 403;
+  readonly error: string;
+}
+
+export class TokenDirectory {
+  readonly #tokens = new Map<string, Token>();
+
+  constructor(configs: readonly TokenConfig[]) {
+    for (const config of configs) this.#tokens.set(config.sha256.toString('hex'), new Token(config));
+  }
+
+  /** @param authorization every `Authorization` header of the request, as it came. */
+  authorize(authorization: readonly string[], scope: Scope): Token | Denial {
+    const [header] = authorization;
+    if (header === undefined) return { status: 401, error: 'the Authorization header is missing' };
+    if (authorization.length > 1) return { status: 401, error: 'the Authorization header is repeated' };
+    const text = BASIC.exec(header)?.[1];
+    if (text === undefined) return { status: 401, error: 'the Authorization header is not "Basic <TOKEN>"' };
+    const token = this.#find(text);
+    if (token === undefined) return { status: 401, error: 'the access token is not known' };
+    return token.has(scope) ? token : { status: 403, error: `the access token has no scope "${scope}"` };
+  }
+
+  /**
+   * The look-up is by the hash of what was sent, and who sends it cannot choose a hash, so its time tells nothing of a
+   * token; the comparison that decides takes constant time.
+   */
+  #find(text: string): Token | undefined {
+    const sha256 = createHash('sha256').update(text).digest();
+    const token = this.#tokens.get(sha256.toString('hex'));
+    return token && timingSafeEqual(token.config.sha256, sha256) ? token : undefined;
+  }
+}
+
+/** The scheme in any case, then the token: visible characters without spaces. */
+const BASIC = /^basic +([\x21-\x7e]+) *$/i;

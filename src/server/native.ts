@@ -1,0 +1,47 @@
+import type uWS from 'uWebSockets.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/**
+ * Loads uWebSockets.js after checking that its binary is the one that was reviewed: it comes from a third party's
+ * republication and runs with all rights of the process.
+ * @param allowedSha256 the hash of another build that the operator trusts, such as an official tag's.
+ * @throws Error when the platform has no build or its hash is another.
+ */
+export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
+  const require = createRequire(import.meta.url);
+  const build = `uws_${process.platform}_${process.arch}_${process.versions.modules}`;
+  let file: string;
+  try {
+    file = require.resolve(`uWebSockets.js/${build}.node`);
+  } catch {
+    throw new Error(`uWebSockets.js has no build for this platform (${build})`);
+  }
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  if (sha256 !== SHA256_BY_BUILD[build] && sha256 !== allowedSha256)
+    throw new Error(
+      `${build}.node is not the build that is pinned (its SHA-256 is ${sha256}); to use it all the same, ` +
+        `set ${UWS_SHA256_VARIABLE} to that hash`,
+    );
+  return require('uWebSockets.js') as typeof uWS;
+}
+
+/** The environment variable that names the hash of another trusted build. */
+export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
+
+/** The builds of the npm package `uwebsockets` 3.0.6 for the Node versions that this program supports. */
+const SHA256_BY_BUILD: Readonly<Record<string, string>> = {
+  uws_linux_x64_115: 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',
+  uws_linux_x64_127: '78e38a9a163b1cf33ce539619e5908111dea95a12e7943d95fbcdd524879caa8',
+  uws_linux_x64_137: '3b549c14e01d9d1faf234cdf4b6f0fb08158605e3692cd0eb1b905e327bd3449',
+  uws_linux_arm64_115: '034e0fcccdc08f90df3b130f421516311831b1352fe38eab91abc2984c2fdf3a',
+  uws_linux_arm64_127: 'a7d9bc3ec166421a49416d5ea4f49118ae68ea1dbf8a765c4f45a79b0b6adb13',
+  uws_linux_arm64_137: 'b6eb007d627e00bcce03ad38f197124e9027c03f6fe784b37f97b8a6ea709cb4',
+  uws_darwin_x64_115: '7552dc27e278be4a5f9ca4f571676e9046929ef8753b1bb63b84f78e1a752a11',
+  uws_darwin_x64_127: '1bcd63a9cd5cda811d899b80f9b1f7c9f29d128feafebe6976069ab1045a0335',
+  uws_darwin_x64_137: '7df6e0b2be43048200370a64ee91d6563879f5d3b0207f846dc81377ffc4e189',
+  uws_darwin_arm64_115: 'f6132ac4d0954ce32ed716d5b367270904c5885bc6e01dcc8ae5809a8967d504',
+  uws_darwin_arm64_127: '84ab0c487fbbb895afbfa24c7ac02db5922b2eb468b3a4663aaca52af29b420c',
+  uws_darwin_arm64_137: 'dd7623e7e600dcc1384c4a639ac05849f0c27125be8c431b702e0513e86613f0',
+};

@@ -1,0 +1,28 @@
+/**
+ * Reads a raw query string. uWebSockets.js has a decoder of its own, which mis-decodes.
+ * @returns the parameters, or the error that names the one at fault: bad escapes, or a name that comes twice.
+ */
+export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
+  const parameters = new Map<string, string>();
+  if (raw === '') return parameters;
+  for (const part of raw.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const rawName = equals < 0 ? part : part.slice(0, equals);
+    const name = decode(rawName);
+    const value = decode(equals < 0 ? '' : part.slice(equals + 1));
+    if (name === undefined) return 'a parameter name has a malformed % escape';
+    if (value === undefined) return `${name} has a malformed % escape`;
+    if (parameters.has(name)) return `${name} is given more than once`;
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import type { AssetIndex } from '../model/asset.js';
+import type { TimeNs } from '../model/time.js';
+import { ENTRY_BYTES, type PriceTable } from './price_table.js';
+
+declare global {
+  // Node's own fast paths behind `write` and `toString`; its typings leave them out.
+  interface Buffer {
+    latin1Write(text: string, offset: number): number;
+    hexSlice(): string;
+  }
+}
+
+/** `ms` of an asset with no market schedule (spec "Versioned layout"); left out of JSON. */
+export const NO_SCHEDULE = 0xff;
+
+const SIGNATURE_BYTES = 65;
+/** Taxonomy ID and timestamp (spec "Simplified layout"). */
+const SIMPLIFIED_HEADER_BYTES = 2 + 8;
+const MAGIC = 0xff;
+const LAYOUT_VERSION = 0x02;
+/** Bit 0 is the price, bit 1 the market status. */
+const MASK_PRICE_AND_MS = 0x0003;
+/** Magic, version, mask, taxonomy ID and timestamp (spec "Versioned layout"). */
+const VERSIONED_HEADER_BYTES = 1 + 1 + 2 + 2 + 8;
+
+/** The head with its longest taxonomy ID and timestamp takes 62 bytes. */
+const UNSIGNED_HEAD_BYTES_MAX = 80;
+/** An element with its longest ID, price and status takes 66 bytes. */
+const UNSIGNED_ELEMENT_BYTES_MAX = 72;
+const OPENING_BRACKET = '['.charCodeAt(0);
+
+const FRAME_HEAD = '{"type":"signed_ecdsa","p":"0x';
+const FRAME_TAIL = '"}';
+
+/** A signature over the Keccak-256 of a payload's body. */
+export interface PayloadSignature {
+  /** 32 bytes each. */
+  readonly r: Uint8Array;
+  readonly s: Uint8Array;
+  readonly recovery: 0 | 1;
+}
+
+/**
+ * Encodes frames into buffers of its own that it uses again: what it returns is a view that the next call overwrites.
+ *
+ * Measured for 100 assets: concatenating the table's texts and writing them once takes 2 µs, copying them as bytes 5,
+ * `JSON.stringify` 14.
+ */
+export class FrameEncoder {
+  readonly #table: PriceTable;
+  readonly #taxonomyId: number;
+  readonly #unsigned: Buffer;
+  readonly #signed: Buffer;
+  readonly #body: Buffer;
+
+  constructor(table: PriceTable, taxonomyId: number) {
+    this.#table = table;
+    this.#taxonomyId = taxonomyId;
+    const assets = table.ids.length;
+    const bodyBytesMax = VERSIONED_HEADER_BYTES + assets * (ENTRY_BYTES + 1);
+    this.#body = Buffer.allocUnsafeSlow(bodyBytesMax);
+    this.#unsigned = Buffer.allocUnsafeSlow(UNSIGNED_HEAD_BYTES_MAX + assets * UNSIGNED_ELEMENT_BYTES_MAX);
+    this.#signed = Buffer.allocUnsafeSlow(
+      FRAME_HEAD.length + 2 * (SIGNATURE_BYTES + bodyBytesMax) + FRAME_TAIL.length,
+    );
+    this.#signed.latin1Write(FRAME_HEAD, 0);
+  }
+
+  /**
+   * The finished `unsigned` frame.
+   * @param assets indexes of live assets, ascending by ID
+   * @param statuses per asset index the market status or {@link NO_SCHEDULE}, for connections with `addtl_attrs=ms`
+   */
+  unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
+    const { closedTexts, openTexts } = this.#table;
+    const head = `{"type":"unsigned","tax":${this.#taxonomyId},"ts":${timestampNs},"a":`;
+    let text = head;
+    for (let i = 0; i < assets.length; i++) {
+      const asset = assets[i]!;
+      const status = statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
+      text += status === NO_SCHEDULE ? closedTexts[asset]! : openTexts[asset]! + STATUS_TEXTS[status]!;
+    }
+    const length = this.#unsigned.latin1Write(`${text}]}`, 0);
+    // Every element brings the comma before it; the array's bracket takes the place of the first.
+    this.#unsigned[head.length] = OPENING_BRACKET;
+    return this.#unsigned.subarray(0, length);
+  }
+
+  /** What a `signed_ecdsa` payload says behind its signature: simplified layout, or versioned with `statuses`. */
+  payloadBody(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
+    const { entries } = this.#table;
+    const body = this.#body;
+    let at =
+      statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
+    for (let i = 0; i < assets.length; i++) {
+      const asset = assets[i]!;
+      let from = asset * ENTRY_BYTES;
+      // A loop: for 18 bytes the call of a native copy costs more than the bytes.
+      for (const to = from + ENTRY_BYTES; from < to; ) body[at++] = entries[from++]!;
+      if (statuses !== undefined) body[at++] = statuses[asset]!;
+    }
+    return body.subarray(0, at);
+  }
+
+  /** The finished `signed_ecdsa` frame of a body and its signature. */
+  signedFrame(body: Buffer, { r, s, recovery }: PayloadSignature): Buffer {
+    const text = this.#signed;
+    let at = FRAME_HEAD.length;
+    at = writeHex(r, text, at);
+    at = writeHex(s, text, at);
+    at += text.latin1Write(recovery === 0 ? '00' : '01', at);
+    at = writeHex(body, text, at);
+    at += text.latin1Write(FRAME_TAIL, at);
+    return text.subarray(0, at);
+  }
+
+  #simplifiedHeader(timestampNs: TimeNs): number {
+    this.#body.writeUInt16BE(this.#taxonomyId, 0);
+    this.#body.writeBigUInt64BE(timestampNs, 2);
+    return SIMPLIFIED_HEADER_BYTES;
+  }
+
+  #versionedHeader(timestampNs: TimeNs): number {
+    this.#body[0] = MAGIC;
+    this.#body[1] = LAYOUT_VERSION;
+    this.#body.writeUInt16BE(MASK_PRICE_AND_MS, 2);
+    this.#body.writeUInt16BE(this.#taxonomyId, 4);
+    this.#body.writeBigUInt64BE(timestampNs, 6);
+    return VERSIONED_HEADER_BYTES;
+  }
+}
+
+const STATUS_TEXTS = [0, 1, 2, 3].map((status) => `,"ms":${status}}`);
+
+/** Two ASCII digits of each byte, as the uint16 that lies in memory. */
+const HEX_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) =>
+  Buffer.from(byte.toString(16).padStart(2, '0'), 'latin1').readUInt16LE(0),
+);
+
+/** Up to about 10 assets a table is faster than making a string and writing it; above it is the other way round. */
+const HEX_TABLE_BYTES_MAX = 200;
+
+function writeHex(bytes: Uint8Array, text: Buffer, offset: number): number {
+  if (bytes.length > HEX_TABLE_BYTES_MAX) {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    return offset + text.latin1Write(buffer.hexSlice(), offset);
+  }
+  let at = offset;
+  for (let i = 0; i < bytes.length; i++) {
+    const digits = HEX_OF_BYTE[bytes[i]!]!;
+    text[at++] = digits & 0xff;
+    text[at++] = digits >> 8;
+  }
+  return at;
+}

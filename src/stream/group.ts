@@ -1,0 +1,32 @@
+import type { AssetIndex } from '../model/asset.js';
+import { CHANNEL_INTERVALS_MS, type StreamOptions } from './options.js';
+import type { StreamSession } from './session.js';
+
+/**
+ * The connections with the same channel, message type, attributes and asset set. They share each frame's bytes, its
+ * signature and the topic it is published on.
+ */
+export class Group {
+  /** In the topic: the next frame reaches them. */
+  readonly members = new Set<StreamSession>();
+  /** Not yet, or not now, in the topic: newcomers that must not see a frame made before they came, and slow readers. */
+  readonly waiting = new Set<StreamSession>();
+  /** `real_time`: what changed up to this price sequence has been sent to the members. */
+  sequence = 0;
+  lastFrameNs = 0n;
+  /** A frame is at the signers. The next one waits for it, or on fixed channels is skipped. */
+  signing = false;
+  /** `real_time`: stands in the list of groups that have something to send. */
+  dirty = false;
+  readonly intervalMs: number | undefined;
+
+  constructor(
+    readonly key: string,
+    readonly topic: string,
+    readonly options: StreamOptions,
+    /** Ascending by streaming ID. */
+    readonly assets: readonly AssetIndex[],
+  ) {
+    this.intervalMs = CHANNEL_INTERVALS_MS[options.channel];
+  }
+}

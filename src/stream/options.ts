@@ -1,0 +1,45 @@
+/** Delivery rates of the streaming API (spec "Streaming WebSocket API") and their interval in ms; `real_time` has none. */
+export const CHANNEL_INTERVALS_MS = {
+  '10ms': 10,
+  '20ms': 20,
+  '50ms': 50,
+  '100ms': 100,
+  '500ms': 500,
+  '1s': 1000,
+  real_time: undefined,
+} as const;
+
+export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
+
+export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
+export type MessageType = (typeof MESSAGE_TYPES)[number];
+
+/** What a connection asked for in the query of `/ws`. */
+export interface StreamOptions {
+  readonly channel: Channel;
+  readonly messageType: MessageType;
+  /** `addtl_attrs=ms`: each asset comes with its market status, payloads in the versioned layout. */
+  readonly marketStatus: boolean;
+}
+
+const ATTRIBUTES = ['ms'];
+
+/** @returns the options, or the error that names the parameter and its allowed values (contract §6). */
+export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOptions | string {
+  const channel = query.get('channel') ?? 'real_time';
+  if (!isChannel(channel)) return `channel must be one of ${Object.keys(CHANNEL_INTERVALS_MS).join(', ')}`;
+  const messageType = query.get('message_type') ?? 'unsigned';
+  if (!isMessageType(messageType)) return `message_type must be one of ${MESSAGE_TYPES.join(', ')}`;
+  const attributes = query.get('addtl_attrs')?.split(',') ?? [];
+  const unknown = attributes.filter((name) => !ATTRIBUTES.includes(name));
+  if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
+  return { channel, messageType, marketStatus: attributes.includes('ms') };
+}
+
+function isChannel(text: string): text is Channel {
+  return Object.hasOwn(CHANNEL_INTERVALS_MS, text);
+}
+
+function isMessageType(text: string): text is MessageType {
+  return (MESSAGE_TYPES as readonly string[]).includes(text);
+}
