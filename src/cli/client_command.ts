@@ -1,0 +1,73 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { WebSocket } from 'ws';
+import type { Down, OpenSocket } from '../client/socket.js';
+
+/** Where a client command reads and writes; the entry point hands it the process's own streams. */
+export interface CommandStreams {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** Adds the options of every command that connects to a service. */
+export function withConnectionOptions(command: Command): Command {
+  return command
+    .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
+    .requiredOption('--token <token>', "the caller's access token");
+}
+
+/** The option of every command that compares a signature with its signer. */
+export const SIGNER_OPTION = ['--signer <key>', 'the address or public key that must have signed'] as const;
+
+/** Opens a socket of the package `ws`, which sends the token's header. */
+export const openSocket: OpenSocket = (url, headers) => new WebSocket(url, { headers: { ...headers } });
+
+/** One line for people about a connection that does not exist. */
+export function describeDown(url: string, { reason, httpStatus }: Down): string {
+  return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || reason}`;
+}
+
+/** Why a server refuses an upgrade or a request. */
+export const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'the service refuses the parameters of this request (400)',
+  401: 'the service does not know this token (401)',
+  403: 'this token may not do this (403)',
+  404: 'there is no such service at this address (404)',
+  429: 'the service has too many requests or connections of this token (429)',
+};
+
+/** Writes lines until the reader goes away, which is no error: `tickseal subscribe … | head` ends quietly. */
+export class LineWriter {
+  readonly #stream: NodeJS.WritableStream;
+  readonly #onClosed: () => void;
+  #isClosed = false;
+
+  constructor(stream: NodeJS.WritableStream, onClosed: () => void) {
+    this.#stream = stream;
+    this.#onClosed = onClosed;
+    stream.on('error', this.#onError);
+  }
+
+  /** The reader went away. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Returns `false` when the reader is behind: a `drain` event follows. */
+  write(line: string): boolean {
+    return this.#isClosed || this.#stream.write(`${line}\n`);
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    this.#isClosed = true;
+    this.#onClosed();
+  };
+}
+
+function parseUrl(text: string): string {
+  if (!/^(?:ws|http)s?:\/\/[^/?#]+/.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError('expected an address such as ws://127.0.0.1:8080');
+  }
+  return text.replace(/^http/, 'ws');
+}

@@ -1,0 +1,108 @@
+import { parseDecimalPrice } from '../client/decimal_price.js';
+import { parseExactJson, writeExactJson } from '../client/exact_json.js';
+import type { PriceToSign } from '../client/sign_price.js';
+import { parseStarkAssetId } from '../client/stark.js';
+import type { SignatureType } from '../model/asset.js';
+import { parsePrice } from '../model/price.js';
+import { type Clock, parseTimeNs } from '../model/time.js';
+
+/** What one line of input asks for. */
+export type PriceLine =
+  /** A price that is still to be signed. */
+  | { readonly kind: 'sign'; readonly price: PriceToSign }
+  /** Whole messages that somebody signed, to be sent as they are. */
+  | { readonly kind: 'forward'; readonly messages: readonly SignedMessage[] }
+  | { readonly kind: 'bad'; readonly reason: string };
+
+export interface SignedMessage {
+  readonly traceId: string;
+  readonly text: string;
+}
+
+export interface PriceLineOptions {
+  /** Prices are integers times 10^18 instead of real prices. */
+  readonly scaled: boolean;
+  /** The label of a signed price that carries no oracle of its own. */
+  readonly oracleId: string;
+  readonly clock: Clock;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a JSON line: `{"asset":…,"price":…}` to be signed; or a `signed_prices` message, an `AggregatedSignedPrice` or
+ * a publisher's `signed_price`, which are forwarded.
+ * @param lineNumber names the messages that are made of a recorded price.
+ */
+export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
+  const value = parseExactJson(line);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return bad('it is not a JSON object');
+  const fields = value as Fields;
+  if (fields['type'] === 'signed_prices') {
+    const traceId = fields['trace_id'];
+    if (typeof traceId !== 'string') return bad('trace_id is not a string');
+    return { kind: 'forward', messages: [{ traceId, text: line }] };
+  }
+  if (Array.isArray(fields['signed_prices']))
+    return recordedPrices(fields['signed_prices'], lineNumber, options);
+  if ('timestamped_signature' in fields) return recordedPrices([fields], lineNumber, options);
+  return priceToSign(fields, options);
+}
+
+/** Reads an argument such as `BTCUSD=65000.5`. */
+export function parsePriceArgument(text: string, options: PriceLineOptions): PriceLine {
+  const [, asset, price] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  return asset === undefined ? bad(`"${text}" is not SYMBOL=PRICE`) : priceToSign({ asset, price }, options);
+}
+
+function priceToSign(fields: Fields, { scaled, clock }: PriceLineOptions): PriceLine {
+  const { asset, price: priceField, timestamp, trigger, metadata } = fields;
+  if (typeof asset !== 'string' || asset === '') return bad('asset is not a symbol');
+  // A JSON number keeps its digits too: it was parsed exactly.
+  const priceText = String(priceField);
+  const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
+  if (price === undefined) {
+    return bad(
+      `price "${priceText}" is not ${scaled ? 'an integer times 10^18' : 'a decimal number'} in range`,
+    );
+  }
+  const timestampNs = timestamp === undefined ? clock.nowNs() : parseTimeNs(String(timestamp));
+  if (timestampNs === undefined) return bad('timestamp is not in nanoseconds');
+  if (trigger !== undefined && typeof trigger !== 'string') return bad('trigger is not a string');
+  if (metadata !== undefined && (typeof metadata !== 'object' || metadata === null)) {
+    return bad('metadata is not an object');
+  }
+  return { kind: 'sign', price: { symbol: asset, price, timestampNs, trigger, metadata } };
+}
+
+/** A message holds one price an asset, so each publisher's price becomes a message. */
+function recordedPrices(
+  values: readonly unknown[],
+  lineNumber: number,
+  options: PriceLineOptions,
+): PriceLine {
+  const messages: SignedMessage[] = [];
+  for (const [i, value] of values.entries()) {
+    const signedPrice = value as Fields | null;
+    const externalAssetId = signedPrice?.['external_asset_id'];
+    if (typeof externalAssetId !== 'string') return bad('external_asset_id is not a string');
+    const type = signedPrice?.['signature_type'] as SignatureType;
+    const stark = type === 'stark' ? parseStarkAssetId(externalAssetId) : undefined;
+    const assetId = stark?.assetId ?? externalAssetId;
+    const update = {
+      oracle_id: stark?.oracleId ?? options.oracleId,
+      asset_id: assetId,
+      trigger: 'unspecified',
+      signed_price: signedPrice,
+    };
+    const traceId = `line-${lineNumber}-${i}`;
+    const message = { type: 'signed_prices', trace_id: traceId, data: { [assetId]: update } };
+    messages.push({ traceId, text: writeExactJson(message) });
+  }
+  return { kind: 'forward', messages };
+}
+
+function bad(reason: string): PriceLine {
+  return { kind: 'bad', reason };
+}

@@ -1,0 +1,186 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { writeExactJson } from '../client/exact_json.js';
+import type { Frame } from '../client/frame.js';
+import { type Channel, Subscriber } from '../client/subscriber.js';
+import { type PayloadReport, verifyPayload } from '../client/verify_payload.js';
+import {
+  type CommandStreams,
+  describeDown,
+  LineWriter,
+  openSocket,
+  REFUSALS,
+  SIGNER_OPTION,
+  withConnectionOptions,
+} from './client_command.js';
+
+interface SubscribeOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly channel?: Channel;
+  readonly messageType?: 'unsigned' | 'signed_ecdsa';
+  readonly attrs?: string;
+  readonly count?: number;
+  readonly decode: boolean;
+  readonly signer?: string;
+}
+
+const CHANNELS: readonly Channel[] = ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'];
+const TAXONOMY_DELAY_MS_MAX = 10_000;
+
+/** Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload that does not verify. */
+export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
+  withConnectionOptions(
+    program.command('subscribe').description('print a stream of prices, one frame a line'),
+  )
+    .argument('<assets...>', 'symbols or numeric asset IDs')
+    .addOption(
+      new Option('--channel <channel>', "delivery rate (the service's default: real_time)").choices(CHANNELS),
+    )
+    .addOption(
+      new Option('--message-type <type>', "frame type (the service's default: unsigned)").choices([
+        'unsigned',
+        'signed_ecdsa',
+      ]),
+    )
+    .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
+    .option('--count <n>', 'end after this many frames', parseCount)
+    .option('--decode', 'verify each signed_ecdsa payload, and print what it says and who signed it', false)
+    .option(...SIGNER_OPTION)
+    .action(async (assets: string[], options: SubscribeOptions) => {
+      const isOk = await subscribe(assets, options, streams);
+      if (!isOk) process.exitCode = 1;
+    });
+}
+
+async function subscribe(
+  assets: readonly string[],
+  options: SubscribeOptions,
+  streams: CommandStreams,
+): Promise<boolean> {
+  const fail = (problem: string) => {
+    streams.stderr.write(`subscribe: ${problem}\n`);
+    return false;
+  };
+  const ids = await resolveAssets(assets, options);
+  if (typeof ids === 'string') return fail(ids);
+
+  let isOk = true;
+  let frames = 0;
+  let wasUp = false;
+  let isClosing = false;
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const out = new LineWriter(streams.stdout, end);
+  const subscriber = new Subscriber({
+    url: options.url,
+    token: options.token,
+    channel: options.channel,
+    messageType: options.messageType,
+    addtlAttrs: options.attrs?.split(','),
+    openSocket,
+    onFrame(frame) {
+      if (options.count !== undefined && frames >= options.count) return;
+      frames += 1;
+      isOk = printFrame(frame, options, out) && isOk;
+      if (frames === options.count) end();
+    },
+    onError: (error) => {
+      isOk = fail(error);
+    },
+    onUp() {
+      wasUp = true;
+    },
+    onDown(down) {
+      if (isClosing) return;
+      fail(describeDown(options.url, down));
+      // A stream that once ran comes back by itself.
+      if (wasUp && !down.final) return;
+      isOk = false;
+      end();
+    },
+  });
+  const stop = () => end();
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  void subscriber.subscribe(ids).then((result) => {
+    if (result.ok || !wasUp) return;
+    isOk = fail(result.error);
+    end();
+  });
+  await ended;
+  process.off('SIGINT', stop);
+  process.off('SIGTERM', stop);
+  isClosing = true;
+  await subscriber.close();
+  return isOk;
+}
+
+/** Prints a frame; returns whether what was checked of it holds. */
+function printFrame(frame: Frame, { decode, signer }: SubscribeOptions, out: LineWriter): boolean {
+  if (!decode || frame.type !== 'signed_ecdsa') {
+    out.write(frame.text);
+    return true;
+  }
+  const report = verifyPayload(frame.payload, { signer });
+  out.write(writeExactJson(decodedFrame(report)));
+  return report.ok;
+}
+
+/** The payload in the shape of an unsigned frame, with its signer and the checks that failed. */
+function decodedFrame({ payload, signer, checks }: PayloadReport): object {
+  const failed = checks.filter(({ status }) => status === 'failed');
+  return {
+    type: 'signed_ecdsa',
+    tax: payload?.taxonomyId,
+    ts: payload?.timestampNs,
+    a: payload?.assets.map(({ id, value, marketStatus }) => ({
+      id,
+      v: value.toString(),
+      ms: marketStatus ?? undefined,
+    })),
+    signer,
+    failed: failed.map(({ name, reason }) => `${name}: ${reason}`),
+  };
+}
+
+/** Numeric IDs as they are; symbols by the service's taxonomy. Returns the IDs, or what is wrong. */
+async function resolveAssets(
+  assets: readonly string[],
+  options: SubscribeOptions,
+): Promise<number[] | string> {
+  if (assets.every(isAssetId)) return assets.map(Number);
+  const taxonomy = await fetchTaxonomy(options);
+  if (typeof taxonomy === 'string') return taxonomy;
+  const unknown = assets.filter((asset) => !isAssetId(asset) && !taxonomy.has(asset));
+  if (unknown.length > 0) return `the service has no asset ${unknown.join(', ')}`;
+  return assets.map((asset) => taxonomy.get(asset) ?? Number(asset));
+}
+
+async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<Map<string, number> | string> {
+  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}/v1/taxonomy`;
+  try {
+    const response = await fetch(address, {
+      headers: { Authorization: `Basic ${token}` },
+      signal: AbortSignal.timeout(TAXONOMY_DELAY_MS_MAX),
+    });
+    if (!response.ok) return `${address}: ${REFUSALS[response.status] ?? `HTTP ${response.status}`}`;
+    const { data } = (await response.json()) as { data: { assets: { asset_id: number; name: string }[] } };
+    return new Map(data.assets.map(({ name, asset_id }) => [name, asset_id]));
+  } catch (error) {
+    // fetch wraps what happened to the connection.
+    const { message, cause } = error as Error & { cause?: Error };
+    return `${address}: ${cause?.message || message}`;
+  }
+}
+
+function isAssetId(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff;
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('expected a number above 0');
+  return count;
+}

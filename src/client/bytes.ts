@@ -1,0 +1,31 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+
+/** 32 bytes in hex: no number in a signature, a hash or a key is longer. */
+const HEX_DIGITS_MAX = 64;
+const HEX_INTEGER = /^0x[0-9a-fA-F]+$/;
+
+/** `value` as `size` big-endian bytes, two's complement when negative. `value` must fit. */
+export function integerBytes(value: bigint, size: number): Uint8Array {
+  const digits = BigInt.asUintN(size * 8, value).toString(16);
+  return hexToBytes(digits.padStart(size * 2, '0'));
+}
+
+/** The unsigned big-endian integer that `bytes` hold; at least one byte. */
+export function bytesInteger(bytes: Uint8Array): bigint {
+  return BigInt(`0x${bytesToHex(bytes)}`);
+}
+
+/**
+ * Reads a `0x` hex integer of at most 32 bytes, in any case, with leading zeros dropped or kept.
+ * @returns the integer, or `undefined` when `text` is anything else.
+ */
+export function parseHexInteger(text: unknown): bigint | undefined {
+  if (typeof text !== 'string' || text.length > HEX_DIGITS_MAX + 2 || !HEX_INTEGER.test(text))
+    return undefined;
+  return BigInt(text);
+}
+
+/** `0x` and two lower-case digits a byte. */
+export function prefixedHex(bytes: Uint8Array): string {
+  return `0x${bytesToHex(bytes)}`;
+}

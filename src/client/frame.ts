@@ -1,0 +1,99 @@
+import { type Price, parsePrice } from '../model/price.js';
+import { parseTimeNs, type TimeNs } from '../model/time.js';
+
+/** A price frame of the stream; `text` is the frame as it came. */
+export type Frame = UnsignedFrame | SignedFrame;
+
+export interface UnsignedFrame {
+  readonly type: 'unsigned';
+  readonly taxonomyId: number;
+  readonly timestampNs: TimeNs;
+  readonly assets: readonly FrameAsset[];
+  readonly text: string;
+}
+
+export interface FrameAsset {
+  readonly id: number;
+  readonly value: Price;
+  /** The market status code; absent without the attribute `ms` and for assets without a schedule. */
+  readonly marketStatus?: number;
+}
+
+export interface SignedFrame {
+  readonly type: 'signed_ecdsa';
+  /** Hex, for {@link verifyPayload}. */
+  readonly payload: string;
+  readonly text: string;
+}
+
+/** The answer to a subscribe or unsubscribe message that carried an ID. */
+export interface SubscriptionReply {
+  readonly type: 'subscribe' | 'unsubscribe';
+  readonly id: unknown;
+  /** The whole set now. */
+  readonly assets: readonly number[];
+  readonly invalid: readonly number[];
+}
+
+export interface ErrorReply {
+  readonly type: 'error';
+  readonly id: unknown;
+  readonly error: string;
+}
+
+/**
+ * A double does not hold a nanosecond timestamp, so the digits are quoted before JSON is parsed. Inside a string the
+ * quotes would be escaped, and the pattern does not match.
+ */
+const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
+
+/** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
+export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
+  switch (fields['type']) {
+    case 'unsigned':
+      return unsignedFrame(fields, text);
+    case 'signed_ecdsa':
+      return typeof fields['p'] === 'string'
+        ? { type: 'signed_ecdsa', payload: fields['p'], text }
+        : undefined;
+    case 'subscribe':
+    case 'unsubscribe':
+      return {
+        type: fields['type'],
+        id: fields['id'],
+        assets: ids(fields['assets']),
+        invalid: ids(fields['invalid']),
+      };
+    case 'error':
+      return { type: 'error', id: fields['id'], error: String(fields['error']) };
+    default:
+      return undefined;
+  }
+}
+
+function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedFrame | undefined {
+  const { tax, ts, a } = fields;
+  const timestampNs = typeof ts === 'string' ? parseTimeNs(ts) : undefined;
+  if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
+  const assets = a.map(frameAsset);
+  if (assets.includes(undefined)) return undefined;
+  return { type: 'unsigned', taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
+}
+
+function frameAsset(pair: { id?: unknown; v?: unknown; ms?: unknown } | null): FrameAsset | undefined {
+  const value = typeof pair?.v === 'string' ? parsePrice(pair.v) : undefined;
+  if (value === undefined || typeof pair?.id !== 'number') return undefined;
+  return typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
+}
+
+function ids(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'number') : [];
+}

@@ -1,0 +1,123 @@
+import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
+import { type ConnectionOptions, ReconnectingSocket } from './socket.js';
+
+export type Channel = '10ms' | '20ms' | '50ms' | '100ms' | '500ms' | '1s' | 'real_time';
+
+export interface SubscriberOptions extends ConnectionOptions {
+  /** The service's default is `real_time`. */
+  readonly channel?: Channel | undefined;
+  /** The service's default is `unsigned`. */
+  readonly messageType?: 'unsigned' | 'signed_ecdsa' | undefined;
+  /** Further attributes of each asset; `ms` is the market status. */
+  readonly addtlAttrs?: readonly string[] | undefined;
+  readonly onFrame: (frame: Frame) => void;
+  /** Called with an error that answers no request of this client, or an unreadable frame. */
+  readonly onError?: ((error: string) => void) | undefined;
+}
+
+export type SubscriptionResult =
+  | { readonly ok: true; readonly assets: readonly number[]; readonly invalid: readonly number[] }
+  | { readonly ok: false; readonly error: string };
+
+/** Receives a stream of prices on one WebSocket, which it keeps up; what was subscribed is subscribed again. */
+export class Subscriber {
+  readonly #socket: ReconnectingSocket;
+  readonly #options: SubscriberOptions;
+  readonly #requests = new Map<number, (result: SubscriptionResult) => void>();
+  #lastRequestId = 0;
+  #assets: readonly number[] = [];
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options;
+    const onDown: SubscriberOptions['onDown'] = (down) => {
+      for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
+      options.onDown?.(down);
+    };
+    const path = `/ws${queryOf(options)}`;
+    this.#socket = new ReconnectingSocket(
+      path,
+      { ...options, onDown },
+      () => this.#resubscribe(),
+      (text) => this.#read(text),
+    );
+  }
+
+  /** The asset IDs that the service confirmed last. */
+  get assets(): readonly number[] {
+    return this.#assets;
+  }
+
+  /** Resolves when a connection is up; rejects when there will be none. */
+  opened(): Promise<void> {
+    return this.#socket.opened();
+  }
+
+  /** Adds asset IDs, all or none of them; waits for a connection first. */
+  subscribe(assets: readonly number[]): Promise<SubscriptionResult> {
+    return this.#request({ type: 'subscribe', assets });
+  }
+
+  /** Takes asset IDs away; IDs that are not subscribed are ignored. */
+  unsubscribe(assets: readonly number[]): Promise<SubscriptionResult> {
+    return this.#request({ type: 'unsubscribe', assets });
+  }
+
+  /** Ends the connection for good; resolves when it is closed. */
+  close(): Promise<void> {
+    return this.#socket.close();
+  }
+
+  async #request(request: object): Promise<SubscriptionResult> {
+    try {
+      await this.#socket.opened();
+    } catch (error) {
+      return { ok: false, error: (error as Error).message };
+    }
+    this.#lastRequestId += 1;
+    const id = this.#lastRequestId;
+    if (!this.#socket.send(JSON.stringify({ ...request, id })))
+      return { ok: false, error: 'the connection was lost' };
+    return new Promise((resolve) => this.#requests.set(id, resolve));
+  }
+
+  /** An asset may have left the catalogue meanwhile, which must not cost the others. */
+  #resubscribe(): void {
+    if (this.#assets.length === 0) return;
+    const request = { type: 'subscribe', assets: this.#assets, ignore_invalid: true, id: 0 };
+    this.#socket.send(JSON.stringify(request));
+  }
+
+  #read(text: string): void {
+    const frame = parseFrame(text);
+    if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
+    else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
+    else this.#readReply(frame);
+  }
+
+  #readReply(reply: SubscriptionReply | ErrorReply): void {
+    const id = typeof reply.id === 'number' ? reply.id : -1;
+    if (reply.type !== 'error') {
+      this.#assets = reply.assets;
+      this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
+    } else if (!this.#settle(id, { ok: false, error: reply.error })) {
+      this.#options.onError?.(reply.error);
+    }
+  }
+
+  #settle(id: number, result: SubscriptionResult): boolean {
+    const settle = this.#requests.get(id);
+    this.#requests.delete(id);
+    settle?.(result);
+    return settle !== undefined;
+  }
+}
+
+function queryOf({ channel, messageType, addtlAttrs }: SubscriberOptions): string {
+  const parameters = [
+    ['channel', channel],
+    ['message_type', messageType],
+    ['addtl_attrs', addtlAttrs?.join(',')],
+  ].filter(([, value]) => value !== undefined && value !== '');
+  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
+  return query === '' ? '' : `?${query.replaceAll('%2C', ',')}`;
+}

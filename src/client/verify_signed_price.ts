@@ -1,0 +1,84 @@
+import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
+import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
+import { type Check, CheckList } from './checks.js';
+import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm.js';
+import { parseExactJson } from './exact_json.js';
+import { isStarkAsset, starkPriceHash, starkVerify } from './stark.js';
+
+export interface AggregateReport {
+  /** Absent when the value has no readable form. */
+  readonly assetId?: string;
+  /** No check failed. */
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+}
+
+/** Checks one publisher's `signed_price` by itself; `assetId` is the asset that it should be for. */
+export function verifySignedPrice(value: unknown, assetId: string): AggregateReport {
+  const parsed = typeof value === 'string' ? parseExactJson(value) : value;
+  const form = formOf(parsed, readPublisher);
+  if (typeof form === 'string') return formFault(form);
+  const list = new CheckList();
+  list.expect('form', true, '');
+  checkPublisher(list, assetId, form, 'signed_price');
+  return { assetId, ok: list.ok, checks: list.checks };
+}
+
+/** Checks a publisher's price whose form is known; `name` begins the names of the checks. */
+export function checkPublisher(list: CheckList, assetId: string, form: PublisherForm, name: string): void {
+  const isEvm = form.signatureType === 'evm';
+  const { externalAssetId } = form;
+  const isAsset = isEvm ? externalAssetId === assetId : isStarkAsset(externalAssetId, assetId);
+  list.expect(`${name} asset`, isAsset, `external_asset_id ${externalAssetId} is not ${assetId}`);
+  const hash = isEvm
+    ? evmHashOf(form, (address) => evmPriceHash(address, externalAssetId, form.timestampNs, form.price))
+    : starkPriceHash(externalAssetId, form.timestampNs, form.price);
+  checkSigned(list, name, form, isEvm, hash);
+}
+
+/** Checks the declared hash against the recomputed one, and the signature over the recomputed one. */
+export function checkSigned(
+  list: CheckList,
+  name: string,
+  form: SignedForm,
+  isEvm: boolean,
+  hash: bigint | undefined,
+): void {
+  const found = hash === undefined ? 'these values cannot be signed' : `recomputed 0x${hash.toString(16)}`;
+  list.expect(`${name} msg_hash`, hash === form.msgHash, found);
+  if (hash === undefined) return;
+  const fault = isEvm ? evmSignatureFault(form, hash) : starkSignatureFault(form, hash);
+  list.expect(`${name} signature`, fault === undefined, fault ?? '');
+}
+
+function evmSignatureFault(form: SignedForm, hash: bigint): string | undefined {
+  const fault = signatureFault(form);
+  if (fault !== undefined) return fault;
+  const signer = recoverAddress(eip191Digest(integerBytes(hash, 32)), form);
+  if (isAddress(signer, form.key)) return undefined;
+  return signer === undefined ? 'no key fits it' : `it was made by ${prefixedHex(signer)}`;
+}
+
+function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined {
+  return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
+}
+
+/** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
+export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
+  return form.key >> 160n === 0n ? bytesInteger(hash(integerBytes(form.key, 20))) : undefined;
+}
+
+/** The report on a value that has no readable form. */
+export function formFault(reason: string): AggregateReport {
+  return { ok: false, checks: [{ name: 'form', status: 'failed', reason }] };
+}
+
+/** The value read into its form, or the sentence that says what is wrong with it. */
+export function formOf<T>(value: unknown, read: (value: unknown) => T): T | string {
+  try {
+    return read(value);
+  } catch (error) {
+    if (error instanceof FormError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface SimulationOptions {
+  /** The folder given to `prepareDemo`. */
+  readonly dataDir: string;
+  /** `ws://` base address of the publisher sockets. */
+  readonly url: string;
+  /** Called when the process ends without having been stopped. */
+  readonly onExit?: ((code: number | null) => void) | undefined;
+}
+
+export interface RunningSimulation {
+  /** Ends the simulated publishers; resolves when their process is gone. */
+  stop(): Promise<void>;
+}
+
+/** A process that has not ended by then is killed. */
+const STOP_DELAY_MS_MAX = 3_000;
+
+/** Starts the simulated publishers in a process of their own, so that they cost the service nothing but its sockets. */
+export function startSimulation({ dataDir, url, onExit }: SimulationOptions): RunningSimulation {
+  const file = fileURLToPath(new URL('./publishers.js', import.meta.url));
+  const child = fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  let isStopping = false;
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code) => {
+      if (!isStopping) onExit?.(code);
+      resolve();
+    });
+  });
+  return {
+    async stop() {
+      isStopping = true;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DELAY_MS_MAX);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
