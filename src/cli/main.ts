@@ -2,8 +2,11 @@
 import { Command } from 'commander';
 import { registerCheckConfig } from './check_config.js';
 import { registerKeygen } from './keygen.js';
+import { registerPublish } from './publish.js';
 import { registerServe } from './serve.js';
+import { registerSubscribe } from './subscribe.js';
 import { registerToken } from './token.js';
+import { registerVerify } from './verify.js';
 
 const program = new Command('tickseal')
   .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
@@ -12,4 +15,7 @@ registerServe(program);
 registerCheckConfig(program);
 registerKeygen(program);
 registerToken(program);
+registerPublish(program);
+registerSubscribe(program);
+registerVerify(program);
 await program.parseAsync();

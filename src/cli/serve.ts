@@ -1,49 +1,105 @@
 import { dirname, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { pino } from 'pino';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock.js';
 import { loadKeys } from '../config/keys.js';
 import { loadConfig } from '../config/load.js';
-import { startService } from '../service.js';
+import { renderDemoBanner } from '../demo/banner.js';
+import { prepareDemo } from '../demo/prepare.js';
+import { startSimulation } from '../demo/simulation.js';
+import { type Service, startService } from '../service.js';
 
+interface ServeOptions {
+  readonly config?: string;
+  readonly data: string;
+  readonly port: number;
+  readonly adminPort: number;
+}
+
+/** Adds `tickseal serve`. Exit status 2: the configuration is not valid; 1: the service cannot start. */
 export function registerServe(program: Command): void {
   program
     .command('serve')
-    .description('serve a configuration, or without one a demo with simulated prices')
+    .description('serve a configuration file, or without one a demo with simulated prices')
     .option('-c, --config <file>', 'the configuration file')
-    .action(async ({ config }: { config?: string }) => {
-      await serve(config!, false);
+    .option('--data <folder>', "the demo's folder", './data')
+    .option('--port <port>', "the demo's port; 0 picks a free one", parsePort, 8080)
+    .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
+    .action(async (options: ServeOptions) => {
+      const logger = pino({ level: process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn') });
+      try {
+        if (options.config === undefined) await serveDemo(options, logger);
+        else await serve(options.config, logger);
+      } catch (error) {
+        process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+        process.exitCode = 1;
+      }
     });
 }
 
-async function serve(file: string, simulation: boolean): Promise<void> {
+async function serve(file: string, logger: Logger): Promise<void> {
+  const service = await start(file, logger, false);
+  if (service) stopOnSignal(logger, () => service.stop());
+}
+
+async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
+  const demo = prepareDemo(data, { port, adminPort });
+  const service = await start(demo.configFile, logger, true);
+  if (service === undefined) return;
+  const simulation = startSimulation({
+    dataDir: data,
+    url: `ws://127.0.0.1:${service.port}`,
+    onExit: (code) => logger.error({ code }, 'the simulated publishers have ended'),
+  });
+  const banner = renderDemoBanner({
+    ...demo,
+    url: `http://127.0.0.1:${service.port}`,
+    adminUrl: `http://127.0.0.1:${service.adminPort}`,
+  });
+  process.stdout.write(banner);
+  stopOnSignal(logger, async () => {
+    await simulation.stop();
+    await service.stop();
+  });
+}
+
+/** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
+async function start(file: string, logger: Logger, simulation: boolean): Promise<Service | undefined> {
   const loaded = loadConfig(file);
-  if (!loaded.ok) {
-    process.stderr.write(`${loaded.errors.join('\n')}\n`);
+  const keys = loaded.ok ? loadKeys(loaded.config, dirname(resolve(file)), process.env) : undefined;
+  if (!loaded.ok || !keys?.ok) {
+    const problems = loaded.ok ? ['the keys changed while the configuration was read'] : loaded.errors;
+    process.stderr.write(`${problems.join('\n')}\n`);
     process.exitCode = 2;
-    return;
+    return undefined;
   }
-  const { config } = loaded;
-  const keys = loadKeys(config, dirname(resolve(file)), process.env);
-  if (!keys.ok) {
-    process.stderr.write(`${keys.errors.map(({ message }) => message).join('\n')}\n`);
-    process.exitCode = 2;
-    return;
-  }
-  const logger = pino();
   const service = await startService({
-    config,
+    config: loaded.config,
     keys: keys.keys,
     clock: systemClock(),
     logger,
     env: process.env,
     simulation,
   });
-  logger.info({ port: service.port, adminPort: service.adminPort, evmAddress: service.evmAddress }, 'ready');
-  const stop = async () => {
-    await service.stop();
-    logger.flush();
+  const { port, adminPort, evmAddress } = service;
+  logger.info({ port, adminPort, evmAddress }, 'ready');
+  return service;
+}
+
+function stopOnSignal(logger: Logger, stop: () => Promise<void>): void {
+  const onSignal = (signal: string) => {
+    logger.info({ signal }, 'stopping');
+    stop().catch((error) => {
+      logger.error({ err: error }, 'fault while stopping');
+      process.exitCode = 1;
+    });
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.once('SIGTERM', onSignal);
+  process.once('SIGINT', onSignal);
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535');
+  return port;
 }

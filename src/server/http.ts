@@ -31,7 +31,8 @@ export function readRequest(res: HttpResponse, req: HttpRequest): RestRequest {
   return {
     method: req.getCaseSensitiveMethod(),
     path: req.getUrl(),
-    query: req.getQuery(),
+    // The typings promise a string; without a `?` there is none.
+    query: (req.getQuery() as string | undefined) ?? '',
     authorization,
     address: Buffer.from(res.getRemoteAddressAsText()).toString(),
     hasBody,
