@@ -20,7 +20,7 @@ export interface AffinePoint {
 
 /** A point whose multiples can be added to a sum. */
 export interface Multiplicand {
-  /** Adds `scalar` times the point, or its negative, to `sum`; 0 <= scalar < 2^252. */
+  /** Adds `scalar` times the point, or its negative, to `sum`; 0 <= scalar < n. */
   addMultiple(sum: PointSum, scalar: bigint, negative: boolean): void;
 }
 

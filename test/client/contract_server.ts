@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** A small service that speaks the contract over real sockets, and lets a test see and say everything. */
+export interface ContractServer {
+  /** `ws://` base address. */
+  readonly url: string;
+  /** Request paths with their queries, in the order of the connections. */
+  readonly paths: string[];
+  /** Texts of every message received. */
+  readonly received: string[];
+  /** Open sockets. */
+  readonly sockets: Set<WebSocket>;
+  /** Asset to reason: what the publisher sockets reject. */
+  readonly rejects: Record<string, string>;
+  /** Called with each new socket. */
+  onSocket: (socket: WebSocket) => void;
+  /** Sends a text to every open socket. */
+  broadcast(text: string): void;
+  close(): Promise<void>;
+}
+
+export const TOKEN = 'token-of-a-test';
+export const KNOWN_ASSETS: Readonly<Record<string, number>> = { BTCUSD: 1, ETHUSD: 2, EURUSD: 20 };
+
+export async function startContractServer(): Promise<ContractServer> {
+  const http = createServer((request, response) => {
+    if (request.headers.authorization !== `Basic ${TOKEN}`) {
+      response.writeHead(401).end('{"error":"unknown token"}');
+    } else if (request.url === '/v1/taxonomy') {
+      const assets = Object.entries(KNOWN_ASSETS).map(([name, asset_id]) => ({ asset_id, name }));
+      response.end(JSON.stringify({ data: { taxonomy_id: 1, assets } }));
+    } else {
+      response.writeHead(404).end('{"error":"unknown path"}');
+    }
+  });
+  const sockets = new Set<WebSocket>();
+  const server: Omit<ContractServer, 'url'> = {
+    paths: [],
+    received: [],
+    sockets,
+    rejects: {},
+    onSocket: () => {},
+    broadcast(text) {
+      for (const socket of sockets) socket.send(text);
+    },
+    async close() {
+      for (const socket of sockets) socket.terminate();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+  const upgrades = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request, socket, head) => {
+    const status = statusOf(request);
+    if (status !== 101) {
+      socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    upgrades.handleUpgrade(request, socket, head, (client) => {
+      server.paths.push(request.url!);
+      sockets.add(client);
+      client.on('close', () => sockets.delete(client));
+      const answer = request.url!.startsWith('/ws')
+        ? streamAnswers()
+        : publisherAnswers(server.rejects, request.url!);
+      client.on('message', (data) => {
+        server.received.push(String(data));
+        for (const reply of answer(String(data))) client.send(JSON.stringify(reply));
+      });
+      server.onSocket(client);
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  return Object.assign(server, { url: `ws://127.0.0.1:${port}` });
+}
+
+function statusOf({ headers, url = '' }: IncomingMessage): number {
+  if (headers.authorization !== `Basic ${TOKEN}`) return 401;
+  return /^\/(?:ws|evm\/publish|stark\/publish)(?:\?|$)/.test(url) ? 101 : 404;
+}
+
+function streamAnswers(): (text: string) => object[] {
+  const subscribed = new Set<number>();
+  const known = new Set(Object.values(KNOWN_ASSETS));
+  return (text) => {
+    const { type, assets, id, ignore_invalid } = JSON.parse(text);
+    const invalid = type === 'subscribe' ? assets.filter((asset: number) => !known.has(asset)) : [];
+    if (invalid.length > 0 && !ignore_invalid)
+      return [{ type: 'error', error: `unknown assets: ${invalid}`, id }];
+    for (const asset of assets) {
+      if (type === 'subscribe' && known.has(asset)) subscribed.add(asset);
+      if (type === 'unsubscribe') subscribed.delete(asset);
+    }
+    return id === undefined ? [] : [{ type, id, assets: [...subscribed].sort((a, b) => a - b), invalid }];
+  };
+}
+
+function publisherAnswers(
+  rejects: Readonly<Record<string, string>>,
+  url: string,
+): (text: string) => object[] {
+  return (text) => {
+    const { trace_id, data } = JSON.parse(text);
+    const rejected = Object.fromEntries(Object.entries(rejects).filter(([asset]) => asset in data));
+    const accepted = Object.keys(data).filter((asset) => !(asset in rejects));
+    if (url.includes('ack=')) return [{ type: 'ack', trace_id, accepted, rejected }];
+    const error = 'updates were rejected';
+    return Object.keys(rejected).length > 0 ? [{ type: 'error', trace_id, error, rejected }] : [];
+  };
+}

@@ -1,0 +1,23 @@
+import type { Schedule } from '../../src/client/socket.js';
+
+/** Timers that run when the test says so. */
+export class FakeSchedule {
+  readonly pending: { readonly run: () => void; readonly delayMs: number }[] = [];
+
+  readonly schedule: Schedule = (run, delayMs) => {
+    const timer = { run, delayMs };
+    this.pending.push(timer);
+    return () => {
+      const at = this.pending.indexOf(timer);
+      if (at >= 0) this.pending.splice(at, 1);
+    };
+  };
+
+  /** Runs the only timer that waits. */
+  runOnly(): number {
+    if (this.pending.length !== 1) throw new RangeError(`${this.pending.length} timers wait`);
+    const [timer] = this.pending.splice(0);
+    timer!.run();
+    return timer!.delayMs;
+  }
+}

@@ -1,0 +1,157 @@
+import { fileURLToPath } from 'node:url';
+import { setEnvironmentData } from 'node:worker_threads';
+import { test } from 'tap';
+import { eip191, evmAddress, evmPriceHash } from '../../src/crypto/evm.js';
+import { createCryptoJobs, type EvmVerifyJob } from '../../src/crypto/jobs.js';
+import { createCryptoPool } from '../../src/crypto/pool.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark.js';
+import { starkPublicKey } from '../../src/crypto/stark_ecdsa.js';
+import type { Price } from '../../src/model/price.js';
+import type { TimeNs } from '../../src/model/time.js';
+
+const KEY = Buffer.alloc(32, 3);
+const ADDRESS = evmAddress(secp256k1.publicKey(KEY));
+const inline = createCryptoJobs();
+
+/** Every third one is damaged. */
+const evmJobs: EvmVerifyJob[] = Array.from({ length: 200 }, (_, i) => {
+  const msgHash = evmPriceHash(ADDRESS, 'BTCUSD', BigInt(i * 1e9) as TimeNs, 10n as Price);
+  const { signature, recovery } = secp256k1.sign(eip191(msgHash), KEY);
+  return { msgHash, signature, recovery, address: i % 3 === 0 ? Buffer.alloc(20, i) : ADDRESS };
+});
+const evmVerdicts = inline.verifyEvm(evmJobs);
+const digests = evmJobs.map((job) => job.msgHash);
+const messages = Array.from(
+  { length: 60 },
+  (_, i) => starkPriceMessage('BTCUSD', 'abcde', BigInt(i * 1e9) as TimeNs, (10n ** 23n) as Price)!,
+);
+const STARK_KEY = Buffer.alloc(32, 1);
+const STARK_PUBLIC_KEY = starkPublicKey(fieldNumber(STARK_KEY));
+
+test('the expected verdicts are what they seem', async (t) => {
+  evmVerdicts.forEach((verdict, i) => {
+    t.equal(verdict, i % 3 === 0 ? 'invalid signature' : 'valid');
+  });
+});
+
+test('two threads, one or none give the same results for few and for many', async (t) => {
+  for (const threads of [2, 1, 0]) {
+    const pool = await createCryptoPool({ threads });
+    for (const count of [0, 1, 2, 7, 33, 200]) {
+      t.same(await pool.verifyEvm(evmJobs.slice(0, count)), evmVerdicts.slice(0, count));
+      t.same(
+        plain(await pool.signEvm(digests.slice(0, count), KEY)),
+        plain(inline.signEvm(digests.slice(0, count), KEY)),
+      );
+    }
+    for (const count of [0, 1, 2, 60]) {
+      const some = messages.slice(0, count);
+      const signatures = await pool.signStark(some, STARK_KEY);
+      t.same(plain(signatures), plain(inline.signStark(some, STARK_KEY)));
+      const claims = some.map((message, i) => ({
+        ...message,
+        ...signatures[i]!,
+        publicKey: STARK_PUBLIC_KEY,
+      }));
+      // The verdicts must come back in order, so each message is claimed once for itself and once for its neighbour.
+      const shifted = claims.map((claim, i) => ({ ...claim, ...some[(i + 1) % count]! }));
+      const expected = claims.map(() => 'valid');
+      t.same(await pool.verifyStark([...claims, ...shifted]), [
+        ...expected,
+        ...shifted.map(() => (count === 1 ? 'valid' : 'hash mismatch')),
+      ]);
+    }
+    t.equal(pool.queued, 0);
+    t.equal(pool.failures, 0);
+    await pool.close();
+  }
+});
+
+test('little work is answered without a promise, much with one', async (t) => {
+  const pool = await createCryptoPool({ threads: 1 });
+  t.ok(Array.isArray(pool.verifyEvm(evmJobs.slice(0, 2))));
+  const many = pool.verifyEvm(evmJobs);
+  t.ok(many instanceof Promise);
+  t.equal(pool.queued, evmJobs.length);
+  await many;
+  t.equal(pool.queued, 0);
+  await pool.close();
+});
+
+test('many batches at once each get their own results', async (t) => {
+  const pool = await createCryptoPool({ threads: 2 });
+  const batches = Array.from({ length: 50 }, (_, i) => evmJobs.slice(i, i + 20));
+  const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
+  results.forEach((verdicts, i) => {
+    t.same(verdicts, evmVerdicts.slice(i, i + 20));
+  });
+  await pool.close();
+});
+
+test('closing waits for the work under way; later work is done on the calling thread', async (t) => {
+  const pool = await createCryptoPool({ threads: 2 });
+  const underWay = Array.from({ length: 10 }, () => pool.verifyEvm(evmJobs));
+  await pool.close();
+  t.equal(pool.queued, 0);
+  for (const verdicts of await Promise.all(underWay)) t.same(verdicts, evmVerdicts);
+  t.same(pool.verifyEvm(evmJobs), evmVerdicts);
+  t.equal(pool.failures, 0);
+  await pool.close();
+});
+
+for (const [deaths, threads] of [
+  [1, 1],
+  [2, 1],
+  [2, 2],
+  [7, 2],
+] as const) {
+  test(`${threads} threads that die ${deaths} times lose no job`, async (t) => {
+    const deathsLeft = new Int32Array(new SharedArrayBuffer(4));
+    setEnvironmentData('deathsLeft', deathsLeft);
+    const pool = await createCryptoPool({ threads, workerFile: fileOf('./mortal_worker.js') });
+    deathsLeft[0] = deaths;
+    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
+    const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
+    results.forEach((verdicts, i) => {
+      t.same(verdicts, evmVerdicts.slice(i, i + 40));
+    });
+    t.equal(pool.failures, deaths);
+    const after = pool.verifyEvm(evmJobs);
+    t.ok(after instanceof Promise, 'the pool works on with fresh threads');
+    t.same(await after, evmVerdicts);
+    t.equal(pool.failures, deaths);
+    await pool.close();
+  });
+}
+
+test('threads that cannot start leave everything to the calling thread', async (t) => {
+  const pool = await createCryptoPool({ threads: 2, workerFile: fileOf('./no_such_worker.js') });
+  t.ok(pool.failures > 0);
+  t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
+  await pool.close();
+});
+
+test('an invalid key is an error here as there', async (t) => {
+  const pool = await createCryptoPool({ threads: 1 });
+  t.throws(() => pool.signEvm(digests.slice(0, 1), Buffer.alloc(32)), RangeError);
+  await t.rejects(async () => pool.signEvm(digests, Buffer.alloc(32)), RangeError);
+  t.equal(pool.queued, 0);
+  await pool.close();
+});
+
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** Bytes as text, for a comparison that does not care whose view of which buffer they are. */
+function plain(results: readonly object[]): string[] {
+  return results.map((result) =>
+    Object.entries(result)
+      .map(
+        ([name, value]) =>
+          `${name} ${value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value}`,
+      )
+      .join(),
+  );
+}
