@@ -1,3 +1,4 @@
+import { createCalendars } from '../calendar/calendars.js';
 import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definition.js';
 import { parseHex } from '../model/hex.js';
 import type { Problem } from './document.js';
@@ -47,23 +48,9 @@ function* keyProblems({ keys, assets }: ReadableFile): Generator<Problem> {
   }
 }
 
-function* tokenProblems({ tokens, assets, publishers }: ReadableFile): Generator<Problem> {
+function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
   yield* repeated('tokens', 'name', tokens, ({ name }) => name);
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
-  yield* unknownSymbols('tokens', tokens, assets);
-  // Against a list with a key that cannot be read, a name would seem unknown for no fault of its own.
-  if (publishers.some(({ key }) => key === undefined)) return;
-  const known = new Set(publishers.map(({ key }) => numberText(key)));
-  for (const [index, { publisher_keys = [] }] of tokens.entries()) {
-    for (const [at, key] of publisher_keys.entries()) {
-      if (!known.has(numberText(key))) {
-        yield {
-          path: ['tokens', index, 'publisher_keys', at],
-          message: 'not the key of any of the publishers',
-        };
-      }
-    }
-  }
 }
 
 /** signing.md's `x` must stay below the field prime, which leaves 26 characters of one byte each. */
@@ -85,26 +72,32 @@ const KEY_EXPECTED = {
 } as const;
 const STARK_ORACLE_ID_CHARACTERS = 5;
 
-function* publisherProblems({ publishers, assets }: ReadableFile): Generator<Problem> {
+function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   for (const type of ['evm', 'stark'] as const) {
     const keyOf = ({ key, signature_type }: (typeof publishers)[number]) =>
       signature_type === type ? numberText(key) : undefined;
     yield* repeated('publishers', 'key', publishers, keyOf);
   }
-  yield* unknownSymbols('publishers', publishers, assets);
   for (const [index, { key, signature_type, oracle_id }] of publishers.entries()) {
     if (key !== undefined && signature_type !== undefined && !parsePublisherKey(key, signature_type)) {
       yield { path: ['publishers', index, 'key'], message: KEY_EXPECTED[signature_type] };
     }
-    if (signature_type === 'stark' && oracle_id?.length !== STARK_ORACLE_ID_CHARACTERS) {
-      const message = 'a stark publisher needs an oracle_id of exactly 5 ASCII characters';
+    if (
+      signature_type === 'stark' &&
+      oracle_id !== undefined &&
+      oracle_id.length !== STARK_ORACLE_ID_CHARACTERS
+    ) {
+      const message = 'the oracle_id of a stark publisher is exactly 5 ASCII characters';
       yield { path: ['publishers', index, 'oracle_id'], message };
     }
   }
 }
 
-/** Whether the names that assets use exist. What the definitions mean together is judged here as well. */
+/** Whether the names that assets use exist, and whether the definitions make sense. */
 function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Problem> {
+  const readable = Object.entries(calendars).filter(([, definition]) => definition !== undefined);
+  const { errors } = createCalendars(Object.fromEntries(readable) as Record<string, CalendarDefinition>);
+  for (const { path, message } of errors) yield { path: ['calendars', ...path], message };
   const names = new Set(['none', ...BUILT_IN_CALENDARS, ...Object.keys(calendars)]);
   for (const [index, { calendar }] of assets.entries()) {
     if (calendar !== undefined && !names.has(calendar)) {
@@ -128,22 +121,6 @@ function* repeated<T>(
     const first = firstIndexes.get(value);
     if (first === undefined) firstIndexes.set(value, index);
     else yield { path: [list, index, key], message: `the same as ${list}[${first}].${key}` };
-  }
-}
-
-function* unknownSymbols(
-  list: string,
-  items: readonly { readonly assets?: readonly string[] }[],
-  assets: ReadableFile['assets'],
-): Generator<Problem> {
-  if (assets.some(({ symbol }) => symbol === undefined)) return;
-  const known = new Set<string | undefined>(['*', ...assets.map(({ symbol }) => symbol)]);
-  for (const [index, item] of items.entries()) {
-    for (const [at, symbol] of (item.assets ?? []).entries()) {
-      if (!known.has(symbol)) {
-        yield { path: [list, index, 'assets', at], message: `unknown asset ${JSON.stringify(symbol)}` };
-      }
-    }
   }
 }
 

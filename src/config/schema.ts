@@ -13,6 +13,7 @@ const line = z
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
 const fiveAscii = z.string().regex(/^[\x20-\x7e]{5}$/, 'expected exactly 5 ASCII characters');
 const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits');
+const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(['evm', 'stark']);
 
 /** Symbols stand in comma-separated lists, in URLs, and beside `*`, which means all of them. */
@@ -73,7 +74,7 @@ const token = z.strictObject({
   /** Required: what a token allows is never a default. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
-  publisher_keys: z.array(hexText).min(1).optional(),
+  publisher_keys: z.array(publisherKeyText).min(1).optional(),
   assets: symbolList,
 });
 

@@ -46,9 +46,8 @@ export function writeResponse(res: HttpResponse, method: string, response: RestR
     res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
     res.writeHeader('Content-Type', contentType);
     for (const [name, value] of headers) res.writeHeader(name, value);
-    if (closeConnection) res.writeHeader('Connection', 'close');
-    if (method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), closeConnection);
-    else res.end(body, closeConnection);
+    // An answer to HEAD has no body.
+    res.end(method === 'HEAD' ? '' : body, closeConnection);
   });
 }
 

@@ -38,7 +38,6 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
     'config.yaml:6:20 tokens[0].scopes[1]: expected one of "rest"|"stream"|"publish"',
     'config.yaml:7:5 tokens[1].name: the same as tokens[0].name',
     'config.yaml:8:5 tokens[1].sha256: the same as tokens[0].sha256',
-    'config.yaml:10:22 tokens[1].assets[1]: unknown asset "ETHUSD"',
     'config.yaml:12:5 assets[0].id: missing',
     'config.yaml:13:5 assets[0].bogus: unknown key',
     'config.yaml:16:5 assets[1].id: the key stands here twice',

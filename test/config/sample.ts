@@ -60,7 +60,7 @@ export function sampleFile() {
         time_zone: 'Asia/Tokyo',
         sessions: [{ days: ['mon'], from: '09:00', to: '15:30', status: 'regular' }],
         closures: ['2025-01-01'],
-        early_closes: { '2025-01-02': '12:00' },
+        early_closes: { '2025-01-06': '12:00' },
       },
     },
     limits: {
