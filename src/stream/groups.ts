@@ -1,0 +1,65 @@
+import type { AssetIndex } from '../model/asset.js';
+import { Group } from './group.js';
+import type { StreamSession } from './session.js';
+
+const NO_GROUPS: ReadonlySet<Group> = new Set();
+
+/** The groups that have connections, found by what they share, by interval and by asset. */
+export class Groups {
+  readonly #byKey = new Map<string, Group>();
+  readonly #byInterval = new Map<number, Set<Group>>();
+  /** `real_time` groups by asset index. */
+  readonly #realTimeByAsset = new Map<AssetIndex, Set<Group>>();
+  #topics = 0;
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get hasRealTime(): boolean {
+    return this.#realTimeByAsset.size > 0;
+  }
+
+  /** The intervals of fixed channels that have connections, in ms, with their groups. */
+  get fixed(): ReadonlyMap<number, ReadonlySet<Group>> {
+    return this.#byInterval;
+  }
+
+  realTimeOf(index: AssetIndex): ReadonlySet<Group> {
+    return this.#realTimeByAsset.get(index) ?? NO_GROUPS;
+  }
+
+  /**
+   * The group of the connections that share everything with this one.
+   * @param sequence what a new `real_time` group has seen
+   */
+  findOrAdd({ options, assets }: StreamSession, sequence: number): Group {
+    const key = `${options.channel} ${options.messageType} ${options.marketStatus} ${assets.join()}`;
+    const known = this.#byKey.get(key);
+    if (known) return known;
+    const group = new Group(key, `g${this.#topics++}`, options, assets);
+    group.sequence = sequence;
+    this.#byKey.set(key, group);
+    if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);
+    else for (const index of group.assets) addTo(this.#realTimeByAsset, index, group);
+    return group;
+  }
+
+  remove(group: Group): void {
+    this.#byKey.delete(group.key);
+    if (group.intervalMs !== undefined) deleteFrom(this.#byInterval, group.intervalMs, group);
+    else for (const index of group.assets) deleteFrom(this.#realTimeByAsset, index, group);
+  }
+}
+
+function addTo<K>(sets: Map<K, Set<Group>>, key: K, group: Group): void {
+  const set = sets.get(key);
+  if (set) set.add(group);
+  else sets.set(key, new Set([group]));
+}
+
+function deleteFrom<K>(sets: Map<K, Set<Group>>, key: K, group: Group): void {
+  const set = sets.get(key)!;
+  set.delete(group);
+  if (set.size === 0) sets.delete(key);
+}
