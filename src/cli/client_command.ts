@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WebSocket } from 'ws';
 import type { Down, OpenSocket } from '../client/socket.js';
 
@@ -13,7 +13,9 @@ export interface CommandStreams {
 export function withConnectionOptions(command: Command): Command {
   return command
     .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
-    .requiredOption('--token <token>', "the caller's access token");
+    .addOption(
+      new Option('--token <token>', "the caller's access token").env('TICKSEAL_TOKEN').makeOptionMandatory(),
+    );
 }
 
 /** The option of every command that compares a signature with its signer. */

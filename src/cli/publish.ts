@@ -29,9 +29,9 @@ const UNANSWERED_MAX = 64;
 
 const DESCRIPTION = `sign prices and send them; prints every answer as a JSON line
 
-Without arguments it reads JSON lines from standard input: {"asset":"BTCUSD","price":"65000.5"} (optionally with
-timestamp in nanoseconds, trigger, metadata), or prices that are already signed: a signed_prices message, an
-aggregated signed price or a publisher's signed price, sent as they are.`;
+Without arguments, JSON lines are read from standard input. {"asset":"BTCUSD","price":"65000.5"} is signed, with an \
+optional timestamp (nanoseconds), trigger and metadata. What is signed already is sent as it is: a signed_prices \
+message, an aggregated signed price, or a publisher's signed price.`;
 
 /** Adds `tickseal publish`. Exit status 1: something was not accepted, or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {

@@ -19,8 +19,8 @@ interface VerifyOptions {
 
 const DESCRIPTION = `check signatures offline and say which check failed
 
-The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response:
-a file, the text itself, or - for standard input.`;
+The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
+file, the text itself, or - for standard input.`;
 
 /** Adds `tickseal verify`. Exit status 1: a check failed, or the input cannot be read. */
 export function registerVerify(program: Command, streams: CommandStreams = process): void {

@@ -61,12 +61,19 @@ export interface PriceSigner {
   sign(price: PriceToSign): PriceUpdate;
 }
 
-/** Makes a signer, which derives its public key once. */
+/**
+ * Makes a signer, which derives its public key once.
+ * @throws RangeError when `oracleId` has another length, or the key is not one of the signature type's curve.
+ */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
   if (options.oracleId.length !== ORACLE_ID_LENGTH) {
     throw new RangeError(`oracleId must be ${ORACLE_ID_LENGTH} ASCII characters, not "${options.oracleId}"`);
   }
-  return options.signatureType === 'evm' ? evmSigner(options) : starkSigner(options);
+  try {
+    return options.signatureType === 'evm' ? evmSigner(options) : starkSigner(options);
+  } catch (cause) {
+    throw new RangeError('the secret key is not one of this signature type', { cause });
+  }
 }
 
 /** Signs one price; whoever signs many keeps a {@link createPriceSigner}. */

@@ -1,0 +1,46 @@
+import { PassThrough, Readable } from 'node:stream';
+import { Command } from 'commander';
+import type { CommandStreams } from '../../src/cli/client_command.js';
+
+export interface CommandResult {
+  readonly stdout: string[];
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface CommandInput {
+  readonly stdin?: Iterable<string>;
+  /** Called with the command's standard output before it runs. */
+  readonly onStdout?: (stdout: PassThrough) => void;
+}
+
+/** Runs one command in this process, as the entry point would, and puts the process's exit status back. */
+export async function runCommand(
+  register: (program: Command, streams: CommandStreams) => void,
+  args: readonly string[],
+  { stdin = [], onStdout = () => {} }: CommandInput = {},
+): Promise<CommandResult> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const written: string[] = [];
+  const problems: string[] = [];
+  stdout.on('data', (chunk) => written.push(String(chunk)));
+  stderr.on('data', (chunk) => problems.push(String(chunk)));
+  onStdout(stdout);
+  const program = new Command().exitOverride().configureOutput({ writeErr: (text) => problems.push(text) });
+  register(program, { stdin: Readable.from(stdin), stdout, stderr });
+  const before = process.exitCode;
+  process.exitCode = 0;
+  let exitCode = 0;
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    exitCode = Number(process.exitCode);
+  } catch (error) {
+    exitCode = (error as { exitCode: number }).exitCode;
+  } finally {
+    process.exitCode = before;
+  }
+  await new Promise(setImmediate);
+  const lines = written.join('').split('\n');
+  return { stdout: lines.slice(0, -1), stderr: problems.join(''), exitCode };
+}

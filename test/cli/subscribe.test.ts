@@ -1,0 +1,75 @@
+import { test } from 'tap';
+import { registerSubscribe } from '../../src/cli/subscribe.js';
+import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
+import { runCommand } from './run_command.js';
+
+const FRAME = '{"type":"unsigned","tax":1,"ts":1757543080505451011,"a":[{"id":1,"v":"5"}]}';
+const SIGNED =
+  '{"type":"signed_ecdsa","p":"0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000"}';
+
+/** A service that sends `frames` after the first message of each connection. */
+async function streaming(t: { teardown: (close: () => Promise<void>) => void }, frames: string[]) {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  server.onSocket = (socket) =>
+    socket.once('message', () => {
+      for (const frame of frames) socket.send(frame);
+    });
+  return server;
+}
+
+function subscribe(server: ContractServer, ...args: string[]) {
+  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, ...args]);
+}
+
+test('frames are printed as they come, symbols are resolved', async (t) => {
+  const server = await streaming(t, [FRAME, FRAME, FRAME]);
+  const result = await subscribe(server, '--count', '2', '--channel', '1s', '--attrs', 'ms', 'EURUSD', '1');
+  t.same(result, { stdout: [FRAME, FRAME], stderr: '', exitCode: 0 });
+  t.same(server.paths, ['/ws?channel=1s&addtl_attrs=ms']);
+  t.match(JSON.parse(server.received[0]!), { type: 'subscribe', assets: [20, 1] });
+});
+
+test('signed frames are decoded, and their signer checked', async (t) => {
+  const server = await streaming(t, [SIGNED]);
+  const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '1'];
+  const good = await subscribe(server, ...args, '--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786');
+  t.equal(good.exitCode, 0);
+  t.same(good.stdout, [
+    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","failed":[]}',
+  ]);
+  const bad = await subscribe(server, ...args, '--signer', '0x1');
+  t.equal(bad.exitCode, 1);
+  t.match(JSON.parse(bad.stdout[0]!).failed, [/^signer: signed by 0xC4A0/]);
+  const plain = await subscribe(server, '--count', '1', '1');
+  t.same(plain.stdout, [SIGNED]);
+});
+
+test('unknown assets and refusals are one clear line', async (t) => {
+  const server = await streaming(t, []);
+  t.match(await subscribe(server, 'NOUSD', 'BTCUSD'), {
+    stderr: 'subscribe: the service has no asset NOUSD\n',
+    exitCode: 1,
+  });
+  t.match(await subscribe(server, '77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
+  const wrong = (asset: string) =>
+    runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
+  const refusal = /^subscribe: \S+: the service does not know this token \(401\)\n$/;
+  t.match(await wrong('1'), { stderr: refusal, exitCode: 1 });
+  t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
+  t.equal((await subscribe(server, '--count', '0', '1')).exitCode, 1);
+  t.equal((await subscribe(server, '--channel', '2s', '1')).exitCode, 1);
+  await server.close();
+  t.match((await subscribe(server, 'BTCUSD')).stderr, /^subscribe: http:\S+taxonomy: .+\n$/);
+  t.match((await subscribe(server, '1')).stderr, /ECONNREFUSED/);
+});
+
+test('a signal ends it with what it has', async (t) => {
+  const server = await streaming(t, [FRAME]);
+  const before = process.listenerCount('SIGTERM');
+  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, '1'], {
+    onStdout: (stdout) => stdout.once('data', () => process.emit('SIGTERM')),
+  });
+  t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });
+  t.equal(process.listenerCount('SIGTERM'), before);
+});
