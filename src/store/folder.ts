@@ -1,0 +1,46 @@
+import { mkdirSync } from 'node:fs';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { FORMAT_VERSION } from './envelope.js';
+import { lockFolder } from './lock.js';
+
+/** An open data folder that belongs to this process. */
+export interface Folder {
+  readonly root: RootDatabase;
+  openTable(name: string): Database<Buffer, [string | number, string | number]>;
+  close(): Promise<void>;
+}
+
+const TABLES_MAX = 8;
+
+/**
+ * Opens a data folder, making it when there is none.
+ *
+ * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that
+ * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
+ * @throws Error when another process has the folder, when it has another format version, or when it cannot be read.
+ */
+export async function openFolder(dir: string): Promise<Folder> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const unlock = await lockFolder(dir);
+  let root: RootDatabase | undefined;
+  try {
+    root = open({ path: dir, noSubdir: false, overlappingSync: false, maxDbs: TABLES_MAX, encoding: 'json' });
+    const version = root.get('format');
+    if (version === undefined) await root.put('format', FORMAT_VERSION);
+    else if (version !== FORMAT_VERSION)
+      throw new Error(`it has format version ${version}, and this program reads version ${FORMAT_VERSION}`);
+  } catch (error) {
+    await root?.close();
+    await unlock();
+    throw new Error(`the data folder ${dir} cannot be opened: ${(error as Error).message}`, { cause: error });
+  }
+  const opened = root;
+  return {
+    root: opened,
+    openTable: (name) => opened.openDB(name, { encoding: 'binary' }),
+    async close() {
+      await opened.close();
+      await unlock();
+    },
+  };
+}
