@@ -1,10 +1,13 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import type { AssetIndex, PublisherIndex } from '../model/asset.js';
-import { PRICE_BYTES, type Price, readPrice, writePrice } from '../model/price.js';
+import { parseHex } from '../model/hex.js';
+import { PRICE_BYTES, type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/records.js';
 import type { TimeNs } from '../model/time.js';
 import { InputRecord } from './generated/record.js';
 import { packText, unpackText } from './packed_text.js';
+
+const HASH_BYTES = 32;
 
 /** Says which publisher of the configuration in force a stored key text names. */
 export type PublisherLookup = (publisherKeyText: string) => PublisherIndex;
@@ -35,22 +38,25 @@ export function decodeInput(
   const byteLength = 4 + buffer.readInt32(0);
   const record = InputRecord.getSizePrefixedRootAsInputRecord(buffer);
   const publisherKey = unpackText(record.publisherKeyArray()!);
+  const priceText = unpackText(record.priceTextArray()!);
+  const price = record.priceArray();
+  const msgHashText = unpackText(record.msgHashTextArray()!);
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
     assetIndex,
     publisherIndex: publisherIndexOf(publisherKey),
-    price: decodePrice(record.priceArray()!),
+    price: price === null ? parsePrice(priceText)! : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
-    msgHash: record.msgHashArray()!,
+    msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {
       publisherKey,
       externalAssetId: unpackText(record.externalAssetIdArray()!),
-      price: unpackText(record.priceTextArray()!),
+      price: priceText,
       r: unpackText(record.rArray()!),
       s: unpackText(record.sArray()!),
       v: v === null ? undefined : unpackText(v),
-      msgHash: unpackText(record.msgHashTextArray()!),
+      msgHash: msgHashText,
       metadata: metadata === null ? undefined : unpackText(metadata),
     },
   };
@@ -69,13 +75,16 @@ export function decodePrice(bytes: Uint8Array): Price {
   return readPrice(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0);
 }
 
+/** Scratch space, empty between calls: a new one for every record was a third of the cost. */
+const builder = new Builder(1_024);
+
 function buildInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
-  const builder = new Builder(512);
+  builder.clear();
   const text = (value: string) => builder.createByteVector(packText(value));
   // The compiler's own vector writers go byte by byte; createByteVector copies.
   const fields = [
-    builder.createByteVector(encodePrice(price)),
-    builder.createByteVector(msgHash),
+    parsePrice(wire.price) === price ? 0 : builder.createByteVector(encodePrice(price)),
+    parseHex(wire.msgHash, HASH_BYTES)?.equals(msgHash) ? 0 : builder.createByteVector(msgHash),
     text(wire.publisherKey),
     text(wire.externalAssetId),
     text(wire.price),
@@ -88,9 +97,9 @@ function buildInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint
   const [priceAt, msgHashAt, keyAt, externalIdAt, priceTextAt, rAt, sAt, vAt, msgHashTextAt, metadataAt] =
     fields;
   InputRecord.startInputRecord(builder);
-  InputRecord.addPrice(builder, priceAt);
+  if (priceAt !== 0) InputRecord.addPrice(builder, priceAt);
   InputRecord.addTimestampNs(builder, timestampNs);
-  InputRecord.addMsgHash(builder, msgHashAt);
+  if (msgHashAt !== 0) InputRecord.addMsgHash(builder, msgHashAt);
   InputRecord.addPublisherKey(builder, keyAt);
   InputRecord.addExternalAssetId(builder, externalIdAt);
   InputRecord.addPriceText(builder, priceTextAt);

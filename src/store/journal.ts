@@ -7,6 +7,7 @@ export type Key = readonly [string | number, string | number];
 /** One kind of record: its database and how its values become bytes. */
 export interface Table<Value> {
   readonly database: Database<Buffer, [string | number, string | number]>;
+  /** The bytes need only be valid until the next call. */
   encode(value: Value): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }

@@ -1,4 +1,5 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
+import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/records.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
@@ -58,12 +59,13 @@ export function sampleInput(
   timestampNs: TimeNs,
 ): PublisherPrice {
   const isEvm = publisher.signatureType === 'evm';
+  const msgHash = new Uint8Array(32).fill(Number(timestampNs % 251n));
   return {
     assetIndex: asset.index,
     publisherIndex: publisher.index,
     price,
     timestampNs,
-    msgHash: new Uint8Array(32).fill(Number(timestampNs % 251n)),
+    msgHash,
     wire: {
       publisherKey: `0x${publisher.key.toString('hex')}`,
       externalAssetId: isEvm ? asset.symbol : '0x44594458555344000000000000000000637a6f7778',
@@ -72,7 +74,7 @@ export function sampleInput(
       r: isEvm ? `0x${'14e378dc'.repeat(8)}` : `0x${'7cc1cf795'.repeat(7)}`,
       s: `0x${'79b4823a'.repeat(8)}`,
       v: isEvm ? '0x1b' : undefined,
-      msgHash: `0x${'4A8e2a9c'.repeat(8)}`,
+      msgHash: publisher.index === 1 ? `0x${'4A8e2a9c'.repeat(8)}` : toHex(msgHash),
       metadata: publisher.index === 1 ? '{"venue":"Zürich"}' : undefined,
     },
   };
