@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from './envelope.js';
 import { lockFolder } from './lock.js';
@@ -12,6 +13,10 @@ export interface Folder {
 
 const TABLES_MAX = 8;
 
+/** lmdb's magic number and where it stands: behind the header of the first page. */
+const DATABASE_MAGIC = 0xbeefc0de;
+const DATABASE_MAGIC_OFFSET = 24;
+
 /**
  * Opens a data folder, making it when there is none.
  *
@@ -24,6 +29,7 @@ export async function openFolder(dir: string): Promise<Folder> {
   const unlock = await lockFolder(dir);
   let root: RootDatabase | undefined;
   try {
+    refuseForeignFile(join(dir, 'data.mdb'));
     root = open({ path: dir, noSubdir: false, overlappingSync: false, maxDbs: TABLES_MAX, encoding: 'json' });
     const version = root.get('format');
     if (version === undefined) await root.put('format', FORMAT_VERSION);
@@ -43,4 +49,14 @@ export async function openFolder(dir: string): Promise<Folder> {
       await unlock();
     },
   };
+}
+
+/** lmdb 3.5 ends the process when it opens a file that is no database, so this looks first. */
+function refuseForeignFile(path: string): void {
+  const head = Buffer.alloc(DATABASE_MAGIC_OFFSET + 4);
+  const file = openSync(path, 'a+', 0o600);
+  const length = readSync(file, head, 0, head.length, 0);
+  closeSync(file);
+  if (length > 0 && head.readUInt32LE(DATABASE_MAGIC_OFFSET) !== DATABASE_MAGIC)
+    throw new Error('data.mdb is not a database of this program, or its first page is damaged');
 }

@@ -27,7 +27,7 @@ test('every resolution agrees with a slow computation from the raw ticks', async
   const tick = fc.record({
     step,
     price: fc.bigInt({ min: -(10n ** 22n), max: 10n ** 24n }),
-    then: fc.constantFrom('nothing', 'nothing', 'nothing', 'commit', 'restart'),
+    after: fc.constantFrom('nothing', 'nothing', 'nothing', 'commit', 'restart'),
   });
   await fc.assert(
     fc.asyncProperty(
@@ -43,12 +43,12 @@ test('every resolution agrees with a slow computation from the raw ticks', async
         let store = await openStore(options);
         const ticks: Tick[] = [];
         let atS = START_S + offsetS;
-        for (const { step, price, then } of steps) {
+        for (const { step, price, after } of steps) {
           atS += step;
           ticks.push({ atS, price: price as Price });
           store.append(sampleAggregate(asset, [], price as Price, atSecond(atS)));
-          if (then === 'commit') await store.durable();
-          if (then === 'restart') {
+          if (after === 'commit') await store.durable();
+          if (after === 'restart') {
             await store.close();
             store = await openStore(options);
           }
