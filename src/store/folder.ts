@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from './envelope.js';
@@ -8,6 +8,8 @@ import { lockFolder } from './lock.js';
 export interface Folder {
   readonly root: RootDatabase;
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
+  /** What the file system has left for this process. */
+  freeBytes(): number;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ const DATABASE_MAGIC_OFFSET = 24;
  *
  * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that
  * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
+ * Its `eventTurnBatching` is off as well: the journal batches, and lmdb's own leaves a promise that nobody can catch,
+ * whose rejection would end the process when the disk is full.
  * @throws Error when another process has the folder, when it has another format version, or when it cannot be read.
  */
 export async function openFolder(dir: string): Promise<Folder> {
@@ -30,7 +34,14 @@ export async function openFolder(dir: string): Promise<Folder> {
   let root: RootDatabase | undefined;
   try {
     refuseForeignFile(join(dir, 'data.mdb'));
-    root = open({ path: dir, noSubdir: false, overlappingSync: false, maxDbs: TABLES_MAX, encoding: 'json' });
+    root = open({
+      path: dir,
+      noSubdir: false,
+      overlappingSync: false,
+      eventTurnBatching: false,
+      maxDbs: TABLES_MAX,
+      encoding: 'json',
+    });
     const version = root.get('format');
     if (version === undefined) await root.put('format', FORMAT_VERSION);
     else if (version !== FORMAT_VERSION)
@@ -44,6 +55,10 @@ export async function openFolder(dir: string): Promise<Folder> {
   return {
     root: opened,
     openTable: (name) => opened.openDB(name, { encoding: 'binary' }),
+    freeBytes() {
+      const { bavail, bsize } = statfsSync(dir);
+      return bavail * bsize;
+    },
     async close() {
       await opened.close();
       await unlock();

@@ -1,5 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { unwrapRecord, wrapRecord } from './envelope.js';
+import type { Folder } from './folder.js';
 
 /** Two parts order a record among its kind: a second or a symbol first, then what tells the rest apart. */
 export type Key = readonly [string | number, string | number];
@@ -41,16 +42,15 @@ export interface Journal {
  * more that was never acknowledged when the process is killed.
  */
 const COMMIT_DELAY_MS = 20;
+/**
+ * A failed commit is tried again, whatever the error: lmdb drops the whole transaction, so the next one writes every
+ * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
+ * valid, does lmdb refuse all that follow; the folder then works again after a restart.
+ */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 5_000;
 /** A commit that takes longer is reported as a failing disk, even if it never comes back. */
 const COMMIT_MS_MAX = 10_000;
-
-/**
- * Errors after which the transaction is gone without a trace and can be tried again: no room. After any other one
- * (EIO above all) the kernel may have dropped pages that it calls clean, so only a restart reads what the disk has.
- */
-const RETRYABLE = /no space left|quota exceeded|file too large/i;
 
 interface Waiting {
   readonly key: [string | number, string | number];
@@ -67,14 +67,14 @@ interface Waiter {
 /**
  * @param beforeCommit runs before each commit and may put and remove: the place for bounded housekeeping.
  */
-export function openJournal(root: RootDatabase, beforeCommit: () => void): Journal {
+export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
   let pending: Batch = new Map();
   let pendingWaiters: Waiter[] = [];
   let committing:
     | { readonly batch: Batch; readonly startedMs: number; readonly done: Promise<void> }
     | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let failing: { readonly reason: string; readonly delayMs: number; readonly isFinal: boolean } | undefined;
+  let failing: { readonly reason: string; readonly delayMs: number } | undefined;
   let isClosed = false;
 
   function find(table: Table<never>, keyText: string): Waiting | undefined {
@@ -104,7 +104,7 @@ export function openJournal(root: RootDatabase, beforeCommit: () => void): Journ
     const waiters = pendingWaiters;
     pending = new Map();
     pendingWaiters = [];
-    const done = write(root, batch).then(
+    const done = write(folder.root, batch).then(
       () => {
         committing = undefined;
         failing = undefined;
@@ -114,16 +114,20 @@ export function openJournal(root: RootDatabase, beforeCommit: () => void): Journ
       (error: Error) => {
         committing = undefined;
         pending = merge(batch, pending);
-        const isFinal = !RETRYABLE.test(error.message);
         const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
-        failing = { reason: `the data folder cannot be written: ${error.message}`, delayMs, isFinal };
+        failing = { reason: `the data folder cannot be written: ${error.message}; ${freeSpace()}`, delayMs };
         for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
         pendingWaiters = [];
-        if (!isFinal && !isClosed) timer = setTimeout(commit, delayMs).unref();
+        if (!isClosed) timer = setTimeout(commit, delayMs).unref();
       },
     );
     committing = { batch, startedMs: performance.now(), done };
     return done;
+  }
+
+  /** A disk that is full in the middle of a page is EIO to lmdb, so the reason names the room that is left. */
+  function freeSpace(): string {
+    return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
   }
 
   return {
@@ -172,7 +176,7 @@ export function openJournal(root: RootDatabase, beforeCommit: () => void): Journ
     async close() {
       isClosed = true;
       await committing?.done;
-      if (pending.size > 0 && !failing?.isFinal) await commit();
+      if (pending.size > 0 && failing === undefined) await commit();
       clearTimeout(timer);
       failIfFailing();
     },

@@ -83,7 +83,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   const folder = await openFolder(dir);
   const tables = openTables(folder, () => catalogue);
-  const journal = openJournal(folder.root, () => keepHouse(tapes.all(), cutoffs(), journal, tables));
+  const journal = openJournal(folder, () => keepHouse(tapes.all(), cutoffs(), journal, tables));
   const tapes = await loadOrClose();
 
   async function loadOrClose() {
