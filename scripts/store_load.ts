@@ -1,0 +1,131 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TimeNs } from '../src/model/time.js';
+import { openStore, type StoreOptions } from '../src/store/store.js';
+import {
+  atSecond,
+  fakeClock,
+  START_S,
+  sampleAggregate,
+  sampleAsset,
+  sampleInput,
+  samplePublisher,
+  storeOptions,
+  units,
+} from '../test/store/sample.js';
+
+/**
+ * Measures the store: 1,000 assets signed at 2 Hz with 5 publishers each for 10 minutes of a simulated clock, as fast as
+ * the machine goes, then a restart, then the queries. Arguments: assets, seconds, publishers.
+ */
+const [assetCount = 1_000, seconds = 600, publisherCount = 5] = process.argv.slice(2).map(Number);
+const COMMITS_PER_SECOND = 50;
+
+const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+const clock = fakeClock(START_S);
+const options: StoreOptions = storeOptions(dir, {
+  clock,
+  assets: Array.from({ length: assetCount }, (_, i) => sampleAsset(i)),
+  publishers: Array.from({ length: publisherCount }, (_, i) => samplePublisher(i)),
+});
+
+report('empty');
+let store = await openStore(options);
+let appendMs = 0;
+let commitMs = 0;
+const startedMs = performance.now();
+for (let s = 0; s < seconds; s++) {
+  clock.nowS = START_S + s;
+  for (let tick = 0; tick < COMMITS_PER_SECOND; tick++) {
+    const batch = [];
+    const turn = s * COMMITS_PER_SECOND + tick;
+    for (let i = tick % 25; i < assetCount; i += 25) {
+      const asset = options.assets[i]!;
+      const signedAtNs = atSecond(clock.nowS, BigInt(tick) * 20_000_000n + BigInt(i)) as TimeNs;
+      batch.push(sampleAggregate(asset, options.publishers, units(1 + ((turn * 31 + i) % 997)), signedAtNs));
+    }
+    const appendStartMs = performance.now();
+    for (const aggregate of batch) {
+      store.append(aggregate);
+      for (const input of aggregate.inputs) store.putInput(input);
+    }
+    appendMs += performance.now() - appendStartMs;
+    const commitStartMs = performance.now();
+    await store.durable();
+    commitMs += performance.now() - commitStartMs;
+  }
+  if (s % 60 === 59) report(`${s + 1} s`);
+}
+const aggregates = assetCount * 2 * seconds;
+print('wall time', `${((performance.now() - startedMs) / 1000).toFixed(1)} s for ${aggregates} aggregates`);
+print('append + putInputs', `${((appendMs / aggregates) * 1000).toFixed(2)} µs an aggregate`);
+print('commit, fsync included', `${(commitMs / seconds / COMMITS_PER_SECOND).toFixed(2)} ms`);
+await store.close();
+print(
+  'on disk',
+  `${megabytes(readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).size, 0))}`,
+);
+
+const openMs = performance.now();
+store = await openStore(options);
+print('restart', `${(performance.now() - openMs).toFixed(0)} ms`);
+print('inputs()', `${time(1, () => [...store.inputs()].length).toFixed(0)} ms`);
+report('after the restart');
+const asset = options.assets[0]!;
+print('latest', `${(time(100_000, () => store.latest(asset)) * 1000).toFixed(3)} µs`);
+let at = 0;
+print(
+  'recent',
+  `${(time(20_000, () => store.recent(options.assets[at % assetCount]!, START_S + (at++ % seconds))) * 1000).toFixed(1)} µs`,
+);
+
+// A week and more of minutes for one asset, sealed day by day.
+for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
+  clock.nowS = START_S + seconds + minute * 60;
+  store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), atSecond(clock.nowS)));
+  if (minute % 1_440 === 0) await store.durable();
+}
+for (let i = 0; i < 10; i++) {
+  store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + i)));
+  await store.durable();
+}
+const toS = clock.nowS;
+for (const [resolution, candles] of [
+  ['1', 10_080],
+  ['5', 2_016],
+  ['60', 168],
+  ['D', 8],
+] as const) {
+  const fromS = toS - 10_080 * 60;
+  const ms = time(200, () => store.history(asset, resolution, fromS, toS, 50_000));
+  print(`history ${resolution}`, `${ms.toFixed(3)} ms for about ${candles} candles`);
+}
+await store.close();
+
+function time(rounds: number, run: () => unknown): number {
+  for (let i = 0; i < Math.min(rounds, 50); i++) run();
+  const startMs = performance.now();
+  for (let i = 0; i < rounds; i++) run();
+  return (performance.now() - startMs) / rounds;
+}
+
+function report(name: string): void {
+  globalThis.gc?.();
+  const status = readFileSync('/proc/self/status', 'utf8');
+  const kilobytes = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+  const { heapUsed, external } = process.memoryUsage();
+  print(
+    name,
+    `own memory ${megabytes(kilobytes('RssAnon') * 1024)} (heap ${megabytes(heapUsed)}, buffers ${megabytes(external)}), mapped file pages ${megabytes(kilobytes('RssFile') * 1024)}`,
+  );
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
+
+function print(name: string, value: string): void {
+  process.stdout.write(`${name.padEnd(24)}${value}\n`);
+}

@@ -1,0 +1,70 @@
+import type { Price } from '../model/price.js';
+
+/** One candle; prices are the doubles nearest to the exact prices divided by 10^18. */
+export interface Candle {
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+/**
+ * The double nearest to `price` / 10^18, ties to even. Reading decimal text rounds correctly where arithmetic on two
+ * doubles would round twice. The order of prices is kept: a smaller price never gives a larger double.
+ */
+export function toDouble(price: Price): number {
+  return Number(`${price}e-18`);
+}
+
+/**
+ * Candles of one length inside one span (minutes of an hour, minutes or quarter hours of a day), ascending, empty ones
+ * left out, as parallel columns.
+ */
+export class CandleBlock {
+  constructor(
+    public length: number,
+    readonly slot: Uint16Array,
+    readonly open: Float64Array,
+    readonly high: Float64Array,
+    readonly low: Float64Array,
+    readonly close: Float64Array,
+  ) {}
+
+  /** An empty block with room for `capacity` candles. */
+  static withRoomFor(capacity: number): CandleBlock {
+    const column = () => new Float64Array(capacity);
+    return new CandleBlock(0, new Uint16Array(capacity), column(), column(), column(), column());
+  }
+
+  push(slot: number, open: number, high: number, low: number, close: number): void {
+    const at = this.length++;
+    this.slot[at] = slot;
+    this.open[at] = open;
+    this.high[at] = high;
+    this.low[at] = low;
+    this.close[at] = close;
+  }
+
+  /** Appends the candles of `block`, `slotOffset` slots later. */
+  pushBlock(block: CandleBlock, slotOffset: number): void {
+    for (let i = 0; i < block.length; i++)
+      this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
+  }
+
+  /** The same candles made `factor` times longer. */
+  coarser(factor: number): CandleBlock {
+    const coarse = CandleBlock.withRoomFor(this.length);
+    for (let i = 0; i < this.length; i++) {
+      const slot = Math.floor(this.slot[i]! / factor);
+      const last = coarse.length - 1;
+      if (last < 0 || coarse.slot[last] !== slot) {
+        coarse.push(slot, this.open[i]!, this.high[i]!, this.low[i]!, this.close[i]!);
+      } else {
+        if (this.high[i]! > coarse.high[last]!) coarse.high[last] = this.high[i]!;
+        if (this.low[i]! < coarse.low[last]!) coarse.low[last] = this.low[i]!;
+        coarse.close[last] = this.close[i]!;
+      }
+    }
+    return coarse;
+  }
+}

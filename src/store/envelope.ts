@@ -1,0 +1,44 @@
+import { crc32 } from 'node:zlib';
+
+/** The version of everything in the data folder. A folder of another version is refused, never guessed at. */
+export const FORMAT_VERSION = 1;
+
+/** crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian); a multiple of 8 keeps doubles aligned. */
+const ENVELOPE_BYTES = 8;
+
+/** What is on disk is not what was written there. */
+export class DamagedRecord extends Error {
+  override readonly name = 'DamagedRecord';
+}
+
+/**
+ * Puts a record into its envelope. The checksum covers the record, the version and `keyText`, so a record that turns up
+ * under another key is found out like a flipped bit.
+ */
+export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
+  const wrapped = Buffer.allocUnsafe(ENVELOPE_BYTES + payload.length);
+  wrapped.writeUInt32LE(FORMAT_VERSION, 4);
+  wrapped.set(payload, ENVELOPE_BYTES);
+  wrapped.writeUInt32LE(checksum(keyText, wrapped), 0);
+  return wrapped;
+}
+
+/**
+ * The record inside an envelope; its doubles are aligned for typed arrays.
+ * @throws DamagedRecord when the checksum does not fit or the version is another one.
+ */
+export function unwrapRecord(keyText: string, wrapped: Buffer): Uint8Array {
+  if (wrapped.length < ENVELOPE_BYTES || wrapped.readUInt32LE(0) !== checksum(keyText, wrapped))
+    throw new DamagedRecord(
+      `the stored record ${keyText} is damaged: its checksum does not fit; the disk may be failing`,
+    );
+  const version = wrapped.readUInt32LE(4);
+  if (version !== FORMAT_VERSION)
+    throw new DamagedRecord(`the stored record ${keyText} has version ${version}, not ${FORMAT_VERSION}`);
+  const payload = wrapped.subarray(ENVELOPE_BYTES);
+  return payload.byteOffset % 8 === 0 ? payload : new Uint8Array(payload);
+}
+
+function checksum(keyText: string, wrapped: Buffer): number {
+  return crc32(wrapped.subarray(4), crc32(keyText));
+}

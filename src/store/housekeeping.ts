@@ -1,0 +1,66 @@
+import { CandleBlock } from './candle.js';
+import { minutesOf } from './history.js';
+import type { Journal } from './journal.js';
+import type { Tables } from './tables.js';
+import { dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR, type Tape } from './tape.js';
+
+const MINUTES_PER_QUARTER = 15;
+
+/** How much one commit may do, so that neither midnight nor a long pause makes a commit long. */
+const REMOVED_SECONDS_MAX = 2_000;
+const SEALED_DAYS_MAX = 2;
+const REMOVED_DAYS_MAX = 16;
+
+/** Up to which time records are no longer needed. */
+export interface Cutoffs {
+  /** UNIX second: only the record in force then, and those after it, are needed. */
+  readonly second: number;
+  /** Days since 1970: candles of earlier days are past their retention. */
+  readonly day: number;
+}
+
+/** A bounded part of the work that keeps the folder as small as it should be; runs before every commit. */
+export function keepHouse(tapes: Iterable<Tape>, cutoffs: Cutoffs, journal: Journal, tables: Tables): void {
+  let secondsLeft = REMOVED_SECONDS_MAX;
+  let sealsLeft = SEALED_DAYS_MAX;
+  let daysLeft = REMOVED_DAYS_MAX;
+  for (const tape of tapes) {
+    while (secondsLeft > 0 && tape.seconds.length > 1 && tape.seconds[1]! <= cutoffs.second) {
+      journal.remove(tables.seconds, [tape.seconds.shift()!, tape.symbol]);
+      secondsLeft--;
+    }
+    const today = runningDay(tape);
+    if (today === undefined) continue;
+    while (sealsLeft > 0 && tape.unsealedDays.length > 0 && tape.unsealedDays[0]! < today) {
+      sealDay(tape, tape.unsealedDays.shift()!, journal, tables);
+      sealsLeft--;
+    }
+    const dayEnd = Math.min(cutoffs.day, tape.unsealedDays[0] ?? today);
+    while (daysLeft > 0 && tape.firstDay !== undefined && tape.firstDay < dayEnd) {
+      journal.remove(tables.days, [tape.symbol, tape.firstDay]);
+      journal.remove(tables.quarters, [tape.symbol, tape.firstDay]);
+      tape.firstDay++;
+      daysLeft--;
+    }
+  }
+}
+
+/** The day that is not over yet. An asset that is not configured is not loaded; its hours say as much as is needed. */
+function runningDay(tape: Tape): number | undefined {
+  const running = tape.newest?.minute;
+  return running === undefined ? tape.unsealedDays.at(-1) : dayOfMinute(running.minute);
+}
+
+/** Moves a finished day's minutes from its hours into one record, with their quarter hours beside it. */
+function sealDay(tape: Tape, day: number, journal: Journal, tables: Tables): void {
+  const minutes = CandleBlock.withRoomFor(MINUTES_PER_DAY);
+  for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {
+    const hour = day * HOURS_PER_DAY + hourOfDay;
+    const block = minutesOf(tape, hour, journal, tables);
+    if (block === undefined) continue;
+    minutes.pushBlock(block, hourOfDay * MINUTES_PER_HOUR);
+    journal.remove(tables.hours, [tape.symbol, hour]);
+  }
+  journal.put(tables.days, [tape.symbol, day], minutes);
+  journal.put(tables.quarters, [tape.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
+}

@@ -1,0 +1,229 @@
+import type { Database, RootDatabase } from 'lmdb';
+import { unwrapRecord, wrapRecord } from './envelope.js';
+import type { Folder } from './folder.js';
+
+/** Two parts order a record among its kind: a second or a symbol first, then what tells the rest apart. */
+export type Key = readonly [string | number, string | number];
+
+/** One kind of record: its database and how its values become bytes. */
+export interface Table<Value> {
+  readonly database: Database<Buffer, [string | number, string | number]>;
+  /** The bytes need only be valid until the next call. */
+  encode(value: Value): Uint8Array;
+  decode(payload: Uint8Array, key: Key): Value;
+}
+
+/**
+ * What is waiting to be written, and the group commits that write it. Writing is a change in memory; everything that is
+ * waiting goes to disk in one transaction at a time, so it becomes durable together or not at all. Reading sees what is
+ * waiting first.
+ */
+export interface Journal {
+  get<Value>(table: Table<Value>, key: Key): Value | undefined;
+  put<Value>(table: Table<Value>, key: Key, value: Value): void;
+  remove<Value>(table: Table<Value>, key: Key): void;
+  /** Whether this record waits to be written. */
+  isWaiting<Value>(table: Table<Value>, key: Key): boolean;
+  /** How many records of a table wait to be written. */
+  waiting<Value>(table: Table<Value>): number;
+  /**
+   * Resolves once all that was put before this call has been flushed to the disk.
+   * @throws Error (as a rejection) with the reason while the disk fails.
+   */
+  durable(): Promise<void>;
+  /** Why writing fails, or `undefined` while it works. */
+  failure(): string | undefined;
+  /** Writes what is waiting and stops. */
+  close(): Promise<void>;
+}
+
+/**
+ * The wait before a commit that nobody asked for. Longer waits write less (one record of each key), and lose as much
+ * more that was never acknowledged when the process is killed.
+ */
+const COMMIT_DELAY_MS = 20;
+/**
+ * A failed commit is tried again, whatever the error: lmdb drops the whole transaction, so the next one writes every
+ * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
+ * valid, does lmdb refuse all that follow; the folder then works again after a restart.
+ */
+const RETRY_DELAY_MS_MIN = 250;
+const RETRY_DELAY_MS_MAX = 5_000;
+/** A commit that takes longer is reported as a failing disk, even if it never comes back. */
+const COMMIT_MS_MAX = 10_000;
+
+interface Waiting {
+  readonly key: [string | number, string | number];
+  /** `undefined` removes the record. */
+  readonly value: unknown;
+}
+type Batch = Map<Table<never>, Map<string, Waiting>>;
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/**
+ * @param beforeCommit runs before each commit and may put and remove: the place for bounded housekeeping.
+ */
+export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
+  let pending: Batch = new Map();
+  let pendingWaiters: Waiter[] = [];
+  let committing:
+    | { readonly batch: Batch; readonly startedMs: number; readonly done: Promise<void> }
+    | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failing: { readonly reason: string; readonly delayMs: number } | undefined;
+  let isClosed = false;
+
+  function find(table: Table<never>, keyText: string): Waiting | undefined {
+    return pending.get(table)?.get(keyText) ?? committing?.batch.get(table)?.get(keyText);
+  }
+
+  function change(table: Table<never>, key: Key, value: unknown): void {
+    let changes = pending.get(table);
+    if (changes === undefined) {
+      changes = new Map();
+      pending.set(table, changes);
+    }
+    changes.set(keyTextOf(key), { key: [key[0], key[1]], value });
+    schedule(COMMIT_DELAY_MS);
+  }
+
+  function schedule(delayMs: number): void {
+    if (timer !== undefined || committing !== undefined || failing !== undefined || isClosed) return;
+    timer = setTimeout(commit, delayMs);
+  }
+
+  function commit(): Promise<void> {
+    if (failing === undefined) beforeCommit();
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = pending;
+    const waiters = pendingWaiters;
+    pending = new Map();
+    pendingWaiters = [];
+    const done = write(folder.root, batch).then(
+      () => {
+        committing = undefined;
+        failing = undefined;
+        for (const waiter of waiters) waiter.resolve();
+        if (pending.size > 0) schedule(pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
+      },
+      (error: Error) => {
+        committing = undefined;
+        pending = merge(batch, pending);
+        const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
+        failing = { reason: `the data folder cannot be written: ${error.message}; ${freeSpace()}`, delayMs };
+        for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
+        pendingWaiters = [];
+        if (!isClosed) timer = setTimeout(commit, delayMs).unref();
+      },
+    );
+    committing = { batch, startedMs: performance.now(), done };
+    return done;
+  }
+
+  /** A disk that is full in the middle of a page is EIO to lmdb, so the reason names the room that is left. */
+  function freeSpace(): string {
+    return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
+  }
+
+  return {
+    get<Value>(table: Table<Value>, key: Key): Value | undefined {
+      const keyText = keyTextOf(key);
+      const waiting = find(table as Table<never>, keyText);
+      if (waiting !== undefined) return waiting.value as Value | undefined;
+      const wrapped = table.database.getBinary([key[0], key[1]]);
+      return wrapped && table.decode(unwrapRecord(keyText, wrapped), key);
+    },
+    put: (table, key, value) => change(table as Table<never>, key, value),
+    remove(table, key) {
+      // What never reached the disk needs no removal there: nothing may pile up while the disk fails.
+      const isOnlyPending =
+        pending.get(table as Table<never>)?.has(keyTextOf(key)) &&
+        committing === undefined &&
+        !table.database.doesExist([key[0], key[1]]);
+      if (isOnlyPending) pending.get(table as Table<never>)!.delete(keyTextOf(key));
+      else change(table as Table<never>, key, undefined);
+    },
+    isWaiting: (table, key) => find(table as Table<never>, keyTextOf(key)) !== undefined,
+    waiting: (table) =>
+      (pending.get(table as Table<never>)?.size ?? 0) +
+      (committing?.batch.get(table as Table<never>)?.size ?? 0),
+    durable() {
+      if (failing !== undefined) return Promise.reject(new Error(failing.reason));
+      if (isClosed) return Promise.reject(new Error('the store is closed'));
+      if (pending.size === 0) return committing?.done.then(failIfFailing) ?? Promise.resolve();
+      return new Promise((resolve, reject) => {
+        pendingWaiters.push({ resolve, reject });
+        // The commit starts with the next turn of the event loop, so that calls of one turn share it.
+        if (committing === undefined && pendingWaiters.length === 1) {
+          clearTimeout(timer);
+          timer = undefined;
+          schedule(0);
+        }
+      });
+    },
+    failure() {
+      if (failing !== undefined) return failing.reason;
+      const commitMs = committing === undefined ? 0 : performance.now() - committing.startedMs;
+      return commitMs > COMMIT_MS_MAX
+        ? `the data folder cannot be written: a commit has been waiting for ${Math.round(commitMs / 1000)} s`
+        : undefined;
+    },
+    async close() {
+      isClosed = true;
+      await committing?.done;
+      if (pending.size > 0 && failing === undefined) await commit();
+      clearTimeout(timer);
+      failIfFailing();
+    },
+  };
+
+  function failIfFailing(): void {
+    if (failing !== undefined) throw new Error(failing.reason);
+  }
+}
+
+function keyTextOf(key: Key): string {
+  return `${key[0]}/${key[1]}`;
+}
+
+/** Writes a batch in one transaction; resolves when it has been flushed. */
+async function write(root: RootDatabase, batch: Batch): Promise<void> {
+  const changes: { table: Table<never>; key: Waiting['key']; wrapped: Buffer | undefined }[] = [];
+  for (const [table, waiting] of batch)
+    for (const [keyText, { key, value }] of waiting) {
+      const wrapped = value === undefined ? undefined : wrapRecord(keyText, table.encode(value as never));
+      changes.push({ table, key, wrapped });
+    }
+  try {
+    await root.batch(() => {
+      for (const { table, key, wrapped } of changes) {
+        if (wrapped === undefined) table.database.remove(key);
+        else table.database.put(key, wrapped);
+      }
+    });
+    root.resetReadTxn();
+  } catch (error) {
+    throw await reasonOf(error as Error);
+  }
+}
+
+/** lmdb rejects with a general error and hands over the system's one in a promise. */
+async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
+  if (error.commitError === undefined) return error;
+  return error.commitError.catch((reason: Error) => reason);
+}
+
+/** The older changes under the newer ones. */
+function merge(older: Batch, newer: Batch): Batch {
+  for (const [table, changes] of newer) {
+    const below = older.get(table);
+    if (below === undefined) older.set(table, changes);
+    else for (const [keyText, change] of changes) below.set(keyText, change);
+  }
+  return older;
+}

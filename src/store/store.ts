@@ -1,0 +1,160 @@
+import { ok } from 'node:assert/strict';
+import type { Asset, Publisher } from '../model/asset.js';
+import type { PublisherPrice, SignedAggregate } from '../model/records.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
+import { DamagedRecord } from './envelope.js';
+import { openFolder } from './folder.js';
+import { type Candles, readHistory } from './history.js';
+import { type Cutoffs, keepHouse } from './housekeeping.js';
+import { openJournal } from './journal.js';
+import { DAY_S, type Resolution } from './resolution.js';
+import { openTables } from './tables.js';
+import { recordAggregate, recordEnd, secondInForce } from './tape.js';
+import { loadTapes } from './tape_deck.js';
+
+/** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
+const RECENT_WINDOW_S = 600;
+const RECENT_SLACK_S = 60;
+
+/** Everything the service remembers: what it signed, the candles of it, and the inputs it is made from. */
+export interface Store {
+  /** Takes the next aggregate, in signing order. Only memory is touched; a group commit writes it soon after. */
+  append(aggregate: SignedAggregate): void;
+  /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
+  ended(asset: Asset, atNs: TimeNs): void;
+  /** Keeps the latest accepted input of a publisher for an asset; both must be configured. */
+  putInput(input: PublisherPrice): void;
+  /**
+   * Resolves once everything handed over before this call has been flushed to the disk.
+   * @throws Error (as a rejection) that says why, while the disk fails.
+   */
+  durable(): Promise<void>;
+  /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
+  latest(asset: Asset): SignedAggregate | undefined;
+  /**
+   * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
+   * @throws DamagedRecord when the disk no longer holds what was written.
+   */
+  recent(asset: Asset, second: number): SignedAggregate | undefined;
+  /**
+   * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
+   * @throws DamagedRecord when the disk no longer holds what was written.
+   */
+  history(
+    asset: Asset,
+    resolution: Resolution,
+    fromS: number,
+    toS: number,
+    candlesMax: number,
+  ): Candles | 'too many';
+  /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
+  inputs(): Iterable<PublisherPrice>;
+  health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  /** Puts a reloaded configuration in force. */
+  reconfigure(options: Pick<StoreOptions, 'assets' | 'publishers' | 'candleRetentionMs'>): void;
+  /**
+   * Writes what is waiting and gives the folder back.
+   * @throws Error when the last commit failed.
+   */
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** The data folder; made when there is none. One process at a time can have it. */
+  readonly dir: string;
+  readonly assets: readonly Asset[];
+  readonly publishers: readonly Publisher[];
+  /** How long candles are kept; whole days are deleted, some time after they are due. */
+  readonly candleRetentionMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Opens the data folder and everything in it.
+ * @throws Error when another process has the folder, its format has another version, or a record that the service needs
+ * to start is damaged.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { dir, clock } = options;
+  let catalogue = indexCatalogue(options.assets, options.publishers);
+  let candleRetentionMs = options.candleRetentionMs;
+  let damage: string | undefined;
+
+  const folder = await openFolder(dir);
+  const tables = openTables(folder, () => catalogue);
+  const journal = openJournal(folder, () => keepHouse(tapes.all(), cutoffs(), journal, tables));
+  const tapes = await loadOrClose();
+
+  async function loadOrClose() {
+    try {
+      return loadTapes(catalogue.assets, journal, tables);
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  }
+
+  function cutoffs(): Cutoffs {
+    const nowNs = clock.nowNs();
+    return {
+      second: Number(nowNs / NS_PER_SECOND) - RECENT_WINDOW_S - RECENT_SLACK_S,
+      day: Math.floor((Number(nowNs / NS_PER_MS) - candleRetentionMs) / (DAY_S * 1000)),
+    };
+  }
+
+  /** A damaged record is never served; that there is one stays visible until an operator has looked. */
+  function noticeDamage<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof DamagedRecord) damage = error.message;
+      throw error;
+    }
+  }
+
+  return {
+    append: (aggregate) => recordAggregate(tapes.of(aggregate.asset), aggregate, journal, tables),
+    ended: (asset, atNs) => recordEnd(tapes.of(asset), atNs, journal, tables),
+    putInput(input) {
+      const symbol = catalogue.symbolOf(input.assetIndex);
+      const keyDigits = catalogue.keyDigitsOf(input.publisherIndex);
+      ok(symbol !== undefined && keyDigits !== undefined, 'an input of an unknown asset or publisher');
+      journal.put(tables.inputs, [symbol, keyDigits], input);
+    },
+    durable: () => journal.durable(),
+    latest: (asset) => noticeDamage(() => tapes.of(asset).newest?.aggregate),
+    recent: (asset, second) =>
+      noticeDamage(() => {
+        const tape = tapes.of(asset);
+        const inForce = secondInForce(tape, second);
+        if (inForce === undefined) return undefined;
+        if (inForce === tape.seconds.at(-1)) return tape.newest?.aggregate;
+        return journal.get(tables.seconds, [inForce, asset.symbol])?.aggregate;
+      }),
+    history: (asset, resolution, fromS, toS, candlesMax) =>
+      noticeDamage(() => readHistory(tapes.of(asset), resolution, fromS, toS, candlesMax, journal, tables)),
+    *inputs() {
+      for (const [symbol, keyDigits] of tables.inputs.database.getKeys()) {
+        if (catalogue.assetOf(String(symbol)) === undefined) continue;
+        const input = noticeDamage(() => journal.get(tables.inputs, [symbol, keyDigits]));
+        if (input !== undefined && input.publisherIndex !== UNKNOWN_PUBLISHER) yield input;
+      }
+    },
+    health() {
+      const reason = journal.failure() ?? damage;
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    },
+    reconfigure(next) {
+      catalogue = indexCatalogue(next.assets, next.publishers);
+      candleRetentionMs = next.candleRetentionMs;
+    },
+    async close() {
+      try {
+        await journal.close();
+      } finally {
+        await folder.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { SignedAggregate } from '../model/records.js';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { CandleBlock, toDouble } from './candle.js';
+import type { Journal } from './journal.js';
+import type { Holding, MinuteCandle } from './second_record.js';
+import type { Tables } from './tables.js';
+
+export const MINUTES_PER_HOUR = 60;
+export const HOURS_PER_DAY = 24;
+export const MINUTES_PER_DAY = 1_440;
+
+/**
+ * While the disk fails, seconds wait in memory. Past this many the store lets the next ones go and keeps a gap in their
+ * place, in which `recent` answers nothing rather than something older: about 100 MB in the worst case.
+ */
+const WAITING_SECONDS_MAX = 20_000;
+
+/** What memory knows of one asset, known by its symbol; everything else is in the journal or on disk. */
+export interface Tape {
+  readonly symbol: string;
+  /** The seconds of the window that have a record, ascending. */
+  readonly seconds: number[];
+  /** The last record of `seconds`; `undefined` before the first one. */
+  newest: Holding | undefined;
+  /** The closed minutes of the hour that the last closed minute lies in. */
+  hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
+  /** Days whose minutes are still in hours, ascending. */
+  readonly unsealedDays: number[];
+  /** The first day that may have candles, or `undefined` when there are none. */
+  firstDay: number | undefined;
+}
+
+export function emptyTape(symbol: string): Tape {
+  return { symbol, seconds: [], newest: undefined, hour: undefined, unsealedDays: [], firstDay: undefined };
+}
+
+/**
+ * Takes the asset's next aggregate, in signing order.
+ *
+ * Time never goes back on a tape: an aggregate signed before the newest one (the clock was set back) counts at the
+ * newest one's time, so it is the last of that second and the close of that minute. Candles already closed never change.
+ */
+export function recordAggregate(
+  tape: Tape,
+  aggregate: SignedAggregate,
+  journal: Journal,
+  tables: Tables,
+): void {
+  const timeNs = notBefore(tape, aggregate.signedAtNs);
+  const number = Number(timeNs / NS_PER_SECOND);
+  const price = toDouble(aggregate.price);
+  const minute = advance(tape, Math.floor(number / 60), price, journal, tables);
+  remember(tape, number, { state: 'priced', timeNs, minute, aggregate }, journal, tables);
+}
+
+/** Notes that the asset has no price from `atNs` on, until its next aggregate. */
+export function recordEnd(tape: Tape, atNs: TimeNs, journal: Journal, tables: Tables): void {
+  const timeNs = notBefore(tape, atNs);
+  const minute = tape.newest?.minute;
+  remember(tape, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, journal, tables);
+}
+
+/** The newest second of `seconds` that is not after `second`. */
+export function secondInForce(tape: Tape, second: number): number | undefined {
+  let low = 0;
+  let high = tape.seconds.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tape.seconds[middle]! <= second) low = middle + 1;
+    else high = middle;
+  }
+  return tape.seconds[low - 1];
+}
+
+export function dayOfMinute(minute: number): number {
+  return Math.floor(minute / MINUTES_PER_DAY);
+}
+
+function notBefore(tape: Tape, timeNs: TimeNs): TimeNs {
+  const newestNs = tape.newest?.timeNs;
+  return newestNs !== undefined && newestNs > timeNs ? newestNs : timeNs;
+}
+
+/** The running minute candle after `price`; closes the one before when this is the first price of a later minute. */
+function advance(tape: Tape, minute: number, price: number, journal: Journal, tables: Tables): MinuteCandle {
+  const running = tape.newest?.minute;
+  if (running?.minute === minute)
+    return {
+      minute,
+      open: running.open,
+      high: Math.max(running.high, price),
+      low: Math.min(running.low, price),
+      close: price,
+    };
+  if (running !== undefined) closeMinute(tape, running, journal, tables);
+  tape.firstDay ??= dayOfMinute(minute);
+  return { minute, open: price, high: price, low: price, close: price };
+}
+
+function closeMinute(tape: Tape, closed: MinuteCandle, journal: Journal, tables: Tables): void {
+  const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
+  if (tape.hour?.hour !== hour) {
+    const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
+    const stored = journal.get(tables.hours, [tape.symbol, hour]);
+    if (stored !== undefined) block.pushBlock(stored, 0);
+    tape.hour = { hour, block };
+  }
+  const { block } = tape.hour;
+  block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
+  journal.put(tables.hours, [tape.symbol, hour], block);
+  const day = dayOfMinute(closed.minute);
+  if (tape.unsealedDays.at(-1) !== day) tape.unsealedDays.push(day);
+}
+
+function remember(tape: Tape, second: number, holding: Holding, journal: Journal, tables: Tables): void {
+  if (tape.seconds.at(-1) !== second) {
+    if (journal.waiting(tables.seconds) > WAITING_SECONDS_MAX) letGo(tape, journal, tables);
+    tape.seconds.push(second);
+  }
+  tape.newest = holding;
+  journal.put(tables.seconds, [second, tape.symbol], holding);
+}
+
+/** Makes the newest record a gap, or part of the gap before it, when it waits for a failing disk. */
+function letGo(tape: Tape, journal: Journal, tables: Tables): void {
+  const last = tape.seconds.at(-1);
+  if (last === undefined || !journal.isWaiting(tables.seconds, [last, tape.symbol])) return;
+  const before = tape.seconds.at(-2);
+  const isGapBefore =
+    before !== undefined &&
+    journal.isWaiting(tables.seconds, [before, tape.symbol]) &&
+    journal.get(tables.seconds, [before, tape.symbol])?.state === 'gap';
+  if (isGapBefore) {
+    journal.remove(tables.seconds, [last, tape.symbol]);
+    tape.seconds.pop();
+  } else {
+    const { timeNs } = tape.newest!;
+    journal.put(tables.seconds, [last, tape.symbol], { state: 'gap', timeNs, minute: undefined });
+  }
+}

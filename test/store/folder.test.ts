@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { test } from 'tap';
+import { openStore } from '../../src/store/store.js';
+import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from './sample.js';
+
+test('one process at a time has the folder', async (t) => {
+  const options = storeOptions(t.testdir());
+  const store = await openStore(options);
+  await t.rejects(openStore(options), /data folder .* is in use by another process/);
+  await store.close();
+  await (await openStore(options)).close();
+});
+
+test('a folder whose owner was killed is taken over', async (t) => {
+  const dir = t.testdir();
+  const script = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+  const { signal } = spawnSync(process.execPath, ['-e', script, join(dir, 'owner.sock')]);
+  t.equal(signal, 'SIGKILL');
+  const store = await openStore(storeOptions(dir));
+  await store.close();
+});
+
+test('a folder with a path longer than a socket may have', async (t) => {
+  const dir = join(t.testdir(), 'deep'.repeat(20), 'er.data'.repeat(12));
+  const store = await openStore(storeOptions(dir));
+  await t.rejects(openStore(storeOptions(dir)), /in use/);
+  await store.close();
+});
+
+test('another format version is refused and says so', async (t) => {
+  const dir = t.testdir();
+  await (await openStore(storeOptions(dir))).close();
+  const root = open({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'json' });
+  await root.put('format', 2);
+  await root.close();
+  await t.rejects(openStore(storeOptions(dir)), /format version 2, and this program reads version 1/);
+});
+
+test('a file that is no database is refused', async (t) => {
+  const dir = t.testdir({ 'data.mdb': 'not a database'.repeat(1_000) });
+  await t.rejects(openStore(storeOptions(dir)), /data folder .* cannot be opened/);
+});
+
+test('a flipped bit is found out and nothing wrong is served', async (t) => {
+  const dir = t.testdir();
+  const options = storeOptions(dir);
+  const asset = options.assets[0]!;
+  const store = await openStore(options);
+  // Strings of one byte each that occur nowhere else in the file.
+  const marked = (s: number, mark: number) => ({
+    ...sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)),
+    merkleRoot: new Uint8Array(32).fill(mark),
+  });
+  store.append(marked(0, 0xa5));
+  store.append(marked(1, 0xb6));
+  store.append(marked(2, 0xc7));
+  await store.close();
+  flip(dir, 0xb6);
+
+  const again = await openStore(options);
+  t.equal(again.recent(asset, START_S)?.price, units(1));
+  t.equal(again.latest(asset)?.price, units(3));
+  t.same(again.health(), { ok: true });
+  t.throws(() => again.recent(asset, START_S + 1), {
+    name: 'DamagedRecord',
+    message: /checksum does not fit/,
+  });
+  t.match(again.health(), { ok: false, reason: /stored record \d+\/ASSET0USD is damaged/ });
+  await again.close();
+
+  flip(dir, 0xc7);
+  await t.rejects(openStore(options), { name: 'DamagedRecord' }, 'the newest record is needed to start');
+  const others = await openStore({ ...options, assets: [sampleAsset(0, { symbol: 'OTHER' })] });
+  await others.close();
+});
+
+/** Flips a bit in the last copy of the 32 equal bytes: older copies are pages that are no longer in use. */
+function flip(dir: string, mark: number): void {
+  const path = join(dir, 'data.mdb');
+  const bytes = readFileSync(path);
+  let at = -1;
+  while (true) {
+    at = bytes.indexOf(Buffer.alloc(32, mark), at + 1);
+    if (at < 0) break;
+    bytes[at + 16]! ^= 4;
+  }
+  writeFileSync(path, bytes);
+}

@@ -1,0 +1,53 @@
+import { equal, match, ok, rejects } from 'node:assert/strict';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/store.js';
+import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+
+/** Run by full_disk.test.ts inside a mount of its own: the folder is a file system of a few megabytes. */
+const dir = process.argv[2]!;
+const ballast = join(dir, 'ballast');
+const clock = fakeClock(START_S);
+const options = storeOptions(join(dir, 'store'), { clock });
+const asset = options.assets[0]!;
+let store = await openStore(options);
+
+let count = 0;
+function appendNext(): void {
+  clock.nowS = START_S + count;
+  const aggregate = sampleAggregate(asset, options.publishers, units(count + 1), atSecond(clock.nowS));
+  store.append(aggregate);
+  for (const input of aggregate.inputs) store.putInput(input);
+  count++;
+}
+
+for (let i = 0; i < 100; i++) appendNext();
+await store.durable();
+
+const { bavail, bsize } = statfsSync(dir);
+writeFileSync(ballast, Buffer.alloc(bavail * bsize - 2 * bsize));
+for (let i = 0; i < 200; i++) appendNext();
+await rejects(store.durable(), /data folder cannot be written: .* KiB are free there/);
+const health = store.health();
+ok(!health.ok);
+match(health.reason, /cannot be written/);
+
+// Streaming goes on from memory, and an acknowledgement is refused at once.
+for (let i = 0; i < 100; i++) appendNext();
+equal(store.latest(asset)?.price, units(count));
+equal(store.recent(asset, START_S + 150)?.price, units(151));
+await rejects(store.durable(), /cannot be written/);
+
+rmSync(ballast);
+const deadlineMs = performance.now() + 10_000;
+while (!store.health().ok && performance.now() < deadlineMs)
+  await new Promise((resolve) => setTimeout(resolve, 20));
+equal(store.health().ok, true, 'works again without a restart');
+await store.durable();
+await store.close();
+
+store = await openStore(options);
+equal(store.latest(asset)?.price, units(count));
+for (let n = 0; n < count; n++) equal(store.recent(asset, START_S + n)?.price, units(n + 1));
+await store.close();
+process.stdout.write('recovered\n');

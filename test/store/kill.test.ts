@@ -1,0 +1,8 @@
+import { test } from 'tap';
+import { killRounds } from './kill_rounds.js';
+
+test('kill -9 at any moment loses nothing that was acknowledged and tears nothing', async (t) => {
+  const { acknowledged, recovered } = await killRounds(t.testdir(), 5);
+  t.ok(acknowledged > 0);
+  t.ok(recovered >= acknowledged, `${acknowledged} acknowledged, ${recovered} recovered`);
+});

@@ -1,0 +1,151 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { PRICE_SCALE } from '../../src/model/price.js';
+import type { SignedAggregate } from '../../src/model/records.js';
+import type { Candles } from '../../src/store/history.js';
+import { intervalAt, type Resolution } from '../../src/store/resolution.js';
+import { openStore, type StoreOptions } from '../../src/store/store.js';
+import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+
+/**
+ * A tape that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
+ * up to three minutes apart, so minutes, hours and days close all the time.
+ */
+function tickS(n: number): number {
+  return START_S + n * 61 + ((n * 7_919) % 59);
+}
+
+function tick(n: number, { assets, publishers }: StoreOptions): SignedAggregate {
+  return sampleAggregate(assets[0]!, publishers, units(n + 1), atSecond(tickS(n), BigInt(n % 1_000)));
+}
+
+function ticksOf(aggregate: SignedAggregate | undefined): number {
+  return aggregate === undefined ? 0 : Number(aggregate.price / PRICE_SCALE);
+}
+
+export interface KillReport {
+  readonly rounds: number;
+  /** Ticks acknowledged before the last kill. */
+  readonly acknowledged: number;
+  /** Ticks found after the last restart: at least as many. */
+  readonly recovered: number;
+  /** Rounds in which ticks were found that were written and not yet acknowledged. */
+  readonly roundsAhead: number;
+}
+
+/**
+ * Starts a process that writes as fast as it can, kills it with SIGKILL at a random moment, opens the folder and
+ * compares every answer with what the recovered ticks say; `rounds` times on one folder.
+ * @throws AssertionError when an acknowledged tick is missing or any answer is wrong.
+ */
+export async function killRounds(
+  dir: string,
+  rounds: number,
+  onRound: (round: number, acknowledged: number, recovered: number) => void = () => {},
+): Promise<KillReport> {
+  let acknowledged = 0;
+  let recovered = 0;
+  let roundsAhead = 0;
+  for (let round = 0; round < rounds; round++) {
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.url), dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    // Every third round kills wherever the start has got to, the others while it writes.
+    acknowledged = await killAtRandom(child, acknowledged, round % 3 === 2);
+    recovered = await verify(dir);
+    deepStrictEqual(recovered >= acknowledged, true, `${acknowledged} acknowledged, ${recovered} recovered`);
+    if (recovered > acknowledged) roundsAhead++;
+    onRound(round, acknowledged, recovered);
+  }
+  return { rounds, acknowledged, recovered, roundsAhead };
+}
+
+/** @returns the last acknowledgement that left the child before it died. */
+async function killAtRandom(
+  child: ChildProcess,
+  acknowledgedBefore: number,
+  isStartKilled: boolean,
+): Promise<number> {
+  let acknowledged = acknowledgedBefore;
+  let isArmed = isStartKilled;
+  if (isStartKilled) setTimeout(() => child.kill('SIGKILL'), Math.random() * 200);
+  const lines = createInterface({ input: child.stdout! });
+  lines.on('line', (line) => {
+    acknowledged = Number(line);
+    if (isArmed) return;
+    isArmed = true;
+    setTimeout(() => child.kill('SIGKILL'), Math.random() * 120);
+  });
+  const [[, signal]] = await Promise.all([once(child, 'exit'), once(lines, 'close')]);
+  deepStrictEqual(signal, 'SIGKILL', 'the writer ended by itself');
+  return acknowledged;
+}
+
+async function verify(dir: string): Promise<number> {
+  const clock = fakeClock(START_S);
+  const options = storeOptions(dir, { clock });
+  const store = await openStore(options);
+  const asset = options.assets[0]!;
+  const count = ticksOf(store.latest(asset));
+  const lastS = tickS(count - 1);
+  deepStrictEqual(store.latest(asset), tick(count - 1, options));
+  for (const input of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
+  for (let ago = 0; ago <= 600; ago += 7) {
+    let inForce = count - 1;
+    while (inForce >= 0 && tickS(inForce) > lastS - ago) inForce--;
+    const expected = inForce < 0 ? undefined : tick(inForce, options);
+    deepStrictEqual(store.recent(asset, lastS - ago), expected, `${ago} s ago`);
+  }
+  for (const resolution of ['1', '60', 'D', 'M'] as const)
+    deepStrictEqual(
+      store.history(asset, resolution, 0, lastS + 1, Number.MAX_SAFE_INTEGER),
+      expectedHistory(count, resolution),
+      resolution,
+    );
+  await store.close();
+  return count;
+}
+
+function expectedHistory(count: number, resolution: Resolution): Candles {
+  const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
+  for (let n = 0; n < count; n++) {
+    const { startS } = intervalAt(resolution, tickS(n));
+    if (candles.t.at(-1) !== startS) {
+      candles.t.push(startS);
+      candles.o.push(n + 1);
+      candles.l.push(n + 1);
+      candles.h.push(n + 1);
+      candles.c.push(n + 1);
+    }
+    // Prices only rise, so the newest is the highest; the property test has the others.
+    candles.h[candles.h.length - 1] = n + 1;
+    candles.c[candles.c.length - 1] = n + 1;
+  }
+  return candles;
+}
+
+/** The process that is killed: goes on where the folder ends and prints every acknowledgement. */
+async function writeUntilKilled(dir: string): Promise<never> {
+  const clock = fakeClock(START_S);
+  const options = storeOptions(dir, { clock });
+  const store = await openStore(options);
+  let n = ticksOf(store.latest(options.assets[0]!));
+  while (true) {
+    // Some commits are big enough for lmdb to start on them before it has been told all of them.
+    const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
+    for (let i = 0; i < burst; i++) {
+      const aggregate = tick(n++, options);
+      clock.nowS = tickS(n);
+      store.append(aggregate);
+      for (const input of aggregate.inputs) store.putInput(input);
+    }
+    await store.durable();
+    writeSync(1, `${n}\n`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await writeUntilKilled(process.argv[2]!);

@@ -1,0 +1,126 @@
+import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
+import { toHex } from '../../src/model/hex.js';
+import { PRICE_SCALE, type Price } from '../../src/model/price.js';
+import type { PublisherPrice, SignedAggregate } from '../../src/model/records.js';
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import type { StoreOptions } from '../../src/store/store.js';
+
+/** 2024-01-01T00:00:00Z, a Monday. */
+export const START_S = 1_704_067_200;
+export const YEARS_MS = 3_650 * 86_400_000;
+
+export function atSecond(second: number, ns = 0n): TimeNs {
+  return (BigInt(second) * NS_PER_SECOND + ns) as TimeNs;
+}
+
+/** A clock that stands still until it is set. */
+export function fakeClock(second: number): Clock & { nowS: number } {
+  return {
+    nowS: second,
+    nowNs() {
+      return atSecond(this.nowS);
+    },
+  };
+}
+
+export function sampleAsset(index: number, over: Partial<Asset> = {}): Asset {
+  return {
+    index: index as AssetIndex,
+    id: index + 1,
+    symbol: `ASSET${index}USD`,
+    signatureType: 'evm',
+    aggregation: 'median',
+    minPublishers: 1,
+    maxAgeNs: 60n * NS_PER_SECOND,
+    clockPeriodNs: NS_PER_SECOND / 2n,
+    delta: 100_000n,
+    maxDeviation: undefined,
+    calendar: 'none',
+    ...over,
+  };
+}
+
+export function samplePublisher(index: number, over: Partial<Publisher> = {}): Publisher {
+  return {
+    index: index as PublisherIndex,
+    signatureType: 'evm',
+    key: Buffer.alloc(20, index + 1),
+    oracleId: undefined,
+    assets: new Set(['*']),
+    weight: 1_000_000n,
+    ...over,
+  };
+}
+
+export function sampleInput(
+  asset: Asset,
+  publisher: Publisher,
+  price: Price,
+  timestampNs: TimeNs,
+): PublisherPrice {
+  const isEvm = publisher.signatureType === 'evm';
+  const msgHash = new Uint8Array(32).fill(Number(timestampNs % 251n));
+  return {
+    assetIndex: asset.index,
+    publisherIndex: publisher.index,
+    price,
+    timestampNs,
+    msgHash,
+    wire: {
+      publisherKey: `0x${publisher.key.toString('hex')}`,
+      externalAssetId: isEvm ? asset.symbol : '0x44594458555344000000000000000000637a6f7778',
+      price: price.toString(),
+      // A Stark signature whose leading zero was dropped: an odd number of digits.
+      r: isEvm ? `0x${'14e378dc'.repeat(8)}` : `0x${'7cc1cf795'.repeat(7)}`,
+      s: `0x${'79b4823a'.repeat(8)}`,
+      v: isEvm ? '0x1b' : undefined,
+      msgHash: publisher.index === 1 ? `0x${'4A8e2a9c'.repeat(8)}` : toHex(msgHash),
+      metadata: publisher.index === 1 ? '{"venue":"Zürich"}' : undefined,
+    },
+  };
+}
+
+/** An aggregate of one input of each publisher. */
+export function sampleAggregate(
+  asset: Asset,
+  publishers: readonly Publisher[],
+  price: Price,
+  signedAtNs: TimeNs,
+): SignedAggregate {
+  const isEvm = asset.signatureType === 'evm';
+  const seed = Number(signedAtNs % 251n);
+  return {
+    asset,
+    trigger: seed % 2 === 0 ? 'clock' : 'delta',
+    price,
+    timestampNs: (signedAtNs - 1_000n) as TimeNs,
+    signedAtNs,
+    signatureType: asset.signatureType,
+    publicKey: isEvm ? '0xC4a02e7D370402F4aFC36032076B05e74FF81786' : `0x${'418d3fd82'.repeat(7)}`,
+    msgHash: new Uint8Array(32).fill(seed),
+    r: new Uint8Array(32).fill(seed + 1),
+    s: new Uint8Array(32).fill(seed + 2),
+    v: isEvm ? 27 + (seed % 2) : undefined,
+    merkleRoot: new Uint8Array(32).fill(seed + 3),
+    algorithm: asset.aggregation,
+    inputs: publishers.map((publisher) =>
+      sampleInput(asset, publisher, price, (signedAtNs - 1_000n) as TimeNs),
+    ),
+  };
+}
+
+/** Whole units as a price. */
+export function units(count: number): Price {
+  return (BigInt(count) * PRICE_SCALE) as Price;
+}
+
+export function storeOptions(dir: string, over: Partial<StoreOptions> = {}): StoreOptions {
+  return {
+    dir,
+    assets: [sampleAsset(0), sampleAsset(1)],
+    publishers: [samplePublisher(0), samplePublisher(1)],
+    candleRetentionMs: YEARS_MS,
+    clock: fakeClock(START_S),
+    ...over,
+  };
+}

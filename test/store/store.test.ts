@@ -1,0 +1,176 @@
+import { test } from 'tap';
+import type { PublisherPrice } from '../../src/model/records.js';
+import { openStore } from '../../src/store/store.js';
+import {
+  atSecond,
+  fakeClock,
+  START_S,
+  sampleAggregate,
+  sampleAsset,
+  sampleInput,
+  samplePublisher,
+  storeOptions,
+  units,
+} from './sample.js';
+
+test('an acknowledged aggregate and input are there after a restart, to the last character', async (t) => {
+  const dir = t.testdir();
+  const stark = sampleAsset(1, { signatureType: 'stark', aggregation: 'weighted average' });
+  const assets = [sampleAsset(0), stark];
+  const publishers = [
+    samplePublisher(0),
+    samplePublisher(1),
+    samplePublisher(2, { signatureType: 'stark', key: Buffer.alloc(32, 7) }),
+  ];
+  const options = storeOptions(dir, { assets, publishers });
+  const store = await openStore(options);
+  t.equal(store.latest(assets[0]!), undefined);
+  const evmAggregate = sampleAggregate(
+    assets[0]!,
+    publishers.slice(0, 2),
+    units(-42),
+    atSecond(START_S, 123n),
+  );
+  const starkAggregate = sampleAggregate(stark, publishers.slice(2), units(7), atSecond(START_S, 456_789n));
+  const inputs = [...evmAggregate.inputs, ...starkAggregate.inputs];
+  store.append(evmAggregate);
+  store.append(starkAggregate);
+  for (const input of inputs) store.putInput(input);
+  t.equal(store.latest(stark), starkAggregate, 'read before it is written');
+  t.equal(store.recent(stark, START_S), starkAggregate);
+  await store.durable();
+  t.same(store.health(), { ok: true });
+  await store.close();
+
+  const again = await openStore(options);
+  t.strictSame(again.latest(assets[0]!), evmAggregate);
+  t.strictSame(again.latest(stark), starkAggregate);
+  t.strictSame(again.recent(stark, START_S), starkAggregate);
+  t.strictSame(sortedByKey(again.inputs()), sortedByKey(inputs));
+  await again.close();
+});
+
+test('recent answers with what was in force at the end of a second', async (t) => {
+  const options = storeOptions(t.testdir());
+  const [asset, other] = [options.assets[0]!, options.assets[1]!];
+  let store = await openStore(options);
+  const first = sampleAggregate(asset, options.publishers, units(1), atSecond(START_S, 100n));
+  const second = sampleAggregate(asset, options.publishers, units(2), atSecond(START_S, 999_999_999n));
+  const third = sampleAggregate(asset, options.publishers, units(3), atSecond(START_S + 3));
+  const back = sampleAggregate(asset, options.publishers, units(4), atSecond(START_S + 20));
+  for (const aggregate of [first, second, third]) store.append(aggregate);
+  store.ended(asset, atSecond(START_S + 10));
+  t.equal(store.latest(asset), undefined, 'a price that has ended is not the latest');
+  store.append(back);
+
+  for (const state of ['waiting', 'on disk', 'after a restart']) {
+    t.equal(store.recent(asset, START_S - 1), undefined, `${state}: before the first`);
+    t.strictSame(store.recent(asset, START_S), second, `${state}: the last one of the second`);
+    t.strictSame(store.recent(asset, START_S + 2), second, `${state}: still in force`);
+    t.strictSame(store.recent(asset, START_S + 3), third, `${state}: the next one`);
+    t.strictSame(store.recent(asset, START_S + 9), third, `${state}: until the price ends`);
+    t.equal(store.recent(asset, START_S + 10), undefined, `${state}: a dead price is not served`);
+    t.equal(store.recent(asset, START_S + 19), undefined, `${state}: nor while it stays dead`);
+    t.strictSame(store.recent(asset, START_S + 20), back, `${state}: it comes back`);
+    t.strictSame(store.latest(asset), back);
+    t.equal(store.recent(other, START_S), undefined);
+    if (state === 'waiting') await store.durable();
+    if (state === 'on disk') {
+      await store.close();
+      store = await openStore(options);
+    }
+  }
+  await store.close();
+});
+
+test('a price that ended stays ended after a restart', async (t) => {
+  const options = storeOptions(t.testdir());
+  const asset = options.assets[0]!;
+  const store = await openStore(options);
+  store.append(sampleAggregate(asset, options.publishers, units(1), atSecond(START_S)));
+  store.ended(asset, atSecond(START_S, 5n));
+  await store.close();
+  const again = await openStore(options);
+  t.equal(again.latest(asset), undefined);
+  t.equal(again.recent(asset, START_S), undefined);
+  t.same(again.history(asset, '1', 0, START_S + 60, 10), {
+    t: [START_S],
+    o: [1],
+    h: [1],
+    l: [1],
+    c: [1],
+  });
+  await again.close();
+});
+
+test('records older than the window go, the one in force at its start stays', async (t) => {
+  const clock = fakeClock(START_S);
+  const options = storeOptions(t.testdir(), { clock });
+  const [fast, slow] = [options.assets[0]!, options.assets[1]!];
+  const store = await openStore(options);
+  store.append(sampleAggregate(slow, options.publishers, units(9), atSecond(START_S)));
+  for (let s = 0; s < 2_000; s += 10) {
+    clock.nowS = START_S + s;
+    store.append(sampleAggregate(fast, options.publishers, units(s + 1), atSecond(clock.nowS)));
+    await store.durable();
+  }
+  const nowS = clock.nowS;
+  t.equal(store.recent(slow, nowS)?.price, units(9), 'signed long ago and still in force');
+  t.equal(store.recent(fast, nowS - 605)?.price, units(nowS - START_S - 610 + 1));
+  t.equal(store.recent(fast, START_S), undefined, 'gone');
+  await store.close();
+  const again = await openStore(options);
+  t.equal(again.recent(slow, nowS)?.price, units(9));
+  t.equal(again.recent(fast, nowS - 600)?.price, units(nowS - START_S - 600 + 1));
+  await again.close();
+});
+
+test('a changed catalogue: records are found by symbol and key, not by index', async (t) => {
+  const options = storeOptions(t.testdir());
+  const [first, second] = [options.assets[0]!, options.assets[1]!];
+  const store = await openStore(options);
+  const aggregate = sampleAggregate(second, options.publishers, units(5), atSecond(START_S));
+  store.append(sampleAggregate(first, options.publishers, units(4), atSecond(START_S)));
+  store.append(aggregate);
+  for (const input of aggregate.inputs) store.putInput(input);
+  await store.close();
+
+  const moved = sampleAsset(0, { symbol: second.symbol });
+  const onlyPublisher = samplePublisher(0, { key: options.publishers[1]!.key });
+  const again = await openStore({ ...options, assets: [moved], publishers: [onlyPublisher] });
+  const read = again.latest(moved)!;
+  t.equal(read.asset, moved);
+  t.same(
+    read.inputs.map((input) => input.publisherIndex),
+    [-1, 0],
+    'the publisher that left is shown as unknown',
+  );
+  t.same(
+    read.inputs.map((input) => input.wire),
+    aggregate.inputs.map((input) => input.wire),
+    'with its texts as they came',
+  );
+  t.same(
+    [...again.inputs()].map((input) => [input.assetIndex, input.publisherIndex]),
+    [[0, 0]],
+  );
+  const returned = sampleAsset(1, { symbol: first.symbol });
+  again.reconfigure({ ...options, assets: [moved, returned], publishers: [onlyPublisher] });
+  t.equal(again.latest(returned)?.price, units(4), 'an asset that comes back finds its records');
+  await again.close();
+});
+
+test('durable resolves for all callers of a turn and right away when nothing waits', async (t) => {
+  const options = storeOptions(t.testdir());
+  const store = await openStore(options);
+  await store.durable();
+  const input = sampleInput(options.assets[0]!, options.publishers[0]!, units(1), atSecond(START_S));
+  store.putInput(input);
+  await Promise.all([store.durable(), store.durable(), store.durable()]);
+  await store.close();
+  await t.rejects(store.durable(), /closed/);
+});
+
+function sortedByKey(inputs: Iterable<PublisherPrice>): PublisherPrice[] {
+  return [...inputs].sort((a, b) => a.wire.publisherKey.localeCompare(b.wire.publisherKey));
+}
