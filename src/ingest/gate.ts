@@ -1,24 +1,16 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
-import { type Price, parsePrice } from '../model/price.js';
+import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
-import { ReplayWindow } from './replay.js';
+import { ReplayWindow, type SignedUpdate } from './replay.js';
 
 /** An update that passed every check that needs no hash and no curve. */
-export interface Candidate {
+export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly asset: Asset;
   readonly publisher: Publisher;
-  readonly price: Price;
-  readonly timestampNs: TimeNs;
-  /** The `msg_hash` that the publisher declares: 32 bytes. */
-  readonly msgHash: Buffer;
-  /** r and s, 32 bytes each. */
-  readonly signature: Buffer;
-  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
-  readonly recovery: 0 | 1;
-  /** Its signature is the very one last accepted for this hash: a refresh needs no curve arithmetic. */
+  /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
   readonly verified: boolean;
 }
 
@@ -101,18 +93,10 @@ export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }
     if (typeof signature === 'string') return signature;
     const refused = replay.check(asset, publisher, timestampNs, msgHash);
     if (refused !== undefined) return refused;
-    const verified = replay.isCurrent(asset, publisher, msgHash, signature.rs, signature.recovery);
-    return {
-      raw,
-      asset,
-      publisher,
-      price,
-      timestampNs,
-      msgHash,
-      signature: signature.rs,
-      recovery: signature.recovery,
-      verified,
-    };
+    const { rs, recovery } = signature;
+    const { externalAssetId } = raw;
+    const signed = { timestampNs, price, externalAssetId, msgHash, signature: rs, recovery };
+    return { raw, asset, publisher, ...signed, verified: replay.isCurrent(asset, publisher, signed) };
   }
 
   return {
@@ -120,12 +104,11 @@ export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }
     accept(candidate) {
       const { asset, publisher, timestampNs, msgHash } = candidate;
       const refused = replay.check(asset, publisher, timestampNs, msgHash);
-      if (refused === undefined)
-        replay.record(asset, publisher, timestampNs, msgHash, candidate.signature, candidate.recovery);
+      if (refused === undefined) replay.record(asset, publisher, timestampNs, msgHash, candidate);
       return refused;
     },
     restore(asset, publisher, timestampNs, msgHash) {
-      replay.record(asset, publisher, timestampNs, msgHash, undefined, 0);
+      replay.record(asset, publisher, timestampNs, msgHash);
     },
     reload(changed) {
       catalogue = changed;
