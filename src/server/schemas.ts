@@ -34,7 +34,10 @@ export const marketStatusCode = z.union([z.literal(0), z.literal(1), z.literal(2
   description: '0 closed, 1 regular hours, 2 extended hours, 3 after hours',
 });
 
-export const hex = z.string().regex(/^0x[0-9a-fA-F]+$/);
+export const hex = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]+$/)
+  .meta({ id: 'Hex', description: 'A number or bytes' });
 
 export const errorResponse = z
   .strictObject({ error: z.string() })
@@ -121,7 +124,7 @@ export function marketStatusValue(serviceName: string) {
         price,
         timestamped_signature: z.strictObject({ timestamp: timestampNs }),
       }),
-      signed_prices: z.array(z.never()).max(0),
+      signed_prices: z.array(z.never()).max(0).describe('Always empty'),
     })
     .meta({ id: 'MarketStatusValue', description: 'A value in the shape of a price, without a signature' });
 }
@@ -231,11 +234,11 @@ export const udfSearch = z.array(
   }),
 );
 
-export const udfHistory = z.union([
-  z.strictObject({ s: z.literal('ok'), ...candleColumns }),
-  z.strictObject({
+const udfCandles = z.strictObject({ s: z.literal('ok'), ...candleColumns }).meta({ id: 'UdfCandles' });
+const udfNoData = z
+  .strictObject({
     s: z.literal('no_data'),
     nextTime: z.int().optional().describe('Start of the last candle before the range, UNIX seconds'),
-  }),
-  udfError,
-]);
+  })
+  .meta({ id: 'UdfNoData' });
+export const udfHistory = z.union([udfCandles, udfNoData, udfError]);

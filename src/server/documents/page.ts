@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AsyncApiDocument } from './asyncapi.js';
-import { Html, html } from './html.js';
+import { Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
 import { renderInline, renderMarkdown, tableOf } from './markdown.js';
 import type { OpenApiDocument, OpenApiOperation } from './openapi.js';
@@ -51,7 +51,9 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
 <a href="${ASYNCAPI_PATH}">${ASYNCAPI_PATH}</a>.</p>
 <h2>REST</h2>
 ${renderMarkdown(rest.info.description)}
-${paths.map(([path, { get }]) => renderOperation(path, get, rest))}
+<h3>Statuses other than 200</h3>
+${failureTable(rest.components.responses)}
+${paths.map(([path, { get }]) => renderOperation(path, get))}
 <h2>WebSockets</h2>
 ${renderMarkdown(sockets.info.description)}
 ${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
@@ -64,23 +66,32 @@ ${names.map((name) => renderComponent(name, schemas[name]!))}
   return page.text;
 }
 
-function renderOperation(path: string, operation: OpenApiOperation, { components }: OpenApiDocument): Html {
+function renderOperation(path: string, operation: OpenApiOperation): Html {
   const { operationId, summary, parameters, responses, security } = operation;
-  const failures = Object.entries(responses).flatMap(([status, response]) => {
-    if (!('$ref' in response)) return [];
-    const { description, headers } = components.responses[response.$ref.split('/').at(-1)!]!;
-    return [[html`${status}`, renderInline(description), codes(Object.keys(headers))]];
-  });
+  const failures = Object.entries(responses).flatMap(([status, response]) =>
+    '$ref' in response ? [html`<a href="#response-${response.$ref.split('/').at(-1)}">${status}</a>`] : [],
+  );
   return html`<section id="${operationId}">
 <h3><span class="tag">GET</span> ${path}${security && html` <span class="tag">no token</span>`}</h3>
 <p>${renderInline(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters) : undefined}
 <h4>200</h4>
 ${renderBody(responses)}
-<h4>Other statuses</h4>
-${tableOf(['Status', 'When', 'Headers'], failures)}
+<p>Otherwise ${joinHtml(failures, ', ')}.</p>
 </section>
 `;
+}
+
+function failureTable(responses: OpenApiDocument['components']['responses']): Html {
+  const rows = Object.entries(responses).map(([name, { description, headers }]) => [
+    html`<span id="response-${name}">${name}</span>`,
+    renderInline(description),
+    joinHtml(
+      Object.keys(headers).map((header) => html`<code>${header}</code>`),
+      ' ',
+    ),
+  ]);
+  return tableOf(['Status', 'When', 'Headers'], rows);
 }
 
 function parameterTable(parameters: readonly (QueryParameter & { readonly required: boolean })[]): Html {
@@ -154,8 +165,4 @@ function renderComponent(name: string, schema: JsonSchema): Html {
 ${renderFields(schema)}
 </section>
 `;
-}
-
-function codes(texts: readonly string[]): Html {
-  return html`${texts.map((text) => html`<code>${text}</code> `)}`;
 }

@@ -32,7 +32,8 @@ export function renderNotes({ description, default: fallback, pattern }: JsonSch
 
 /** The fields of an object, those of objects within it below them. Empty for anything else. */
 export function renderFields(schema: JsonSchema): Html {
-  const rows = fieldRows(schema, '');
+  const [object, prefix] = innerObject(schema);
+  const rows = object ? fieldRows(object, prefix === '' ? '' : `${prefix}.`) : [];
   return rows.length === 0 ? new Html('') : tableOf(['Field', 'Type', 'Meaning'], rows);
 }
 
