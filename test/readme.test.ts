@@ -12,6 +12,7 @@ import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
 import { createCounters } from '../src/counters.js';
 import { createMetrics } from '../src/metrics.js';
+import { createRoutes } from '../src/server/routes/index.js';
 
 // The README is true at every line that a machine can check.
 
@@ -55,12 +56,26 @@ test('the annotated configuration has every key, with its default', async (t) =>
 });
 
 test('the list of metrics is whole', async (t) => {
-  const zero = () => 0;
-  const gauges = new Proxy({} as Parameters<typeof createMetrics>[1], { get: () => zero });
-  const written = await createMetrics(createCounters(), gauges)();
+  const written = await createMetrics(createCounters(), {
+    pool: { queued: 0, failures: 0 },
+    pipeline: { updatesWaiting: 0 },
+    stream: { groupCount: 0 },
+    store: { health: () => ({ ok: true }) },
+    table: { live: new Uint8Array() },
+    sockets: () => ({ size: 0, streams: 0 }),
+  })();
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();
   t.same(names(section('Metrics'), /^\| `(tickseal_\w+)`/gm), names(written, /^# HELP (tickseal_\w+)/gm));
+});
+
+test('the REST paths are those of the service', async (t) => {
+  const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {} };
+  // The routes are only listed, not asked, so what they would answer from may be missing.
+  const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
+  const rows = section('Wire formats').match(/^\| `\/.*$/gm) ?? [];
+  const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w/]+/g) ?? []);
+  t.same(listed.sort(), paths.sort());
 });
 
 test('the commands are those of the program', async (t) => {
