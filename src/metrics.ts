@@ -3,7 +3,6 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Counters } from './counters.js';
 import type { CryptoPool } from './crypto/pool.js';
 import type { Pipeline } from './pipeline.js';
-import type { SocketRegistry } from './server/sockets.js';
 import type { Store } from './store/store.js';
 import type { StreamEngine } from './stream/engine.js';
 import type { PriceTable } from './stream/price_table.js';
@@ -15,7 +14,8 @@ export interface Measured {
   readonly stream: Pick<StreamEngine, 'groupCount'>;
   readonly store: Pick<Store, 'health'>;
   readonly table: Pick<PriceTable, 'live'>;
-  readonly sockets: () => Pick<SocketRegistry, 'size' | 'streams'>;
+  /** Open WebSockets of all kinds, and those that stream. */
+  readonly sockets: () => { readonly size: number; readonly streams: number };
 }
 
 /** @returns a function that writes all metrics in the Prometheus text format. */

@@ -37,8 +37,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'type store',
     'type pipeline',
   ],
-  metrics: ['type crypto', 'type store', 'type stream', 'type pipeline', 'type server'],
-  service: ['model', 'calendar', 'config', 'crypto', 'store', 'stream', 'pipeline', 'server', 'metrics'],
+  service: ['model', 'calendar', 'config', 'crypto', 'store', 'stream', 'pipeline', 'server'],
   demo: ['model', 'client', 'clock'],
   cli: ['model', 'client', 'clock', 'config', 'service', 'demo'],
 };

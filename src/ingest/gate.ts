@@ -1,24 +1,16 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
-import { type Price, parsePrice } from '../model/price.js';
+import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
-import { ReplayWindow } from './replay.js';
+import { ReplayWindow, type SignedUpdate } from './replay.js';
 
 /** An update that passed every check that needs no hash and no curve. */
-export interface Candidate {
+export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly asset: Asset;
   readonly publisher: Publisher;
-  readonly price: Price;
-  readonly timestampNs: TimeNs;
-  /** The `msg_hash` that the publisher declares: 32 bytes. */
-  readonly msgHash: Buffer;
-  /** r and s, 32 bytes each. */
-  readonly signature: Buffer;
-  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
-  readonly recovery: 0 | 1;
-  /** Its signature is the very one last accepted for this hash: a refresh needs no curve arithmetic. */
+  /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
   readonly verified: boolean;
 }
 
@@ -72,7 +64,7 @@ export class Gate {
 
   /** Puts back what was last accepted before a restart. */
   restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
-    this.#replay.record(asset, publisher, timestampNs, msgHash, undefined, 0);
+    this.#replay.record(asset, publisher, timestampNs, msgHash);
   }
 
   /** @returns the candidate, or the reason why the update is refused. */
@@ -109,39 +101,23 @@ export class Gate {
     if (typeof signature === 'string') return signature;
     const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
     if (refused !== undefined) return refused;
-    const verified = this.#replay.isCurrent(asset, publisher, msgHash, signature.rs, signature.recovery);
-    return {
-      raw,
-      asset,
-      publisher,
-      price,
-      timestampNs,
-      msgHash,
-      signature: signature.rs,
-      recovery: signature.recovery,
-      verified,
-    };
+    const { rs, recovery } = signature;
+    const { externalAssetId } = raw;
+    const signed = { timestampNs, price, externalAssetId, msgHash, signature: rs, recovery };
+    return { raw, asset, publisher, ...signed, verified: this.#replay.isCurrent(asset, publisher, signed) };
   }
 
   /**
    * The last check, when the signature has proved right: verification takes time, in which others may have come first or
    * the configuration may have changed.
    */
-  accept({
-    raw,
-    asset,
-    publisher,
-    timestampNs,
-    msgHash,
-    signature,
-    recovery,
-  }: Candidate): string | undefined {
+  accept(candidate: Candidate): string | undefined {
+    const { raw, asset, publisher, timestampNs, msgHash } = candidate;
     if (this.#allowList.assetBySymbol(raw.symbol)?.index !== asset.index) return 'unknown asset';
     if (!this.#allowList.publisherByKey(publisher.signatureType, publisher.key))
       return 'publisher_key is not on the allow-list';
     const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
-    if (refused === undefined)
-      this.#replay.record(asset, publisher, timestampNs, msgHash, signature, recovery);
+    if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
     return refused;
   }
 }

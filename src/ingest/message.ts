@@ -50,15 +50,21 @@ export function readPublishMessage(text: string, updatesMax: number): PublishMes
   const read = readEnvelope(message, updatesMax, false);
   if (read !== INEXACT) return read;
   try {
-    message = parseLossless(text);
+    message = parseLossless(text, undefined, { onDuplicateKey: takeLast });
   } catch (error) {
     return { ok: false, traceId: undefined, error: `the message is not JSON: ${describeParseError(error)}` };
   }
   return readEnvelope(message, updatesMax, true) as PublishMessage;
 }
 
-/** An integer `timestamp`, followed by what ends it: digits of a fraction or an exponent are left for the check to refuse. */
-const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
+/**
+ * An integer `timestamp`, followed by what ends it: digits of a fraction or an exponent are left for the check to
+ * refuse, and leading zeros for the parser.
+ */
+const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
+
+/** A key that comes twice means the later one, as to `JSON.parse`. */
+const takeLast = ({ newValue }: { readonly newValue: unknown }): unknown => newValue;
 
 /** What a read answers when a value may have lost digits in `JSON.parse`; never after the parser that keeps them. */
 const INEXACT = Symbol('inexact');
@@ -161,16 +167,19 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
 }
 
 function isDeep(value: unknown, depthLeft: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return false;
   return depthLeft === 0 || Object.values(value).some((inner) => isDeep(inner, depthLeft - 1));
 }
 
-/** Numbers may have been rounded, and digits under a `timestamp` of the publisher's own may not have been quoted by them. */
+/**
+ * Numbers may have been rounded, and digits under a `timestamp` of the publisher's own may not have been quoted by them.
+ * A key that only ends in `"timestamp` has its digits quoted, too: the quotation mark in it is escaped.
+ */
 function mayHaveLostDigits(value: unknown): boolean {
   if (typeof value === 'number') return true;
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(
-    ([key, inner]) => (key === 'timestamp' && typeof inner === 'string') || mayHaveLostDigits(inner),
+    ([key, inner]) => (key.endsWith('timestamp') && typeof inner === 'string') || mayHaveLostDigits(inner),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Asset, Publisher } from '../model/asset.js';
+import type { Price } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
 
 /**
@@ -6,6 +7,19 @@ import { secondOf, type TimeNs } from '../model/time.js';
  * remembered until that second is over, so the number is a bound on memory.
  */
 export const UPDATES_PER_SECOND_MAX = 10_000;
+
+/** What an update declares and its signature covers. */
+export interface SignedUpdate {
+  readonly timestampNs: TimeNs;
+  readonly price: Price;
+  readonly externalAssetId: string;
+  /** The `msg_hash` that the publisher declares: 32 bytes. */
+  readonly msgHash: Buffer;
+  /** r and s, 32 bytes each. */
+  readonly signature: Buffer;
+  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
+  readonly recovery: 0 | 1;
+}
 
 /**
  * What was last accepted per asset and publisher, and what was before it in the same second.
@@ -25,36 +39,35 @@ export class ReplayWindow {
     if (last.earlierHashes === undefined) return undefined;
     if (last.earlierHashes.has(msgHash.toString('latin1')))
       return 'replay of an earlier update of the same second';
-    return last.earlierHashes.size < UPDATES_PER_SECOND_MAX
+    return last.earlierHashes.size + 1 < UPDATES_PER_SECOND_MAX
       ? undefined
       : `more than ${UPDATES_PER_SECOND_MAX} updates in one second`;
   }
 
-  /** Whether this hash under this very signature is what was accepted last. */
-  isCurrent(
-    asset: Asset,
-    publisher: Publisher,
-    msgHash: Buffer,
-    signature: Buffer,
-    recovery: 0 | 1,
-  ): boolean {
+  /**
+   * Whether this is what was accepted last, but for the nanoseconds: what the signature covers is compared field by
+   * field, since the hash is only what the publisher declares until it is recomputed.
+   */
+  isCurrent(asset: Asset, publisher: Publisher, update: SignedUpdate): boolean {
     const last = this.#lastByPair.get(pairKey(asset, publisher));
     return (
-      last?.signature !== undefined &&
-      last.recovery === recovery &&
-      signature.equals(last.signature) &&
-      msgHash.equals(last.msgHash)
+      last?.signed !== undefined &&
+      secondOf(update.timestampNs) === last.second &&
+      update.price === last.signed.price &&
+      update.externalAssetId === last.signed.externalAssetId &&
+      update.recovery === last.signed.recovery &&
+      update.msgHash.equals(last.msgHash) &&
+      update.signature.equals(last.signed.signature)
     );
   }
 
-  /** Remembers an accepted update. Without `signature` (after a restart) the next refresh is verified anew. */
+  /** Remembers an accepted update. Without `signed` (after a restart) the next refresh is verified anew. */
   record(
     asset: Asset,
     publisher: Publisher,
     timestampNs: TimeNs,
     msgHash: Uint8Array,
-    signature: Buffer | undefined,
-    recovery: 0 | 1,
+    signed?: SignedUpdate,
   ): void {
     const key = pairKey(asset, publisher);
     const second = secondOf(timestampNs);
@@ -67,14 +80,7 @@ export class ReplayWindow {
         earlierHashes.add(last.msgHash.toString('latin1'));
       }
     }
-    this.#lastByPair.set(key, {
-      timestampNs,
-      second,
-      msgHash: Buffer.from(msgHash),
-      signature,
-      recovery,
-      earlierHashes,
-    });
+    this.#lastByPair.set(key, { timestampNs, second, msgHash: Buffer.from(msgHash), signed, earlierHashes });
   }
 }
 
@@ -82,8 +88,7 @@ interface Accepted {
   readonly timestampNs: TimeNs;
   readonly second: bigint;
   readonly msgHash: Buffer;
-  readonly signature: Buffer | undefined;
-  readonly recovery: 0 | 1;
+  readonly signed: SignedUpdate | undefined;
   /** Hashes accepted in this second before the current one, as latin1 text. */
   readonly earlierHashes: Set<string> | undefined;
 }

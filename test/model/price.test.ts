@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import {
+  PRICE_BYTES,
+  PRICE_MAX,
+  PRICE_MIN,
+  type Price,
+  parsePrice,
+  readPrice,
+  writePrice,
+} from '../../src/model/price.js';
+
+const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }).map((value) => value as Price);
+
+test('the range is that of 16 two-complement bytes', async (t) => {
+  t.equal(parsePrice('170141183460469231731687303715884105727'), 2n ** 127n - 1n);
+  t.equal(parsePrice('170141183460469231731687303715884105728'), undefined);
+  t.equal(parsePrice('-170141183460469231731687303715884105728'), -(2n ** 127n));
+  t.equal(parsePrice('-170141183460469231731687303715884105729'), undefined);
+  t.equal(parsePrice('999999999999999999999999999999999999999'), undefined);
+  t.equal(parsePrice('9'.repeat(1_000_000)), undefined);
+});
+
+test('only plain digits are a price', async (t) => {
+  t.equal(parsePrice('0'), 0n);
+  t.equal(parsePrice('-1'), -1n);
+  t.equal(parsePrice('72147681412670819000000'), 72147681412670819000000n);
+  const refused = [
+    '',
+    '-',
+    '+1',
+    '01',
+    '-01',
+    '00',
+    ' 1',
+    '1 ',
+    '1\n',
+    '1.0',
+    '1e3',
+    '0x10',
+    '0b1',
+    '1n',
+    '1_0',
+  ];
+  for (const text of [...refused, '--1', '١', 'NaN', 'Infinity', '1,0'])
+    t.equal(parsePrice(text), undefined, text);
+  // "-0" is a number to the grammar of the wire, and is zero.
+  t.equal(parsePrice('-0'), 0n);
+});
+
+test('every price survives its text and its 16 bytes', async () => {
+  const bytes = Buffer.alloc(PRICE_BYTES + 3, 0xaa);
+  fc.assert(
+    fc.property(price, fc.nat(3), (value, offset) => {
+      bytes.fill(0xaa);
+      writePrice(value, bytes, offset);
+      const slow = BigInt.asUintN(128, value).toString(16).padStart(32, '0');
+      return (
+        parsePrice(String(value)) === value &&
+        readPrice(bytes, offset) === value &&
+        bytes.subarray(offset, offset + PRICE_BYTES).toString('hex') === slow &&
+        bytes.subarray(0, offset).every((byte) => byte === 0xaa) &&
+        bytes.subarray(offset + PRICE_BYTES).every((byte) => byte === 0xaa)
+      );
+    }),
+  );
+});
+
+test('the bytes of the edges are what a decoder of int128 expects', async (t) => {
+  const hex = (value: bigint) => {
+    const bytes = Buffer.alloc(PRICE_BYTES);
+    writePrice(value as Price, bytes, 0);
+    return bytes.toString('hex');
+  };
+  t.equal(hex(PRICE_MIN), `8${'0'.repeat(31)}`);
+  t.equal(hex(PRICE_MAX), `7${'f'.repeat(31)}`);
+  t.equal(hex(-1n), 'f'.repeat(32));
+  t.equal(hex(2n ** 64n), `${'0'.repeat(15)}1${'0'.repeat(16)}`);
+  t.equal(hex(-(2n ** 64n)), `${'f'.repeat(16)}${'0'.repeat(16)}`);
+  t.equal(hex(100n * 10n ** 18n), '00000000000000056bc75e2d63100000');
+});
+
+test('text is a price exactly when the slow reading says so', async () => {
+  const digits = fc.stringMatching(/^[-+ 0-9.ex]{0,42}$/);
+  fc.assert(
+    fc.property(fc.oneof(digits, fc.stringMatching(/^-?[0-9]{36,41}$/)), (text) => {
+      const isPlain = /^-?[0-9]+$/.test(text) && !/^-?0[0-9]/.test(text);
+      const value = isPlain ? BigInt(text) : undefined;
+      const inRange = value !== undefined && value >= PRICE_MIN && value <= PRICE_MAX;
+      return parsePrice(text) === (inRange ? value : undefined);
+    }),
+    { numRuns: 500 },
+  );
+});

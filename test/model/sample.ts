@@ -1,0 +1,80 @@
+import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
+import type { PublisherPrice } from '../../src/model/records.js';
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+
+/** 2026-03-02 14:00:00 UTC, a Monday on which every market is open. */
+export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
+
+/** A clock that stands still until it is told the time. */
+export class FakeClock implements Clock {
+  constructor(public timeNs: bigint = START_NS) {}
+
+  nowNs(): TimeNs {
+    return this.timeNs as TimeNs;
+  }
+
+  advance(durationNs: bigint): TimeNs {
+    this.timeNs += durationNs;
+    return this.nowNs();
+  }
+}
+
+/** Overrides are taken loosely, so that tests write plain numbers where the model has brands. */
+type Loose<T> = { -readonly [K in keyof T]?: T[K] extends number ? number : T[K] };
+
+export function sampleAsset(overrides: Loose<Asset> = {}): Asset {
+  return {
+    index: 0 as AssetIndex,
+    id: 1,
+    symbol: 'BTCUSD',
+    signatureType: 'evm',
+    aggregation: 'median',
+    minPublishers: 1,
+    maxAgeNs: 60n * NS_PER_SECOND,
+    clockPeriodNs: NS_PER_SECOND / 2n,
+    delta: 100_000,
+    maxDeviation: undefined,
+    calendar: 'none',
+    ...overrides,
+  } as Asset;
+}
+
+export function samplePublisher(overrides: Loose<Publisher> = {}): Publisher {
+  const index = (overrides.index ?? 0) as PublisherIndex;
+  return {
+    signatureType: 'evm',
+    key: Buffer.alloc(20, index + 1),
+    oracleId: undefined,
+    assets: new Set(['*']),
+    weight: 1_000_000n,
+    ...overrides,
+    index,
+  } as Publisher;
+}
+
+/** An accepted input, with wire texts that nothing looks at. */
+export function sampleInput(
+  asset: Asset,
+  publisher: Publisher,
+  price: bigint,
+  timestampNs: bigint,
+): PublisherPrice {
+  return {
+    assetIndex: asset.index,
+    publisherIndex: publisher.index,
+    price: price as Price,
+    timestampNs: timestampNs as TimeNs,
+    msgHash: Buffer.alloc(32, publisher.index),
+    wire: {
+      publisherKey: `0x${publisher.key.toString('hex')}`,
+      externalAssetId: asset.symbol,
+      price: String(price),
+      r: '0x1',
+      s: '0x2',
+      v: '0x1b',
+      msgHash: '0x3',
+      metadata: undefined,
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { millisecondOf, parseTimeNs, secondOf, type TimeNs } from '../../src/model/time.js';
+
+test('a timestamp is a plain decimal int64 of 0 or above', async (t) => {
+  t.equal(parseTimeNs('0'), 0n);
+  t.equal(parseTimeNs('1710191092123456789'), 1710191092123456789n);
+  t.equal(parseTimeNs('9223372036854775807'), 2n ** 63n - 1n);
+  const refused = ['9223372036854775808', '-1', '-0', '01', '', ' 1', '1 ', '1.0', '1e3', '0x1', '1n', '1\n'];
+  for (const text of [...refused, '1'.repeat(1_000_000)]) t.equal(parseTimeNs(text), undefined);
+});
+
+test('text and time are one another’s inverse', async () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (timeNs) => parseTimeNs(`${timeNs}`) === timeNs),
+  );
+});
+
+test('seconds and milliseconds are floored', async (t) => {
+  const timeNs = 1_710_191_092_999_999_999n as TimeNs;
+  t.equal(secondOf(timeNs), 1_710_191_092n);
+  t.equal(millisecondOf(timeNs), 1_710_191_092_999);
+  t.equal(millisecondOf((2n ** 63n - 1n) as TimeNs), 9_223_372_036_854);
+});
