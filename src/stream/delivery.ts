@@ -143,7 +143,7 @@ export class Delivery {
       // Nothing of the group has changed since its last frame, so the newcomer and the members know the same.
       group.sequence = session.sequence;
     }
-    if (!group.signing) join(group, session);
+    if (!group.signing) this.#join(group, session);
   }
 
   #signAndPublish(frames: readonly UnsignedFrame[]): void {
@@ -200,8 +200,15 @@ export class Delivery {
     for (const session of group.waiting) {
       if (session.lag !== undefined) continue;
       const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
-      if (group.intervalMs !== undefined || isUpToDate) join(group, session);
+      if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
+  }
+
+  #join(group: Group, session: StreamSession): void {
+    group.waiting.delete(session);
+    group.members.add(session);
+    group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
+    session.connection.join(group.topic);
   }
 
   /**
@@ -257,19 +264,18 @@ export class Delivery {
   }
 }
 
-function join(group: Group, session: StreamSession): void {
-  group.waiting.delete(session);
-  group.members.add(session);
-  if (session.lastFrameNs > group.lastFrameNs) group.lastFrameNs = session.lastFrameNs;
-  session.connection.join(group.topic);
-}
-
-/** Takes a member out of the topic; it knows what the group knew. */
+/** Takes a member out of the topic; it knows what the group knew, and its last frame was the group's. */
 export function leave(group: Group, session: StreamSession): void {
   group.members.delete(session);
   session.connection.leave(group.topic);
   session.sequence = group.sequence;
-  if (group.lastFrameNs > session.lastFrameNs) session.lastFrameNs = group.lastFrameNs;
+  session.lastFrameNs = group.lastFrameNs;
+}
+
+/** A time ahead of the clock is from before it was stepped back, so the other is the later one. */
+function laterOf(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
+  if (oneNs > nowNs) return otherNs;
+  return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
 }
 
 function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
