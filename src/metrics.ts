@@ -1,21 +1,26 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Counters } from './counters.js';
+import type { CryptoPool } from './crypto/pool.js';
+import type { Pipeline } from './pipeline.js';
+import type { Store } from './store/store.js';
+import type { StreamEngine } from './stream/engine.js';
+import type { PriceTable } from './stream/price_table.js';
 
 /** What is measured at the moment of a scrape. */
-export interface Gauges {
-  readonly streamConnections: () => number;
-  readonly connections: () => number;
-  readonly streamGroups: () => number;
-  readonly updatesWaiting: () => number;
-  readonly cryptoJobsQueued: () => number;
-  readonly cryptoPoolFailures: () => number;
-  readonly liveAssets: () => number;
-  readonly staleAssets: () => number;
+export interface Measured {
+  readonly pool: Pick<CryptoPool, 'queued' | 'failures'>;
+  readonly pipeline: Pick<Pipeline, 'updatesWaiting'>;
+  readonly stream: Pick<StreamEngine, 'groupCount'>;
+  readonly store: Pick<Store, 'health'>;
+  readonly table: Pick<PriceTable, 'live'>;
+  /** Open WebSockets of all kinds, and those that stream. */
+  readonly sockets: () => { readonly size: number; readonly streams: number };
 }
 
 /** @returns a function that writes all metrics in the Prometheus text format. */
-export function createMetrics(counters: Counters, gauges: Gauges): () => Promise<string> {
+export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
+  const { pool, pipeline, stream, store, table, sockets } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -88,18 +93,31 @@ export function createMetrics(counters: Counters, gauges: Gauges): () => Promise
     'Connections closed with 1013 for not reading.',
     () => counters.slowConsumersClosed,
   );
-  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', gauges.connections);
-  measure('tickseal_stream_connections', 'Open streaming connections.', gauges.streamConnections);
-  measure('tickseal_stream_groups', 'Sets of connections that share their frames.', gauges.streamGroups);
-  measure('tickseal_updates_waiting', 'Price updates that wait for their verdict.', gauges.updatesWaiting);
-  measure('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', gauges.cryptoJobsQueued);
+  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => sockets().size);
+  measure('tickseal_stream_connections', 'Open streaming connections.', () => sockets().streams);
+  measure('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
+  measure(
+    'tickseal_updates_waiting',
+    'Price updates that wait for their verdict.',
+    () => pipeline.updatesWaiting,
+  );
+  measure('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
   count(
     'tickseal_crypto_worker_failures_total',
     'Batches that a crypto worker did not answer; each was done again.',
-    gauges.cryptoPoolFailures,
+    () => pool.failures,
   );
-  measure('tickseal_assets_live', 'Assets with a live price.', gauges.liveAssets);
-  measure('tickseal_assets_stale', 'Assets of the catalogue without a live price.', gauges.staleAssets);
+  const live = () => table.live.reduce((sum, one) => sum + one, 0);
+  measure('tickseal_assets_live', 'Assets with a live price.', live);
+  measure(
+    'tickseal_assets_stale',
+    'Assets of the catalogue without a live price.',
+    () => table.live.length - live(),
+  );
+
+  measure('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
+    Number(store.health().ok),
+  );
 
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -1,27 +1,33 @@
 import { AssetBook } from './aggregate/book.js';
 import { Triggers } from './aggregate/triggers.js';
+import type { Catalogue } from './catalogue.js';
 import { type Counters, countRejection } from './counters.js';
 import type { CryptoPool } from './crypto/pool.js';
-import type { Candidate, Gate, PublishRights } from './ingest/gate.js';
+import { type Candidate, Gate, type IngestWindow, type PublishRights } from './ingest/gate.js';
 import { readPublishMessage } from './ingest/message.js';
 import type { Asset, Publisher, SignatureType } from './model/asset.js';
-import type { PublisherPrice, SignedAggregate, Trigger } from './model/records.js';
+import type { PublisherPrice, SignedAggregate } from './model/records.js';
 import type { Clock, TimeNs } from './model/time.js';
-import type { AggregateSigner, UnsignedAggregate } from './signer.js';
+import type { AggregateSigner } from './signer.js';
+import { SigningQueue } from './signing.js';
+import type { Store } from './store/store.js';
 import type { StreamEngine } from './stream/engine.js';
 import type { PriceTable } from './stream/price_table.js';
 import { verifyCandidates } from './verifier.js';
 
 export interface PipelineOptions {
-  readonly assets: readonly Asset[];
+  readonly catalogue: Catalogue;
+  readonly ingest: IngestWindow;
   readonly clock: Clock;
-  readonly gate: Gate;
   readonly pool: CryptoPool;
-  readonly signer: AggregateSigner;
+  readonly signer: () => AggregateSigner;
   readonly table: PriceTable;
   readonly stream: StreamEngine;
+  readonly store: Pick<Store, 'append' | 'ended' | 'putInput' | 'latest' | 'inputs'>;
   readonly updatesPerMessageMax: number;
   readonly counters: Counters;
+  /** Told of aggregates that could not be signed. */
+  readonly onSigningFailed: (count: number, error: unknown) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
@@ -51,28 +57,42 @@ const UPDATES_WAITING_MAX = 20_000;
 /**
  * The whole way of a price:
  *
- *     publish: message → gate → verify → book → aggregate → table → stream
- *     sign:    trigger → inputs of the book → sign → latest
+ *     publish: message → gate → verify → book (→ store) → aggregate → table → stream
+ *     sign:    trigger → inputs of the book → sign → latest (→ store: recent seconds, candles)
  *
  * It runs on one thread; only curve arithmetic may leave it, through the pool.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #books: readonly AssetBook[];
-  readonly #triggers: Triggers;
-  readonly #latest: (SignedAggregate | undefined)[];
-  readonly #due: Record<SignatureType, Map<Asset, Trigger>> = { evm: new Map(), stark: new Map() };
-  readonly #signing: Record<SignatureType, boolean> = { evm: false, stark: false };
-  #signingDeferred = false;
-  #lastSignedNs = 0n;
+  readonly #gate: Gate;
+  readonly #books: AssetBook[];
+  readonly #signing: SigningQueue;
+  /** By asset index; `undefined` while the asset has no live price. */
+  readonly #latest: (SignedAggregate | undefined)[] = [];
+  #catalogue: Catalogue;
+  #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
   #updatesWaiting = 0;
 
   constructor(options: PipelineOptions) {
+    const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
-    this.#books = options.assets.map((asset) => new AssetBook(asset));
-    this.#triggers = new Triggers(options.assets, options.clock.nowNs());
-    this.#latest = new Array(options.assets.length).fill(undefined);
+    this.#catalogue = catalogue;
+    this.#gate = new Gate(catalogue, clock, ingest);
+    this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
+    this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
+    this.#signing = new SigningQueue({
+      clock,
+      signer,
+      bookOf: (index) => this.#books[index]!,
+      onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
+      onSigned: (aggregates) => this.#keep(aggregates),
+      onFailed: (count, error) => {
+        counters.signingFailures += count;
+        onSigningFailed(count, error);
+      },
+      defer,
+    });
   }
 
   /** The newest signed aggregate; `undefined` while the asset has no live price. */
@@ -84,9 +104,56 @@ export class Pipeline {
     return this.#updatesWaiting;
   }
 
+  /** Takes up what the store kept: inputs that still count make prices again, as if there had been no restart. */
+  restore(): void {
+    const { store, clock } = this.#options;
+    const { assets, publishers, listed } = this.#catalogue;
+    const nowNs = clock.nowNs();
+    for (const input of store.inputs()) {
+      const publisher = publishers[input.publisherIndex]!;
+      this.#gate.restore(assets[input.assetIndex]!, publisher, input.timestampNs, input.msgHash);
+      this.#books[input.assetIndex]!.put(publisher, input, nowNs);
+    }
+    for (const asset of listed) {
+      const book = this.#books[asset.index]!;
+      this.#expireWith(book);
+      const last = store.latest(asset);
+      if (last !== undefined) this.#signing.startAfter(last.signedAtNs);
+      if (book.price !== undefined) {
+        this.#latest[asset.index] = last;
+        this.#repriced(book, nowNs);
+      } else if (last !== undefined) {
+        store.ended(asset, endOf(last, nowNs));
+      }
+    }
+  }
+
+  /** Puts a changed catalogue in force; the table and the streams already have it. */
+  reload(catalogue: Catalogue): void {
+    const nowNs = this.#options.clock.nowNs();
+    this.#catalogue = catalogue;
+    this.#gate.reload(catalogue);
+    this.#triggers = new Triggers(catalogue.listed, nowNs, this.#triggers);
+    for (const asset of catalogue.assets) {
+      const book = this.#books[asset.index];
+      if (book === undefined) {
+        this.#books.push(new AssetBook(asset));
+        continue;
+      }
+      const listed = catalogue.isListed(asset);
+      const fits = listed && book.asset.signatureType === asset.signatureType;
+      book.reload(
+        asset,
+        (publisher) => (fits ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
+        nowNs,
+      );
+      this.#repriced(book, nowNs);
+    }
+  }
+
   /** Takes one message of a publisher. Answers at once where no signature had to wait for another thread. */
   publish(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
-    const { gate, pool, counters, updatesPerMessageMax } = this.#options;
+    const { pool, counters, updatesPerMessageMax } = this.#options;
     counters.publishMessages++;
     const message = readPublishMessage(text, updatesPerMessageMax);
     if (!message.ok) {
@@ -98,7 +165,7 @@ export class Pipeline {
     for (const raw of message.updates) {
       const candidate =
         this.#updatesWaiting + candidates.length < UPDATES_WAITING_MAX
-          ? gate.admit(raw, session.type, session.rights)
+          ? this.#gate.admit(raw, session.type, session.rights)
           : 'overloaded: too many updates wait for verification';
       if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
       else candidates.push(candidate);
@@ -123,8 +190,9 @@ export class Pipeline {
   /** A tick of the clock, at least every 10 ms. */
   tick(nowNs: TimeNs): void {
     if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
-    for (const asset of this.#triggers.due(nowNs)) {
-      if (this.#books[asset.index]!.price !== undefined) this.#request(asset, 'clock');
+    for (const { index } of this.#triggers.due(nowNs)) {
+      const { asset, price } = this.#books[index]!;
+      if (price !== undefined) this.#signing.request(asset, 'clock');
     }
     this.#options.stream.tick(nowNs);
   }
@@ -134,142 +202,91 @@ export class Pipeline {
     refusals: readonly (string | undefined)[],
     rejected: Map<string, string>,
   ): string[] {
-    const { gate, clock, counters } = this.#options;
+    const { clock, counters } = this.#options;
     const accepted: string[] = [];
     const nowNs = clock.nowNs();
     candidates.forEach((candidate, i) => {
-      const refusal = refusals[i] ?? gate.accept(candidate);
+      const refusal = refusals[i] ?? this.#gate.accept(candidate);
       if (refusal !== undefined) {
         rejected.set(candidate.raw.symbol, refusal);
         return;
       }
       accepted.push(candidate.raw.symbol);
-      this.#put(candidate.asset, candidate.publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(candidate.publisher, toPublisherPrice(candidate), nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(asset: Asset, publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
-    const book = this.#books[asset.index]!;
+  #put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+    const book = this.#books[input.assetIndex]!;
     book.put(publisher, input, nowNs);
-    const { expiresAtNs } = book;
-    if (expiresAtNs !== undefined && (this.#nextExpiryNs === undefined || expiresAtNs < this.#nextExpiryNs))
-      this.#nextExpiryNs = expiresAtNs;
-    this.#repriced(book);
+    this.#options.store.putInput(input);
+    this.#expireWith(book);
+    this.#repriced(book, nowNs);
   }
 
   /** The aggregate may have changed: tells the streams, and has it signed when it moved far enough. */
-  #repriced({ asset, price }: AssetBook): void {
-    const { table, stream, counters } = this.#options;
-    if (price === undefined) {
-      if (table.live[asset.index] === 0) return;
+  #repriced({ asset, price }: AssetBook, nowNs: TimeNs): void {
+    const { table, stream, store, counters } = this.#options;
+    if (price !== undefined) {
+      if (table.set(asset.index, price)) stream.priceChanged(asset.index);
+      if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
+    } else if (table.live[asset.index] === 1) {
       table.clear(asset.index);
       this.#triggers.ended(asset.index);
-      this.#due[asset.signatureType].delete(asset);
       this.#latest[asset.index] = undefined;
+      store.ended(asset, nowNs);
       counters.assetsEnded++;
-      return;
     }
-    if (table.set(asset.index, price)) stream.priceChanged(asset.index);
-    if (this.#triggers.isDelta(asset, price)) this.#request(asset, 'delta');
   }
 
   #expire(nowNs: TimeNs): void {
-    let nextNs: bigint | undefined;
+    this.#nextExpiryNs = undefined;
     for (const book of this.#books) {
       if (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs) {
         book.expire(nowNs);
-        this.#repriced(book);
+        this.#repriced(book, nowNs);
       }
-      const { expiresAtNs } = book;
-      if (expiresAtNs !== undefined && (nextNs === undefined || expiresAtNs < nextNs)) nextNs = expiresAtNs;
+      this.#expireWith(book);
     }
-    this.#nextExpiryNs = nextNs;
   }
 
-  #request(asset: Asset, trigger: Trigger): void {
-    const due = this.#due[asset.signatureType];
-    // A delta that waits for its signature is not turned into a clock by the period coming round.
-    if (!due.has(asset)) due.set(asset, trigger);
-    if (this.#signingDeferred) return;
-    this.#signingDeferred = true;
-    this.#options.defer(() => {
-      this.#signingDeferred = false;
-      this.#signDue('evm');
-      this.#signDue('stark');
-    });
+  #expireWith({ expiresAtNs }: AssetBook): void {
+    if (expiresAtNs !== undefined && (this.#nextExpiryNs === undefined || expiresAtNs < this.#nextExpiryNs))
+      this.#nextExpiryNs = expiresAtNs;
   }
 
-  /**
-   * Signs what is due as one batch. While a batch is out, requests gather for the next one, so an asset's aggregates
-   * come back in the order of their times and a slow signer makes batches larger, not queues longer.
-   */
-  #signDue(type: SignatureType): void {
-    const due = this.#due[type];
-    if (this.#signing[type] || due.size === 0) return;
-    const { clock, signer, counters } = this.#options;
-    const signedAtNs = this.#nextSigningTime(clock.nowNs());
-    const batch: UnsignedAggregate[] = [];
-    for (const [asset, trigger] of due) {
-      const book = this.#books[asset.index]!;
-      // The price is defined: an asset that loses its price is no longer due.
-      const price = book.price!;
-      batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
-      this.#triggers.signed(asset.index, price);
-    }
-    due.clear();
-    const signed = signer.sign(type, batch);
-    if (!(signed instanceof Promise)) {
-      this.#record(signed);
-      return;
-    }
-    this.#signing[type] = true;
-    signed
-      .then((aggregates) => this.#record(aggregates))
-      .catch(() => {
-        counters.signingFailures += batch.length;
-      })
-      .finally(() => {
-        this.#signing[type] = false;
-        this.#signDue(type);
-      });
-  }
-
-  #record(aggregates: readonly SignedAggregate[]): void {
-    const { table, counters } = this.#options;
+  #keep(aggregates: readonly SignedAggregate[]): void {
+    const { table, store, counters } = this.#options;
+    counters.aggregatesSigned += aggregates.length;
     for (const aggregate of aggregates) {
       const { index } = aggregate.asset;
       // It may have lost its price while the signature was made.
-      if (table.live[index] === 1) this.#latest[index] = aggregate;
-      counters.aggregatesSigned++;
+      if (table.live[index] === 0) continue;
+      this.#latest[index] = aggregate;
+      store.append(aggregate);
     }
-  }
-
-  /** Grows with every batch, so no signature carries an earlier time than the one before, whatever the clock does. */
-  #nextSigningTime(nowNs: TimeNs): TimeNs {
-    this.#lastSignedNs = nowNs > this.#lastSignedNs ? nowNs : this.#lastSignedNs + 1n;
-    return this.#lastSignedNs as TimeNs;
   }
 }
 
+/** When the last aggregate of a price that is over lost its inputs to `max_age`, though nobody was there to see it. */
+function endOf({ asset, inputs }: SignedAggregate, nowNs: TimeNs): TimeNs {
+  const newestFirst = inputs.map(({ timestampNs }) => timestampNs).sort((a, b) => (a < b ? 1 : -1));
+  const lastNeeded = newestFirst[asset.minPublishers - 1] ?? newestFirst.at(-1)!;
+  const endNs = lastNeeded + asset.maxAgeNs + 1n;
+  return (endNs < nowNs ? endNs : nowNs) as TimeNs;
+}
+
 function toPublisherPrice({ raw, asset, publisher, price, timestampNs, msgHash }: Candidate): PublisherPrice {
+  const { publisherKey, externalAssetId, r, s, v, metadata } = raw;
   return {
     assetIndex: asset.index,
     publisherIndex: publisher.index,
     price,
     timestampNs,
     msgHash,
-    wire: {
-      publisherKey: raw.publisherKey,
-      externalAssetId: raw.externalAssetId,
-      price: raw.price,
-      r: raw.r,
-      s: raw.s,
-      v: raw.v,
-      msgHash: raw.msgHash,
-      metadata: raw.metadata,
-    },
+    wire: { publisherKey, externalAssetId, price: raw.price, r, s, v, msgHash: raw.msgHash, metadata },
   };
 }

@@ -18,16 +18,24 @@ export class AssetBook {
   #to = 0;
   #price: Price | undefined;
 
-  constructor(readonly asset: Asset) {}
+  #asset: Asset;
 
-  /** The aggregate of the inputs that counted at the last {@link put}, {@link remove} or {@link expire}; none below `min_publishers`. */
+  constructor(asset: Asset) {
+    this.#asset = asset;
+  }
+
+  get asset(): Asset {
+    return this.#asset;
+  }
+
+  /** The aggregate of the inputs that counted after the last change; none below `min_publishers`. */
   get price(): Price | undefined {
     return this.#price;
   }
 
   /** When the oldest input leaves by `max_age`, in ns; `undefined` without inputs. */
   get expiresAtNs(): bigint | undefined {
-    return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.asset.maxAgeNs + 1n;
+    return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
 
   /** Inputs held, whether they count or not. */
@@ -47,9 +55,17 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Takes out the publishers that `keep` refuses, for example after the configuration changed. */
-  retain(keep: (publisher: Publisher) => boolean, nowNs: TimeNs): void {
-    for (const { publisher } of [...this.#entries]) if (!keep(publisher)) this.#take(publisher);
+  /**
+   * Puts a changed configuration in force.
+   * @param current the publisher as it is configured now, or `undefined` when its input is to leave
+   */
+  reload(asset: Asset, current: (publisher: Publisher) => Publisher | undefined, nowNs: TimeNs): void {
+    this.#asset = asset;
+    const entries = this.#entries.splice(0);
+    for (const entry of entries) {
+      const publisher = current(entry.publisher);
+      if (publisher) this.#entries.push({ ...entry, publisher, weight: publisher.weight });
+    }
     this.#refresh(nowNs);
   }
 
@@ -73,7 +89,7 @@ export class AssetBook {
   }
 
   #refresh(nowNs: TimeNs): void {
-    const oldestCountingNs = nowNs - this.asset.maxAgeNs;
+    const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
     let oldestNs: bigint | undefined;
     let kept = 0;
     for (const entry of this.#entries) {
@@ -88,7 +104,7 @@ export class AssetBook {
   }
 
   #aggregate(): void {
-    const { maxDeviation, minPublishers, aggregation } = this.asset;
+    const { maxDeviation, minPublishers, aggregation } = this.#asset;
     const entries = this.#entries;
     this.#from = 0;
     this.#to = entries.length;

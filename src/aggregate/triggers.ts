@@ -7,11 +7,13 @@ import type { TimeNs } from '../model/time.js';
  * the price moved by `delta_percent` since the last signed one or is the first.
  */
 export class Triggers {
+  /** By asset index. */
   readonly #lastSigned: (Price | undefined)[];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
-  constructor(assets: readonly Asset[], nowNs: TimeNs) {
-    this.#lastSigned = new Array<Price | undefined>(assets.length).fill(undefined);
+  /** @param before the triggers that these take the place of: what they saw signed stays known. */
+  constructor(assets: readonly Asset[], nowNs: TimeNs, before?: Triggers) {
+    this.#lastSigned = before ? [...before.#lastSigned] : [];
     const byPeriod = new Map<bigint, Asset[]>();
     for (const asset of assets) {
       const those = byPeriod.get(asset.clockPeriodNs);

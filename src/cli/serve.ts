@@ -2,7 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock.js';
-import { loadKeys } from '../config/keys.js';
+import type { Config } from '../config/config.js';
+import { loadKeys, type PrivateKeys } from '../config/keys.js';
 import { loadConfig } from '../config/load.js';
 import { renderDemoBanner } from '../demo/banner.js';
 import { prepareDemo } from '../demo/prepare.js';
@@ -39,7 +40,9 @@ export function registerServe(program: Command): void {
 
 async function serve(file: string, logger: Logger): Promise<void> {
   const service = await start(file, logger, false);
-  if (service) stopOnSignal(logger, () => service.stop());
+  if (service === undefined) return;
+  reloadOnSignal(file, logger, service);
+  stopOnSignal(logger, () => service.stop());
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
@@ -57,25 +60,33 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
   });
   process.stdout.write(banner);
+  reloadOnSignal(demo.configFile, logger, service);
   stopOnSignal(logger, async () => {
     await simulation.stop();
     await service.stop();
   });
 }
 
+/** @returns what is wrong, when it is not valid. */
+function read(file: string): { config: Config; keys: PrivateKeys } | { errors: readonly string[] } {
+  const loaded = loadConfig(file);
+  if (!loaded.ok) return loaded;
+  const keys = loadKeys(loaded.config, dirname(resolve(file)), process.env);
+  return keys.ok
+    ? { config: loaded.config, keys: keys.keys }
+    : { errors: keys.errors.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`) };
+}
+
 /** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
 async function start(file: string, logger: Logger, simulation: boolean): Promise<Service | undefined> {
-  const loaded = loadConfig(file);
-  const keys = loaded.ok ? loadKeys(loaded.config, dirname(resolve(file)), process.env) : undefined;
-  if (!loaded.ok || !keys?.ok) {
-    const problems = loaded.ok ? ['the keys changed while the configuration was read'] : loaded.errors;
-    process.stderr.write(`${problems.join('\n')}\n`);
+  const configured = read(file);
+  if ('errors' in configured) {
+    process.stderr.write(`${configured.errors.join('\n')}\n`);
     process.exitCode = 2;
     return undefined;
   }
   const service = await startService({
-    config: loaded.config,
-    keys: keys.keys,
+    ...configured,
     clock: systemClock(),
     logger,
     env: process.env,
@@ -84,6 +95,19 @@ async function start(file: string, logger: Logger, simulation: boolean): Promise
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
+}
+
+/** `SIGHUP` reads the file again; one that is not valid changes nothing. */
+function reloadOnSignal(file: string, logger: Logger, service: Service): void {
+  process.on('SIGHUP', () => {
+    const configured = read(file);
+    if ('errors' in configured) {
+      logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+      return;
+    }
+    service.reload(configured.config, configured.keys);
+    logger.info('the configuration was read again');
+  });
 }
 
 function stopOnSignal(logger: Logger, stop: () => Promise<void>): void {

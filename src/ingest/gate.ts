@@ -20,27 +20,15 @@ export interface PublishRights {
   maySee(symbol: string): boolean;
 }
 
-export interface Gate {
-  /** @returns the candidate, or the reason why the update is refused. */
-  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string;
-  /** The last check, when the signature has proved right: verification takes time, and others may have come first. */
-  accept(candidate: Candidate): string | undefined;
-  /** Puts back what was last accepted before a restart. */
-  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void;
-  /** Takes over a changed catalogue; what was accepted stays remembered. */
-  reload(catalogue: Catalogue): void;
-}
-
-export interface Catalogue {
+/** What the gate needs to know of the configuration in force. */
+export interface AllowList {
   assetBySymbol(symbol: string): Asset | undefined;
   /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
   publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
 }
 
-export interface GateOptions {
-  readonly catalogue: Catalogue;
-  readonly clock: Clock;
-  /** How far behind and ahead of the clock a publisher's timestamp may be. */
+/** How far behind and ahead of the clock a publisher's timestamp may be. */
+export interface IngestWindow {
   readonly maxPastNs: bigint;
   readonly maxFutureNs: bigint;
 }
@@ -57,12 +45,31 @@ const RECOVERY_OF_V = new Map<bigint, 0 | 1>([
 ]);
 
 /** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
-export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }: GateOptions): Gate {
-  let catalogue = initial;
-  const replay = new ReplayWindow();
+export class Gate {
+  readonly #replay = new ReplayWindow();
+  readonly #clock: Clock;
+  readonly #window: IngestWindow;
+  #allowList: AllowList;
 
-  function admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string {
-    const asset = catalogue.assetBySymbol(raw.symbol);
+  constructor(allowList: AllowList, clock: Clock, window: IngestWindow) {
+    this.#allowList = allowList;
+    this.#clock = clock;
+    this.#window = window;
+  }
+
+  /** Takes over a changed allow-list; what was accepted stays remembered. */
+  reload(allowList: AllowList): void {
+    this.#allowList = allowList;
+  }
+
+  /** Puts back what was last accepted before a restart. */
+  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
+    this.#replay.record(asset, publisher, timestampNs, msgHash);
+  }
+
+  /** @returns the candidate, or the reason why the update is refused. */
+  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string {
+    const asset = this.#allowList.assetBySymbol(raw.symbol);
     if (asset === undefined || !rights.maySee(raw.symbol))
       return asset ? 'the token does not cover this asset' : 'unknown asset';
     if (raw.assetId !== raw.symbol) return 'asset_id differs from the key it stands under';
@@ -71,7 +78,7 @@ export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }
 
     const key = parseHex(raw.publisherKey, KEY_BYTES[path]);
     if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
-    const publisher = catalogue.publisherByKey(path, key);
+    const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
     if (!publisher.assets.has('*') && !publisher.assets.has(asset.symbol))
@@ -83,7 +90,8 @@ export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }
     if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
-    const nowNs = clock.nowNs();
+    const nowNs = this.#clock.nowNs();
+    const { maxPastNs, maxFutureNs } = this.#window;
     if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
     if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
 
@@ -91,29 +99,27 @@ export function createGate({ catalogue: initial, clock, maxPastNs, maxFutureNs }
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
-    const refused = replay.check(asset, publisher, timestampNs, msgHash);
+    const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
     if (refused !== undefined) return refused;
     const { rs, recovery } = signature;
     const { externalAssetId } = raw;
     const signed = { timestampNs, price, externalAssetId, msgHash, signature: rs, recovery };
-    return { raw, asset, publisher, ...signed, verified: replay.isCurrent(asset, publisher, signed) };
+    return { raw, asset, publisher, ...signed, verified: this.#replay.isCurrent(asset, publisher, signed) };
   }
 
-  return {
-    admit,
-    accept(candidate) {
-      const { asset, publisher, timestampNs, msgHash } = candidate;
-      const refused = replay.check(asset, publisher, timestampNs, msgHash);
-      if (refused === undefined) replay.record(asset, publisher, timestampNs, msgHash, candidate);
-      return refused;
-    },
-    restore(asset, publisher, timestampNs, msgHash) {
-      replay.record(asset, publisher, timestampNs, msgHash);
-    },
-    reload(changed) {
-      catalogue = changed;
-    },
-  };
+  /**
+   * The last check, when the signature has proved right: verification takes time, in which others may have come first or
+   * the configuration may have changed.
+   */
+  accept(candidate: Candidate): string | undefined {
+    const { raw, asset, publisher, timestampNs, msgHash } = candidate;
+    if (this.#allowList.assetBySymbol(raw.symbol)?.index !== asset.index) return 'unknown asset';
+    if (!this.#allowList.publisherByKey(publisher.signatureType, publisher.key))
+      return 'publisher_key is not on the allow-list';
+    const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
+    if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
+    return refused;
+  }
 }
 
 function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; recovery: 0 | 1 } | string {

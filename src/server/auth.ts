@@ -5,7 +5,8 @@ import type { PublishRights } from '../ingest/gate.js';
 
 /** A known access token and what it allows. */
 export class Token implements PublishRights {
-  constructor(readonly config: TokenConfig) {}
+  /** Another one when a reload changed what the token allows: open sockets see it at once. */
+  constructor(public config: TokenConfig) {}
 
   get name(): string {
     return this.config.name;
@@ -34,7 +35,24 @@ export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
 
   constructor(configs: readonly TokenConfig[]) {
-    for (const config of configs) this.#tokens.set(config.sha256.toString('hex'), new Token(config));
+    this.reload(configs);
+  }
+
+  /** Puts changed tokens in force. Those that stay are the same objects with new rights. */
+  reload(configs: readonly TokenConfig[]): void {
+    const before = new Map(this.#tokens);
+    this.#tokens.clear();
+    for (const config of configs) {
+      const hash = config.sha256.toString('hex');
+      const token = before.get(hash) ?? new Token(config);
+      token.config = config;
+      this.#tokens.set(hash, token);
+    }
+  }
+
+  /** Whether the token is still known and still has the scope. */
+  isValid(token: Token, scope: Scope): boolean {
+    return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
   /** @param authorization every `Authorization` header of the request, as it came. */

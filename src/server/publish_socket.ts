@@ -7,6 +7,8 @@ export interface PublishSocketOptions {
   readonly pipeline: Pipeline;
   readonly registry: SocketRegistry;
   readonly messageBytesMax: number;
+  /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
+  readonly durable: () => Promise<void>;
   /** Told of a reply that was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
@@ -58,7 +60,8 @@ function servePath(app: TemplatedApp, type: SignatureType, options: PublishSocke
     },
     message(ws, message, isBinary) {
       const { session, ack } = ws.getUserData();
-      const reply = (outcome: PublishOutcome) => sendReply(ws, outcome, ack, options);
+      const reply = (outcome: PublishOutcome) =>
+        ack === 'durable' ? replyWhenDurable(ws, outcome, options) : sendReply(ws, outcome, ack, options);
       if (isBinary) {
         ws.end(1003, 'binary messages are not accepted');
       } else if (message.byteLength > messageBytesMax) {
@@ -79,6 +82,24 @@ function servePath(app: TemplatedApp, type: SignatureType, options: PublishSocke
 
 function isAck(text: string): text is Ack {
   return (ACKS as readonly string[]).includes(text);
+}
+
+function replyWhenDurable(
+  ws: WebSocket<PublishData>,
+  outcome: PublishOutcome,
+  options: PublishSocketOptions,
+): void {
+  if (!outcome.ok || outcome.accepted.length === 0) {
+    sendReply(ws, outcome, 'durable', options);
+    return;
+  }
+  options.durable().then(
+    () => sendReply(ws, outcome, 'durable', options),
+    (reason: Error) => {
+      const error = `accepted, but not on disk: ${reason.message}`;
+      sendReply(ws, { ok: false, traceId: outcome.traceId, error }, 'durable', options);
+    },
+  );
 }
 
 function sendReply(

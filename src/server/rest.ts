@@ -1,7 +1,7 @@
-import type { Asset } from '../model/asset.js';
-import type { Denial, Token, TokenDirectory } from './auth.js';
+import type { Denial, TokenDirectory } from './auth.js';
 import { parseQuery } from './query.js';
 import type { Allowance, RateLimiter } from './rate_limit.js';
+import type { Route } from './route.js';
 
 /** A request as the routes see it; the bytes are gone. */
 export interface RestRequest {
@@ -27,23 +27,9 @@ export interface RestResponse {
   readonly closeConnection?: boolean;
 }
 
-/** What a route answers: the JSON text of `data`, or an error. */
-export type RouteResult = { readonly data: string } | RouteError;
-
-export interface RouteError {
-  readonly status: 400 | 403 | 404 | 500;
-  readonly error: string;
-}
-
-export interface Route {
-  /** Routes without a token count requests per client address. */
-  readonly open?: boolean;
-  handle(query: ReadonlyMap<string, string>, token: Token | undefined): RouteResult;
-}
-
 export interface RestOptions {
-  readonly routes: ReadonlyMap<string, Route>;
-  readonly tokens: () => TokenDirectory;
+  readonly routes: () => ReadonlyMap<string, Route>;
+  readonly tokens: TokenDirectory;
   readonly limiter: RateLimiter;
   /** For routes without a token. */
   readonly requestsPerSecond: number;
@@ -57,12 +43,12 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
   return (request) => {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
-    const route = routes.get(request.path);
+    const route = routes().get(request.path);
     if (route === undefined) return failure(404, 'no such path');
     if (request.method.toUpperCase() !== 'GET')
       return failure(405, 'only GET is served here', [['Allow', 'GET']]);
 
-    const token = route.open ? undefined : tokens().authorize(request.authorization, 'rest');
+    const token = route.open ? undefined : tokens.authorize(request.authorization, 'rest');
     if (token !== undefined && 'status' in token) return denied(token);
     const allowance = token
       ? limiter.take(`token ${token.name}`, token.config.requestsPerSecond)
@@ -75,7 +61,9 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     try {
       const result = route.handle(query, token);
       if ('error' in result) return failure(result.status, result.error, headers);
-      return { status: 200, headers, body: `{"data":${result.data}}` };
+      return route.raw
+        ? { status: 200, headers, body: result.data, contentType: route.raw }
+        : { status: 200, headers, body: `{"data":${result.data}}` };
     } catch (error) {
       onFault(request.path, error);
       return failure(500, 'internal error', headers);
@@ -99,39 +87,4 @@ function limitHeaders({ allowed, limit, remaining, resetS, retryAfterS }: Allowa
   ];
   if (!allowed) headers.push(['Retry-After', String(retryAfterS)]);
   return headers;
-}
-
-/** Reads the parameter `assets` (contract §4): trimmed, repeats count once, all unknown ones named. */
-export function readAssets(
-  query: ReadonlyMap<string, string>,
-  token: Token,
-  assetsMax: number,
-  assetBySymbol: (symbol: string) => Asset | undefined,
-): readonly Asset[] | RouteError {
-  const text = query.get('assets');
-  if (text === undefined) return { status: 400, error: 'assets is missing' };
-  const symbols = [...new Set(text.split(',').map((symbol) => symbol.trim()))];
-  if (symbols.includes('')) return { status: 400, error: 'assets has an empty element' };
-  if (symbols.length > assetsMax)
-    return {
-      status: 400,
-      error: `assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`,
-    };
-  const assets = symbols.map(assetBySymbol);
-  const unknown = symbols.filter((_, i) => assets[i] === undefined);
-  if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
-  const foreign = symbols.filter((symbol) => !token.maySee(symbol));
-  if (foreign.length > 0)
-    return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
-  return assets as Asset[];
-}
-
-/** Reads a required parameter of whole UNIX seconds. */
-export function readSeconds(query: ReadonlyMap<string, string>, name: string): number | RouteError {
-  const text = query.get(name);
-  if (text === undefined) return { status: 400, error: `${name} is missing` };
-  const seconds = Number(text);
-  if (!/^-?\d{1,15}$/.test(text) || !Number.isSafeInteger(seconds))
-    return { status: 400, error: `${name} is not an integer of UNIX seconds` };
-  return seconds;
 }

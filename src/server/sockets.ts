@@ -20,13 +20,13 @@ export interface SocketData {
 /** The open WebSockets: who may open one, how many there are, and closing them all or by token. */
 export class SocketRegistry {
   readonly #sockets = new Map<WebSocket<SocketData>, SocketData>();
-  readonly #openByToken = new Map<string, number>();
-  readonly #tokens: () => TokenDirectory;
+  readonly #openByToken = new Map<Token, number>();
+  readonly #tokens: TokenDirectory;
   readonly #limits: SocketLimits;
   #streams = 0;
   draining = false;
 
-  constructor(tokens: () => TokenDirectory, limits: SocketLimits) {
+  constructor(tokens: TokenDirectory, limits: SocketLimits) {
     this.#tokens = tokens;
     this.#limits = limits;
   }
@@ -72,7 +72,7 @@ export class SocketRegistry {
   ): { readonly data: D } | RestResponse {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
-    const token = this.#tokens().authorize(request.authorization, scope);
+    const token = this.#tokens.authorize(request.authorization, scope);
     if ('status' in token) return denied(token);
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);
@@ -80,7 +80,7 @@ export class SocketRegistry {
     const data = accept(query, token);
     if (typeof data === 'string') return failure(400, data);
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
-    if ((this.#openByToken.get(token.name) ?? 0) >= connectionsPerTokenMax)
+    if ((this.#openByToken.get(token) ?? 0) >= connectionsPerTokenMax)
       return failure(429, `the token has connections_per_token (${connectionsPerTokenMax}) connections`);
     if (scope === 'stream' && this.#streams >= streamConnectionsMax)
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
@@ -90,7 +90,7 @@ export class SocketRegistry {
   opened(ws: WebSocket<SocketData>): void {
     const data = ws.getUserData();
     this.#sockets.set(ws, data);
-    this.#openByToken.set(data.token.name, (this.#openByToken.get(data.token.name) ?? 0) + 1);
+    this.#openByToken.set(data.token, (this.#openByToken.get(data.token) ?? 0) + 1);
     if (data.scope === 'stream') this.#streams++;
   }
 
@@ -99,13 +99,20 @@ export class SocketRegistry {
     if (data === undefined) return;
     this.#sockets.delete(ws);
     if (data.scope === 'stream') this.#streams--;
-    const left = this.#openByToken.get(data.token.name)! - 1;
-    if (left === 0) this.#openByToken.delete(data.token.name);
-    else this.#openByToken.set(data.token.name, left);
+    const left = this.#openByToken.get(data.token)! - 1;
+    if (left === 0) this.#openByToken.delete(data.token);
+    else this.#openByToken.set(data.token, left);
   }
 
-  /** Closes the sockets that `condition` picks. */
-  closeWhere(condition: (data: SocketData) => boolean, code: number, reason: string): void {
-    for (const [ws, data] of [...this.#sockets]) if (condition(data)) ws.end(code, reason);
+  /** Closes the sockets whose token a reload has removed, or has taken the scope from. */
+  closeRevoked(): void {
+    for (const [ws, { token, scope }] of [...this.#sockets])
+      if (!this.#tokens.isValid(token, scope)) ws.end(4401, 'the access token was revoked');
+  }
+
+  /** Refuses new sockets from now on and closes the open ones. */
+  drain(): void {
+    this.draining = true;
+    for (const ws of [...this.#sockets.keys()]) ws.end(1001, 'the service is shutting down');
   }
 }

@@ -8,7 +8,6 @@ const KEY_BYTES: Record<SignatureType, number> = { evm: 20, stark: 32 };
 
 /** The assets and publishers of the configuration in force; records name them by symbol and key, never by index. */
 export interface Catalogue {
-  readonly assets: readonly Asset[];
   assetOf(symbol: string): Asset | undefined;
   symbolOf(index: AssetIndex): string | undefined;
   /** The publisher's key as hex digits. */
@@ -23,7 +22,6 @@ export function indexCatalogue(assets: readonly Asset[], publishers: readonly Pu
   const symbolByIndex = new Map(assets.map((asset) => [asset.index, asset.symbol]));
   const digitsByIndex = new Map(publishers.map((one) => [one.index, one.key.toString('hex')]));
   return {
-    assets,
     symbolOf: (index) => symbolByIndex.get(index),
     keyDigitsOf: (index) => digitsByIndex.get(index),
     assetOf: (symbol) => assetBySymbol.get(symbol),

@@ -1,4 +1,5 @@
 import { CandleBlock } from './candle.js';
+import { DamagedRecord } from './envelope.js';
 import { minutesOf } from './history.js';
 import type { Journal } from './journal.js';
 import type { Tables } from './tables.js';
@@ -19,8 +20,17 @@ export interface Cutoffs {
   readonly day: number;
 }
 
-/** A bounded part of the work that keeps the folder as small as it should be; runs before every commit. */
-export function keepHouse(tapes: Iterable<Tape>, cutoffs: Cutoffs, journal: Journal, tables: Tables): void {
+/**
+ * A bounded part of the work that keeps the folder as small as it should be; runs before every commit.
+ * @param onDamage is told of a damaged record; the asset's days are not sealed any more, and all else goes on.
+ */
+export function keepHouse(
+  tapes: Iterable<Tape>,
+  cutoffs: Cutoffs,
+  journal: Journal,
+  tables: Tables,
+  onDamage: (damage: DamagedRecord) => void,
+): void {
   let secondsLeft = REMOVED_SECONDS_MAX;
   let sealsLeft = SEALED_DAYS_MAX;
   let daysLeft = REMOVED_DAYS_MAX;
@@ -31,8 +41,9 @@ export function keepHouse(tapes: Iterable<Tape>, cutoffs: Cutoffs, journal: Jour
     }
     const today = runningDay(tape);
     if (today === undefined) continue;
-    while (sealsLeft > 0 && tape.unsealedDays.length > 0 && tape.unsealedDays[0]! < today) {
-      sealDay(tape, tape.unsealedDays.shift()!, journal, tables);
+    while (sealsLeft > 0 && !tape.isSealingStopped && (tape.unsealedDays[0] ?? today) < today) {
+      const damage = sealFirstDay(tape, journal, tables);
+      if (damage !== undefined) onDamage(damage);
       sealsLeft--;
     }
     const dayEnd = Math.min(cutoffs.day, tape.unsealedDays[0] ?? today);
@@ -52,15 +63,23 @@ function runningDay(tape: Tape): number | undefined {
 }
 
 /** Moves a finished day's minutes from its hours into one record, with their quarter hours beside it. */
-function sealDay(tape: Tape, day: number, journal: Journal, tables: Tables): void {
+function sealFirstDay(tape: Tape, journal: Journal, tables: Tables): DamagedRecord | undefined {
+  const day = tape.unsealedDays[0]!;
+  const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);
   const minutes = CandleBlock.withRoomFor(MINUTES_PER_DAY);
-  for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {
-    const hour = day * HOURS_PER_DAY + hourOfDay;
-    const block = minutesOf(tape, hour, journal, tables);
-    if (block === undefined) continue;
-    minutes.pushBlock(block, hourOfDay * MINUTES_PER_HOUR);
-    journal.remove(tables.hours, [tape.symbol, hour]);
+  try {
+    for (const [hourOfDay, hour] of hours.entries()) {
+      const block = minutesOf(tape, hour, journal, tables);
+      if (block !== undefined) minutes.pushBlock(block, hourOfDay * MINUTES_PER_HOUR);
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedRecord)) throw error;
+    tape.isSealingStopped = true;
+    return error;
   }
   journal.put(tables.days, [tape.symbol, day], minutes);
   journal.put(tables.quarters, [tape.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
+  for (const hour of hours) journal.remove(tables.hours, [tape.symbol, hour]);
+  tape.unsealedDays.shift();
+  return undefined;
 }

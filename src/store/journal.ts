@@ -20,6 +20,7 @@ export interface Table<Value> {
  */
 export interface Journal {
   get<Value>(table: Table<Value>, key: Key): Value | undefined;
+  /** A value that changes afterwards must be put again. */
   put<Value>(table: Table<Value>, key: Key, value: Value): void;
   remove<Value>(table: Table<Value>, key: Key): void;
   /** Whether this record waits to be written. */
@@ -38,17 +39,17 @@ export interface Journal {
 }
 
 /**
- * The wait before a commit that nobody asked for. Longer waits write less (one record of each key), and lose as much
- * more that was never acknowledged when the process is killed.
+ * The wait before a commit that nobody asked for; one that is asked for starts at once. With 1,000 assets at 2 Hz, 20
+ * commits a second took a fifth less CPU than 50, and 10 no less than 20.
  */
-const COMMIT_DELAY_MS = 20;
+const COMMIT_DELAY_MS = 50;
 /**
  * A failed commit is tried again, whatever the error: lmdb drops the whole transaction, so the next one writes every
  * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
  * valid, does lmdb refuse all that follow; the folder then works again after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
-const RETRY_DELAY_MS_MAX = 5_000;
+const RETRY_DELAY_MS_MAX = 1_000;
 /** A commit that takes longer is reported as a failing disk, even if it never comes back. */
 const COMMIT_MS_MAX = 10_000;
 
@@ -56,6 +57,8 @@ interface Waiting {
   readonly key: [string | number, string | number];
   /** `undefined` removes the record. */
   readonly value: unknown;
+  /** The record as it goes to disk, made by the first commit that tries. */
+  wrapped?: Buffer;
 }
 type Batch = Map<Table<never>, Map<string, Waiting>>;
 
@@ -127,7 +130,11 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
 
   /** A disk that is full in the middle of a page is EIO to lmdb, so the reason names the room that is left. */
   function freeSpace(): string {
-    return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
+    try {
+      return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   return {
@@ -193,18 +200,17 @@ function keyTextOf(key: Key): string {
 
 /** Writes a batch in one transaction; resolves when it has been flushed. */
 async function write(root: RootDatabase, batch: Batch): Promise<void> {
-  const changes: { table: Table<never>; key: Waiting['key']; wrapped: Buffer | undefined }[] = [];
-  for (const [table, waiting] of batch)
-    for (const [keyText, { key, value }] of waiting) {
-      const wrapped = value === undefined ? undefined : wrapRecord(keyText, table.encode(value as never));
-      changes.push({ table, key, wrapped });
-    }
+  for (const [table, changes] of batch)
+    for (const [keyText, change] of changes)
+      if (change.value !== undefined)
+        change.wrapped ??= wrapRecord(keyText, table.encode(change.value as never));
   try {
     await root.batch(() => {
-      for (const { table, key, wrapped } of changes) {
-        if (wrapped === undefined) table.database.remove(key);
-        else table.database.put(key, wrapped);
-      }
+      for (const [{ database }, changes] of batch)
+        for (const { key, wrapped } of changes.values()) {
+          if (wrapped === undefined) database.remove(key);
+          else database.put(key, wrapped);
+        }
     });
     root.resetReadTxn();
   } catch (error) {

@@ -51,7 +51,10 @@ export interface Store {
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
   inputs(): Iterable<PublisherPrice>;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
-  /** Puts a reloaded configuration in force. */
+  /**
+   * Puts a reloaded configuration in force.
+   * @throws DamagedRecord, and changes nothing, when the newest record of an asset that is new in it is damaged.
+   */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'publishers' | 'candleRetentionMs'>): void;
   /**
    * Writes what is waiting and gives the folder back.
@@ -83,12 +86,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   const folder = await openFolder(dir);
   const tables = openTables(folder, () => catalogue);
-  const journal = openJournal(folder, () => keepHouse(tapes.all(), cutoffs(), journal, tables));
+  const journal = openJournal(folder, () =>
+    keepHouse(tapes.all(), cutoffs(), journal, tables, ({ message }) => {
+      damage = message;
+    }),
+  );
   const tapes = await loadOrClose();
 
   async function loadOrClose() {
     try {
-      return loadTapes(catalogue.assets, journal, tables);
+      return loadTapes(options.assets, journal, tables);
     } catch (error) {
       await folder.close();
       throw error;
@@ -146,7 +153,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return reason === undefined ? { ok: true } : { ok: false, reason };
     },
     reconfigure(next) {
+      const before = catalogue;
       catalogue = indexCatalogue(next.assets, next.publishers);
+      try {
+        for (const asset of next.assets) tapes.of(asset);
+      } catch (error) {
+        catalogue = before;
+        throw error;
+      }
       candleRetentionMs = next.candleRetentionMs;
     },
     async close() {

@@ -11,9 +11,9 @@ export const MINUTES_PER_DAY = 1_440;
 
 /**
  * While the disk fails, seconds wait in memory. Past this many the store lets the next ones go and keeps a gap in their
- * place, in which `recent` answers nothing rather than something older: about 100 MB in the worst case.
+ * place, in which `recent` answers nothing rather than something older: about 60 MB with five inputs each.
  */
-const WAITING_SECONDS_MAX = 20_000;
+const WAITING_SECONDS_MAX = 10_000;
 
 /** What memory knows of one asset, known by its symbol; everything else is in the journal or on disk. */
 export interface Tape {
@@ -22,16 +22,26 @@ export interface Tape {
   readonly seconds: number[];
   /** The last record of `seconds`; `undefined` before the first one. */
   newest: Holding | undefined;
-  /** The closed minutes of the hour that the last closed minute lies in. */
+  /** The closed minutes of the hour that the running or the last closed minute lies in. */
   hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
   /** Days whose minutes are still in hours, ascending. */
   readonly unsealedDays: number[];
+  /** An hour turned out to be damaged: days stay in hours, where reading them says so. */
+  isSealingStopped: boolean;
   /** The first day that may have candles, or `undefined` when there are none. */
   firstDay: number | undefined;
 }
 
 export function emptyTape(symbol: string): Tape {
-  return { symbol, seconds: [], newest: undefined, hour: undefined, unsealedDays: [], firstDay: undefined };
+  return {
+    symbol,
+    seconds: [],
+    newest: undefined,
+    hour: undefined,
+    unsealedDays: [],
+    isSealingStopped: false,
+    firstDay: undefined,
+  };
 }
 
 /**
@@ -53,10 +63,11 @@ export function recordAggregate(
   remember(tape, number, { state: 'priced', timeNs, minute, aggregate }, journal, tables);
 }
 
-/** Notes that the asset has no price from `atNs` on, until its next aggregate. */
+/** Notes that the asset has no price from `atNs` on, until its next aggregate; once is enough. */
 export function recordEnd(tape: Tape, atNs: TimeNs, journal: Journal, tables: Tables): void {
+  if (tape.newest?.state !== 'priced') return;
   const timeNs = notBefore(tape, atNs);
-  const minute = tape.newest?.minute;
+  const { minute } = tape.newest;
   remember(tape, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, journal, tables);
 }
 
@@ -99,12 +110,7 @@ function advance(tape: Tape, minute: number, price: number, journal: Journal, ta
 
 function closeMinute(tape: Tape, closed: MinuteCandle, journal: Journal, tables: Tables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
-  if (tape.hour?.hour !== hour) {
-    const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
-    const stored = journal.get(tables.hours, [tape.symbol, hour]);
-    if (stored !== undefined) block.pushBlock(stored, 0);
-    tape.hour = { hour, block };
-  }
+  if (tape.hour?.hour !== hour) tape.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
   const { block } = tape.hour;
   block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
   journal.put(tables.hours, [tape.symbol, hour], block);

@@ -1,4 +1,4 @@
-import type { AssetIndex } from '../model/asset.js';
+import type { Asset, AssetIndex } from '../model/asset.js';
 import { millisecondOf, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
@@ -8,10 +8,16 @@ import { type RequestError, readRequest, type StreamRequest } from './request.js
 import { type StreamConnection, type StreamRights, StreamSession } from './session.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
-  /** By asset index. */
-  readonly symbols: readonly string[];
+  readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
+}
+
+/** The assets that may be subscribed to. */
+export interface StreamCatalogue {
+  readonly listed: readonly Pick<Asset, 'index' | 'id'>[];
+  /** By index. */
+  readonly assets: readonly Pick<Asset, 'symbol'>[];
 }
 
 export interface StreamLimits {
@@ -38,7 +44,7 @@ export class StreamEngine {
   readonly #delivery: Delivery;
   readonly #groups = new Groups();
   readonly #sessions = new Set<StreamSession>();
-  #symbols: readonly string[];
+  #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #lastTickByInterval = new Map<number, number>();
   #lagCheckedNs = 0n;
@@ -46,8 +52,8 @@ export class StreamEngine {
   constructor(options: StreamEngineOptions) {
     this.#options = options;
     this.#delivery = new Delivery(options);
-    this.#symbols = options.symbols;
-    this.#indexById = new Map(options.table.ids.map((id, index) => [id, index as AssetIndex]));
+    this.#catalogue = options.catalogue;
+    this.#indexById = indexById(options.catalogue);
   }
 
   get groupCount(): number {
@@ -57,6 +63,23 @@ export class StreamEngine {
   /** Whether any connection needs ticks of 1 ms; the fixed channels are multiples of 10. */
   get hasRealTime(): boolean {
     return this.#groups.hasRealTime;
+  }
+
+  /** Puts a changed catalogue in force, and changed rights; the table already has it. */
+  reload(catalogue: StreamCatalogue): void {
+    this.#catalogue = catalogue;
+    this.#indexById = indexById(catalogue);
+    this.#delivery.resize();
+    const listed = new Set(catalogue.listed.map(({ index }) => index));
+    const { ids } = this.#options.table;
+    for (const session of this.#sessions) {
+      const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
+      // IDs may have changed, and with them the order, even where the assets have not.
+      this.#regroup(
+        session,
+        assets.sort((a, b) => ids[a]! - ids[b]!),
+      );
+    }
   }
 
   open(connection: StreamConnection, options: StreamOptions, rights: StreamRights): StreamSession {
@@ -156,7 +179,7 @@ export class StreamEngine {
     const invalid: number[] = [];
     for (const id of request.assets) {
       const index = this.#indexById.get(id);
-      if (index !== undefined && session.rights.maySee(this.#symbols[index]!)) known.push(index);
+      if (index !== undefined && this.#maySee(session, index)) known.push(index);
       else invalid.push(id);
     }
     if (invalid.length > 0 && !request.ignoreInvalid) {
@@ -174,6 +197,10 @@ export class StreamEngine {
     const before = new Set(session.assets);
     for (const index of known) if (!before.has(index)) session.fresh.add(index);
     this.#answerAndRegroup(session, request, [...assets], invalid);
+  }
+
+  #maySee(session: StreamSession, index: AssetIndex): boolean {
+    return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
 
   #unsubscribe(session: StreamSession, request: StreamRequest): void {
@@ -234,6 +261,10 @@ export class StreamEngine {
       }
     }
   }
+}
+
+function indexById({ listed }: StreamCatalogue): Map<number, AssetIndex> {
+  return new Map(listed.map(({ id, index }) => [id, index]));
 }
 
 function refuseBadMessage(session: StreamSession, error: RequestError): void {

@@ -10,31 +10,43 @@ export const ENTRY_BYTES = 2 + PRICE_BYTES;
  */
 export class PriceTable {
   /** Per asset {@link ENTRY_BYTES}: ID and price as payloads carry them. */
-  readonly entries: Buffer;
+  entries = Buffer.alloc(0);
   /** Per asset `,{"id":1,"v":"123"`, for frames with a market status after it. */
-  readonly openTexts: string[];
+  readonly openTexts: string[] = [];
   /** Per asset `,{"id":1,"v":"123"}`. Two texts because one concatenation an asset is what a frame costs. */
-  readonly closedTexts: string[];
+  readonly closedTexts: string[] = [];
   /** Per asset 1 while it has a live price. */
-  readonly live: Uint8Array;
+  live = new Uint8Array(0);
   /** Per asset the {@link sequence} at which its price last changed. */
-  readonly changedAt: Float64Array;
+  changedAt = new Float64Array(0);
   /** Counts price changes of all assets; a reader that remembers it knows what has changed since. */
   sequence = 0;
-  readonly #prices: (Price | undefined)[];
+  #ids: readonly number[] = [];
+  readonly #prices: (Price | undefined)[] = [];
 
   /** @param ids the streaming ID of each asset, by index. */
-  constructor(readonly ids: readonly number[]) {
-    const count = ids.length;
-    this.entries = Buffer.alloc(count * ENTRY_BYTES);
+  constructor(ids: readonly number[]) {
+    this.resize(ids);
+  }
+
+  get ids(): readonly number[] {
+    return this.#ids;
+  }
+
+  /** Takes more assets, or other IDs for the ones there are; prices stay. */
+  resize(ids: readonly number[]): void {
+    const { entries, live, changedAt } = this;
+    this.#ids = ids;
+    this.entries = Buffer.alloc(ids.length * ENTRY_BYTES);
+    entries.copy(this.entries);
+    this.live = new Uint8Array(ids.length);
+    this.live.set(live);
+    this.changedAt = new Float64Array(ids.length);
+    this.changedAt.set(changedAt);
     ids.forEach((id, index) => {
       this.entries.writeUInt16BE(id, index * ENTRY_BYTES);
+      this.#writeTexts(index as AssetIndex);
     });
-    this.openTexts = new Array<string>(count).fill('');
-    this.closedTexts = new Array<string>(count).fill('');
-    this.live = new Uint8Array(count);
-    this.changedAt = new Float64Array(count);
-    this.#prices = new Array<Price | undefined>(count).fill(undefined);
   }
 
   price(index: AssetIndex): Price | undefined {
@@ -46,9 +58,7 @@ export class PriceTable {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
     writePrice(price, this.entries, index * ENTRY_BYTES + 2);
-    const openText = `,{"id":${this.ids[index]},"v":"${price}"`;
-    this.openTexts[index] = openText;
-    this.closedTexts[index] = `${openText}}`;
+    this.#writeTexts(index);
     this.live[index] = 1;
     this.changedAt[index] = ++this.sequence;
     return true;
@@ -58,5 +68,12 @@ export class PriceTable {
   clear(index: AssetIndex): void {
     this.#prices[index] = undefined;
     this.live[index] = 0;
+  }
+
+  #writeTexts(index: AssetIndex): void {
+    const price = this.#prices[index];
+    const openText = price === undefined ? '' : `,{"id":${this.#ids[index]},"v":"${price}"`;
+    this.openTexts[index] = openText;
+    this.closedTexts[index] = `${openText}}`;
   }
 }

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type Catalogue, createGate, type Gate, type PublishRights } from '../../src/ingest/gate.js';
+import { type AllowList, Gate, type PublishRights } from '../../src/ingest/gate.js';
 import type { RawUpdate } from '../../src/ingest/message.js';
 import type { Asset, Publisher } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
@@ -16,7 +16,7 @@ const publishers = [publisher, bitcoinOnly, starkPublisher];
 
 const ALL: PublishRights = { mayPublishAs: () => true, maySee: () => true };
 
-function catalogueOf(those: readonly Asset[], allowed: readonly Publisher[]): Catalogue {
+function catalogueOf(those: readonly Asset[], allowed: readonly Publisher[]): AllowList {
   return {
     assetBySymbol: (symbol) => those.find((asset) => asset.symbol === symbol),
     publisherByKey: (type, key) =>
@@ -28,7 +28,7 @@ function newGate(): { gate: Gate; clock: FakeClock } {
   const clock = new FakeClock();
   const catalogue = catalogueOf(assets, publishers);
   return {
-    gate: createGate({ catalogue, clock, maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND }),
+    gate: new Gate(catalogue, clock, { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND }),
     clock,
   };
 }

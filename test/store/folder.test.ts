@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { test } from 'tap';
-import { openStore } from '../../src/store/store.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from './sample.js';
 
 test('one process at a time has the folder', async (t) => {
@@ -49,7 +49,7 @@ test('a flipped bit is found out and nothing wrong is served', async (t) => {
   const options = storeOptions(dir);
   const asset = options.assets[0]!;
   const store = await openStore(options);
-  // Strings of one byte each that occur nowhere else in the file.
+  // Each record has 32 equal bytes that occur nowhere else in the file.
   const marked = (s: number, mark: number) => ({
     ...sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)),
     merkleRoot: new Uint8Array(32).fill(mark),
@@ -58,7 +58,7 @@ test('a flipped bit is found out and nothing wrong is served', async (t) => {
   store.append(marked(1, 0xb6));
   store.append(marked(2, 0xc7));
   await store.close();
-  flip(dir, 0xb6);
+  flip(dir, Buffer.alloc(32, 0xb6));
 
   const again = await openStore(options);
   t.equal(again.recent(asset, START_S)?.price, units(1));
@@ -71,21 +71,53 @@ test('a flipped bit is found out and nothing wrong is served', async (t) => {
   t.match(again.health(), { ok: false, reason: /stored record \d+\/ASSET0USD is damaged/ });
   await again.close();
 
-  flip(dir, 0xc7);
+  flip(dir, Buffer.alloc(32, 0xc7));
   await t.rejects(openStore(options), { name: 'DamagedRecord' }, 'the newest record is needed to start');
   const others = await openStore({ ...options, assets: [sampleAsset(0, { symbol: 'OTHER' })] });
   await others.close();
 });
 
-/** Flips a bit in the last copy of the 32 equal bytes: older copies are pages that are no longer in use. */
-function flip(dir: string, mark: number): void {
+test('a damaged hour is never served, never sealed and stops nothing else', async (t) => {
+  const dir = t.testdir();
+  const options = storeOptions(dir);
+  const [asset, other] = [options.assets[0]!, options.assets[1]!];
+  const append = (store: Store, s: number, price: number) =>
+    store.append(sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
+  const store = await openStore(options);
+  append(store, 0, 1_234_567);
+  append(store, 3_600, 2);
+  append(store, 7_200, 3);
+  await store.close();
+  flip(dir, double(1_234_567));
+
+  const again = await openStore(options);
+  t.throws(() => again.history(asset, '1', 0, START_S + 86_400, 100), { name: 'DamagedRecord' });
+  append(again, 86_400, 4);
+  append(again, 86_460, 5);
+  await again.durable();
+  again.append(sampleAggregate(other, [], units(6), atSecond(START_S + 86_400)));
+  await again.durable();
+  t.equal(again.latest(asset)?.price, units(5));
+  t.throws(() => again.history(asset, 'D', 0, START_S + 2 * 86_400, 100), { name: 'DamagedRecord' });
+  t.same(
+    again.history(asset, '1', START_S + 86_400, START_S + 2 * 86_400, 100),
+    { t: [START_S + 86_400, START_S + 86_460], o: [4, 5], h: [4, 5], l: [4, 5], c: [4, 5] },
+    'the days beside it are served',
+  );
+  t.match(again.health(), { ok: false, reason: /ASSET0USD.* is damaged/ });
+  await again.close();
+});
+
+/** The bytes of a double. */
+function double(value: number): Buffer {
+  return Buffer.from(new Float64Array([value]).buffer);
+}
+
+/** Flips a bit in every copy of these bytes: some are in pages that are no longer in use. */
+function flip(dir: string, mark: Buffer): void {
   const path = join(dir, 'data.mdb');
   const bytes = readFileSync(path);
-  let at = -1;
-  while (true) {
-    at = bytes.indexOf(Buffer.alloc(32, mark), at + 1);
-    if (at < 0) break;
-    bytes[at + 16]! ^= 4;
-  }
+  let at = bytes.indexOf(mark);
+  for (; at >= 0; at = bytes.indexOf(mark, at + 1)) bytes[at + mark.length / 2]! ^= 4;
   writeFileSync(path, bytes);
 }

@@ -14,7 +14,7 @@ test('a full disk: acknowledgements stop, the rest goes on, and it recovers by i
     return;
   }
   const script = fileURLToPath(new URL('full_disk.js', import.meta.url));
-  const command = 'mount -t tmpfs -o size=4m none "$0" && exec "$1" "$2" "$0"';
+  const command = 'mount -t tmpfs -o size=24m none "$0" && exec "$1" "$2" "$0"';
   const child = spawn('unshare', [...NAMESPACE, command, dir, process.execPath, script]);
   let output = '';
   child.stdout.on('data', (chunk) => {

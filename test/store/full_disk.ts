@@ -38,6 +38,14 @@ equal(store.latest(asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
+// A long failure: memory keeps so many seconds, then a gap, and always the newest.
+const gapTestStart = count;
+for (let i = 0; i < 12_000; i++) {
+  store.append(sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));
+  count++;
+}
+equal(store.latest(asset)?.price, units(count));
+
 rmSync(ballast);
 const deadlineMs = performance.now() + 10_000;
 while (!store.health().ok && performance.now() < deadlineMs)
@@ -48,6 +56,17 @@ await store.close();
 
 store = await openStore(options);
 equal(store.latest(asset)?.price, units(count));
-for (let n = 0; n < count; n++) equal(store.recent(asset, START_S + n)?.price, units(n + 1));
+let answered = 0;
+while (store.recent(asset, START_S + answered) !== undefined) {
+  equal(store.recent(asset, START_S + answered)?.price, units(answered + 1));
+  answered++;
+}
+ok(answered > gapTestStart && answered < count - 1, `${answered} seconds kept of ${count}`);
+for (let n = answered; n < count - 1; n++) equal(store.recent(asset, START_S + n), undefined);
+equal(store.recent(asset, START_S + count)?.price, units(count));
+const minutes = store.history(asset, '1', 0, START_S + count, 1_000);
+ok(minutes !== 'too many');
+equal(minutes.t.length, Math.ceil(count / 60), 'no candle is lost');
+equal(minutes.h.at(-2), Math.floor((count - 1) / 60) * 60);
 await store.close();
 process.stdout.write('recovered\n');

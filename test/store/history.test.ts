@@ -5,7 +5,16 @@ import { toDouble } from '../../src/store/candle.js';
 import type { Candles } from '../../src/store/history.js';
 import { RESOLUTIONS, type Resolution } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
-import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units, YEARS_MS } from './sample.js';
+import {
+  atSecond,
+  fakeClock,
+  START_S,
+  sampleAggregate,
+  sampleInput,
+  storeOptions,
+  units,
+  YEARS_MS,
+} from './sample.js';
 
 interface Tick {
   readonly atS: number;
@@ -163,7 +172,7 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   t.equal(days().length, 60);
   clock.nowS = START_S + 60 * DAY_S;
   for (let commit = 0; commit < 50; commit++) {
-    store.ended(asset, atSecond(clock.nowS + commit));
+    store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + commit)));
     await store.durable();
   }
   const kept = [50, 51, 52, 53, 54, 55, 56, 57, 58, 59];

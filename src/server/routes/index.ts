@@ -1,0 +1,23 @@
+import type { Route } from '../route.js';
+import { type HistoryRouteOptions, historyRoutes } from './history.js';
+import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status.js';
+import { type PriceRouteOptions, priceRoutes } from './prices.js';
+import { type ReferenceRouteOptions, referenceRoutes } from './reference.js';
+import { type UdfRouteOptions, udfRoutes } from './udf.js';
+
+export type RouteOptions = PriceRouteOptions &
+  HistoryRouteOptions &
+  MarketStatusRouteOptions &
+  ReferenceRouteOptions &
+  UdfRouteOptions;
+
+/** What the service answers under each path. */
+export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
+  return new Map([
+    ...priceRoutes(options),
+    ...historyRoutes(options),
+    ...marketStatusRoutes(options),
+    ...referenceRoutes(options),
+    ...udfRoutes(options),
+  ]);
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Calendar } from '../../calendar/status.js';
+import type { Asset } from '../../model/asset.js';
+import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
+import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute } from '../route.js';
+import { assetId, marketStatusValue } from '../schemas.js';
+
+export interface MarketStatusRouteOptions {
+  readonly clock: Clock;
+  readonly assetBySymbol: FindAsset;
+  /** `undefined` for an asset that trades around the clock. */
+  readonly calendarOf: (asset: Asset) => Calendar | undefined;
+  /** The configuration's `service.name`. */
+  readonly serviceName: string;
+  readonly encodedAssetId: (symbol: string) => string;
+}
+
+export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, Route][] {
+  const { clock, assetBySymbol, calendarOf, serviceName, encodedAssetId } = options;
+
+  /** A value in the shape of an aggregate without signature material (spec "MarketStatusValue"). */
+  function valueJson({ signatureType }: Asset, syntheticId: string, value: number, nowNs: TimeNs): string {
+    const id = JSON.stringify(syntheticId);
+    return (
+      `${id}:{"timestamp":${nowNs},"asset_id":${id},"signature_type":"${signatureType}","trigger":"clock",` +
+      `"price":"${value}","${serviceName}_signed_price":{` +
+      `"encoded_asset_id":${JSON.stringify(encodedAssetId(syntheticId))},"price":"${value}",` +
+      `"timestamped_signature":{"timestamp":${nowNs}}},"signed_prices":[]}`
+    );
+  }
+
+  return [
+    [
+      '/v1/market_status',
+      tokenRoute({
+        summary: 'The current status of an asset’s market, its next one, and when it changes',
+        parameters: { asset_id: assetParameter },
+        response: z.record(assetId, marketStatusValue(serviceName)),
+        errors: [400, 403, 500],
+        handle({ asset_id: symbol }, token) {
+          const asset = findAsset('asset_id', symbol, token, assetBySymbol);
+          if ('error' in asset) return asset;
+          const calendar = calendarOf(asset);
+          if (calendar === undefined)
+            return { status: 400, error: `asset_id names an asset that trades around the clock: ${symbol}` };
+          const nowNs = clock.nowNs();
+          const { status, nextStatus, changeAtS } = calendar.stateAt(Number(secondOf(nowNs)));
+          const values = [
+            valueJson(asset, `${symbol}_CURRENT_STATUS`, status, nowNs),
+            valueJson(asset, `${symbol}_NEXT_STATUS`, nextStatus, nowNs),
+            valueJson(asset, `${symbol}_CHANGE_TIME`, changeAtS, nowNs),
+          ];
+          return { data: `{${values.join()}}` };
+        },
+      }),
+    ],
+  ];
+}

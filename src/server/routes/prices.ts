@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { Asset } from '../../model/asset.js';
+import type { SignedAggregate } from '../../model/records.js';
+import { type Clock, secondOf } from '../../model/time.js';
+import { aggregateJson } from '../aggregate_json.js';
+import {
+  assetList,
+  type FindAsset,
+  findAssets,
+  type Route,
+  type RouteResult,
+  tokenRoute,
+  unixSeconds,
+} from '../route.js';
+import { aggregatedSignedPrice, assetId } from '../schemas.js';
+
+export interface PriceSource {
+  /** `undefined` while the asset has no live price. */
+  latest(asset: Asset): SignedAggregate | undefined;
+  /** The aggregate in force at the end of a UNIX second. */
+  recent(asset: Asset, second: number): SignedAggregate | undefined;
+}
+
+export interface PriceRouteOptions {
+  /** In the order of the configuration. */
+  readonly listed: readonly Asset[];
+  readonly assetBySymbol: FindAsset;
+  readonly prices: PriceSource;
+  readonly clock: Clock;
+  /** The configuration's `service.name`. */
+  readonly serviceName: string;
+  readonly encodedAssetId: (symbol: string) => string;
+  readonly assetsPerRequestMax: number;
+}
+
+/** `/v1/prices/recent` reaches this far back (spec "Limits"). */
+export const RECENT_WINDOW_S = 600;
+
+const assetsParameter = {
+  description: 'Comma-separated list of asset symbols',
+  required: true,
+  schema: assetList,
+} as const;
+
+export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
+  const { listed, assetBySymbol, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
+  const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
+  const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
+
+  return [
+    [
+      '/v1/prices/assets',
+      tokenRoute({
+        summary: 'The symbols of all assets that the token covers',
+        response: z.array(assetId),
+        errors: [404],
+        handle(_values, token) {
+          if (listed.length === 0) return { status: 404, error: 'the catalogue is empty' };
+          const symbols = listed.map(({ symbol }) => symbol);
+          return { data: JSON.stringify(symbols.filter((symbol) => token.maySee(symbol))) };
+        },
+      }),
+    ],
+    [
+      '/v1/prices/latest',
+      tokenRoute({
+        summary: 'The latest aggregated signed price of each asset that has a live one',
+        parameters: { assets: assetsParameter },
+        response: byAsset,
+        errors: [400],
+        handle(values, token) {
+          const assets = findAssets(values.assets, token, assetsPerRequestMax, assetBySymbol);
+          if ('error' in assets) return assets;
+          return { data: entriesJson(assets, (asset) => prices.latest(asset), toJson) };
+        },
+      }),
+    ],
+    [
+      '/v1/prices/recent',
+      tokenRoute({
+        summary: 'The aggregated signed price of each asset that was in force at the end of a recent second',
+        parameters: {
+          timestamp: {
+            description: 'UNIX seconds within the last 10 minutes',
+            required: true,
+            schema: unixSeconds,
+          },
+          assets: assetsParameter,
+        },
+        response: byAsset,
+        errors: [400, 404, 500],
+        handle({ timestamp, assets: symbols }, token): RouteResult {
+          const nowS = Number(secondOf(clock.nowNs()));
+          if (timestamp > nowS) return { status: 400, error: 'timestamp lies in the future' };
+          if (timestamp < nowS - RECENT_WINDOW_S)
+            return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
+          const assets = findAssets(symbols, token, assetsPerRequestMax, assetBySymbol);
+          if ('error' in assets) return assets;
+          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), toJson);
+          return data === '{}'
+            ? { status: 404, error: 'none of the assets had a price at timestamp' }
+            : { data };
+        },
+      }),
+    ],
+  ];
+}
+
+function entriesJson(
+  assets: readonly Asset[],
+  find: (asset: Asset) => SignedAggregate | undefined,
+  toJson: (aggregate: SignedAggregate) => string,
+): string {
+  const entries: string[] = [];
+  for (const asset of assets) {
+    const aggregate = find(asset);
+    if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
+  }
+  return `{${entries.join()}}`;
+}
+
+/** An aggregate is asked for many times between two signatures; its text is made once. */
+function cachedJson(write: (aggregate: SignedAggregate) => string): (aggregate: SignedAggregate) => string {
+  const texts = new WeakMap<SignedAggregate, string>();
+  return (aggregate) => {
+    let text = texts.get(aggregate);
+    if (text === undefined) {
+      text = write(aggregate);
+      texts.set(aggregate, text);
+    }
+    return text;
+  };
+}

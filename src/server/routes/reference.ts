@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Config } from '../../config/config.js';
+import {
+  ALGORITHM_VERSION,
+  algorithmChecksum,
+  algorithmDefinition,
+} from '../../crypto/algorithm_definition.js';
+import type { AggregationType, Asset } from '../../model/asset.js';
+import { openRoute, type Route, tokenRoute } from '../route.js';
+import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas.js';
+
+export interface ReferenceRouteOptions {
+  /** In the order of the configuration. */
+  readonly listed: readonly Asset[];
+  readonly taxonomyId: number;
+  /** Shown wherever assets are listed when the prices are simulated. */
+  readonly simulation: boolean;
+  /** The configuration's `service.name`, the word in `service_pushed_assets`. */
+  readonly serviceName: string;
+  readonly deployments: Config['deployments'];
+  readonly pushedAssets: Config['pushedAssets'];
+}
+
+/** What the configuration says and does not change between reloads. */
+export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
+  const { listed, taxonomyId, simulation, serviceName } = options;
+  const deploymentsJson = JSON.stringify(options.deployments);
+  const pushedAssetsJson = JSON.stringify(options.pushedAssets);
+  return [
+    [
+      '/v1/taxonomy',
+      tokenRoute({
+        summary: 'The numeric streaming ID of every asset that the token covers',
+        response: taxonomy,
+        handle: (_values, token) => ({
+          data: JSON.stringify({
+            taxonomy_id: taxonomyId,
+            ...(simulation && { simulation }),
+            assets: listed.filter(({ symbol }) => token.maySee(symbol)).map(taxonomyEntry),
+          } satisfies z.infer<typeof taxonomy>),
+        }),
+      }),
+    ],
+    [
+      '/v1/algorithms',
+      tokenRoute({
+        summary: 'The written definition of each calculation algorithm, whose SHA-256 is its checksum',
+        response: algorithms,
+        handle: () => ({ data: ALGORITHMS_JSON }),
+      }),
+    ],
+    [
+      '/v1/deployments/evm',
+      openRoute({
+        summary: 'On-chain deployments on EVM chains',
+        response: z.array(deployment),
+        handle: () => ({ data: deploymentsJson }),
+      }),
+    ],
+    [
+      `/v0/deployments/${serviceName}_pushed_assets`,
+      tokenRoute({
+        summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
+        response: pushedAssets,
+        handle: () => ({ data: pushedAssetsJson }),
+      }),
+    ],
+  ];
+}
+
+function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {
+  return { asset_id: id, name: symbol, signature_type: signatureType, aggregation, calendar };
+}
+
+const ALGORITHM_TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
+
+const ALGORITHMS_JSON = JSON.stringify(
+  ALGORITHM_TYPES.map((type) => ({
+    type,
+    version: ALGORITHM_VERSION,
+    checksum: algorithmChecksum(type),
+    definition: algorithmDefinition(type),
+  })) satisfies z.infer<typeof algorithms>,
+);

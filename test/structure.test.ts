@@ -1,0 +1,294 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'tap';
+import ts from 'typescript';
+
+// The rules of the code's shape, kept by a test so that they stay true (after TigerBeetle's tidy test).
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * What each room of src may import: a room, or one module of it; `type` lets in types only. A room is a folder, and the
+ * modules beside the folders are rooms of their own where they are named here and together are `pipeline` where not.
+ * A room may only name rooms above it, so there is no way round in a circle.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  aggregate: ['model'],
+  calendar: ['model'],
+  client: ['model'],
+  clock: ['model'],
+  crypto: ['model'],
+  ingest: ['model'],
+  store: ['model'],
+  stream: ['model'],
+  config: ['model', 'calendar/definition', 'calendar/calendars'],
+  pipeline: ['model', 'aggregate', 'calendar', 'crypto', 'ingest', 'store', 'stream', 'type config'],
+  server: [
+    'model',
+    'crypto/algorithm_definition',
+    'stream',
+    'config/publisher_key',
+    'store/resolution',
+    'type calendar',
+    'type config',
+    'type store',
+    'type ingest',
+    'type pipeline',
+  ],
+  service: ['model', 'calendar', 'config', 'crypto', 'ingest', 'store', 'stream', 'pipeline', 'server'],
+  demo: ['model', 'client', 'clock'],
+  cli: ['model', 'client', 'clock', 'config', 'service', 'demo'],
+};
+
+/** Packages that only these modules import. */
+const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
+  'uWebSockets.js': /^server\//,
+  piscina: /^crypto\/(?:pool|worker)\.ts$/,
+  lmdb: /^store\//,
+};
+
+/**
+ * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. What `client/socket` may
+ * import is for the test of the client in a browser.
+ */
+const PURE =
+  /^(?:model|aggregate|calendar|ingest|stream(?!\/ticker)|client(?!\/socket)|crypto(?!\/(?:pool|worker|secp256k1)\.ts))\//;
+const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto'];
+const EFFECTS = new Set([
+  'Date',
+  'performance',
+  'process',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'fetch',
+  'WebSocket',
+  'Worker',
+  'console',
+]);
+
+const LINES_MAX = 300;
+/** The words stand apart here, or this file would break its own rule. */
+const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
+const VAGUE_NAME = /^(?:utils?|helpers?|commons?|types?)$/i;
+
+interface Import {
+  readonly specifier: string;
+  readonly isType: boolean;
+}
+
+interface Module {
+  /** Relative to src, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly source: ts.SourceFile;
+  readonly imports: readonly Import[];
+}
+
+const modules = filesBelow('src', /\.ts$/).map(readModule);
+const written = modules.filter(({ path }) => !path.includes('/generated/'));
+
+test('imports go one way', async (t) => {
+  const names = Object.keys(ROOMS);
+  const backward = Object.values(ROOMS).flatMap((allowed, place) =>
+    allowed.filter((entry) => !names.slice(0, place).includes(roomOf(moduleOf(entry)))),
+  );
+  t.same(backward, [], 'every row names rooms above it');
+  t.same([...new Set(modules.map(({ path }) => roomOf(path)))].sort(), names.sort(), 'every room has a row');
+  const strays = modules.flatMap(({ path, imports }) => {
+    const room = roomOf(path);
+    return imports
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier, isType }) => ({ target: resolveImport(path, specifier), isType }))
+      .filter(
+        ({ target, isType }) => roomOf(target) !== room && !isAllowed(ROOMS[room] ?? [], target, isType),
+      )
+      .map(({ target }) => `${path} imports ${target}`);
+  });
+  t.same(strays, []);
+});
+
+test('no modules import each other in a circle', async (t) => {
+  const targets = new Map(modules.map((module) => [module.path, valueImports(module)]));
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way, path].join(' → '));
+    else if (!done.has(path)) for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+    done.add(path);
+  };
+  for (const path of targets.keys()) visit(path, []);
+  t.same(circles, []);
+});
+
+test('packages with an owner are imported by it alone', async (t) => {
+  for (const [name, owner] of Object.entries(OWNED_PACKAGES)) {
+    const users = modules.filter(({ imports }) => imports.some(({ specifier }) => specifier === name));
+    t.ok(users.length > 0, `${name} is in use`);
+    t.same(
+      users.map(({ path }) => path).filter((path) => !owner.test(path)),
+      [],
+      name,
+    );
+  }
+});
+
+test('what computes has no effects, and the client needs no Node', async (t) => {
+  const effects = modules
+    .filter(({ path }) => PURE.test(path))
+    .flatMap(({ path, source, imports }) => {
+      const builtins = path.startsWith('client/') ? [] : PURE_BUILTINS;
+      return [
+        ...imports
+          .filter(({ specifier }) => specifier.startsWith('node:') && !builtins.includes(specifier))
+          .map(({ specifier }) => `${path} imports ${specifier}`),
+        ...effectsIn(source).map((name) => `${path} uses ${name}`),
+      ];
+    });
+  t.same(effects, []);
+});
+
+test('files are short, finished and named after what they are about', async (t) => {
+  const long = written.filter(({ text }) => text.split('\n').length - 1 > LINES_MAX);
+  t.same(
+    long.map(({ path }) => path),
+    [],
+    `at most ${LINES_MAX} lines`,
+  );
+  const files = ['src', 'test', 'scripts'].flatMap((folder) => filesBelow(folder, /\.(?:ts|fbs)$/));
+  const isVague = (file: string) =>
+    file.split('/').some((name) => VAGUE_NAME.test(name.replace(/\..*$/, '')));
+  t.same(files.filter(isVague), [], 'names');
+  const isUnfinished = (file: string) => UNFINISHED.test(readFileSync(join(ROOT, file), 'utf8'));
+  t.same(files.filter(isUnfinished), [], 'unfinished');
+});
+
+test('nothing is of type any', async (t) => {
+  const anys = written.flatMap(({ path, source }) =>
+    nodesOf(source)
+      .filter(({ kind }) => kind === ts.SyntaxKind.AnyKeyword)
+      .map((node) => `${path}:${lineOf(source, node)}`),
+  );
+  t.same(anys, []);
+});
+
+test('functions and classes that the client exports say what they do', async (t) => {
+  const index = modules.find(({ path }) => path === 'client/index.ts')!;
+  const exported = index.source.statements.filter(ts.isExportDeclaration).flatMap((declaration) => {
+    const path = resolveImport(index.path, (declaration.moduleSpecifier as ts.StringLiteral).text);
+    const names = (declaration.exportClause as ts.NamedExports).elements.map(({ name }) => name.text);
+    return names.map((name) => ({ path, name }));
+  });
+  t.ok(exported.length > 0);
+  t.same(
+    exported.filter(({ path, name }) => isUndocumented(path, name)),
+    [],
+  );
+});
+
+test('the README names every folder of src', async (t) => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, layout] = /\n## Layout\n([\s\S]*?)\n## /.exec(readme) ?? [];
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  for (const { name } of folders) t.match(layout, `\`${name}/\``, name);
+});
+
+test('the lock file names no host that packages come from', async (t) => {
+  t.notMatch(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), '"resolved": "http');
+});
+
+function filesBelow(folder: string, name: RegExp): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && name.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).replaceAll('\\', '/'))
+    .sort();
+}
+
+function readModule(file: string): Module {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+  const imports: Import[] = [];
+  const add = (specifier: ts.Node | undefined, isType: boolean) => {
+    if (specifier && ts.isStringLiteral(specifier)) imports.push({ specifier: specifier.text, isType });
+  };
+  for (const node of nodesOf(source)) {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.isTypeOnly ?? false);
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node))
+      add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
+    else if (ts.isCallExpression(node) && /^(?:import|require)$/.test(node.expression.getText()))
+      add(node.arguments[0], false);
+  }
+  return { path: file.slice('src/'.length), text, source, imports };
+}
+
+/** The node and everything below it. */
+function nodesOf(node: ts.Node): ts.Node[] {
+  const nodes = [node];
+  ts.forEachChild(node, (child) => {
+    nodes.push(...nodesOf(child));
+  });
+  return nodes;
+}
+
+/** `crypto/pool.ts` lies in the room `crypto`; `clock.ts` is one, and `signer.ts` lies in `pipeline`. */
+function roomOf(path: string): string {
+  const [first] = path.replace(/\.ts$/, '').split('/') as [string];
+  return path.includes('/') || first in ROOMS ? first : 'pipeline';
+}
+
+/** The room or module that an entry of the table names. */
+function moduleOf(entry: string): string {
+  return entry.replace(/^type /, '');
+}
+
+function isAllowed(allowed: readonly string[], target: string, isType: boolean): boolean {
+  return allowed.some((entry) => {
+    const name = moduleOf(entry);
+    if (entry !== name && !isType) return false;
+    return name.includes('/') ? `${name}.ts` === target : name === roomOf(target);
+  });
+}
+
+function resolveImport(path: string, specifier: string): string {
+  return posix.normalize(posix.join(dirname(path), specifier)).replace(/\.js$/, '.ts');
+}
+
+function valueImports({ path, imports }: Module): string[] {
+  return imports
+    .filter(({ specifier, isType }) => specifier.startsWith('.') && !isType)
+    .map(({ specifier }) => resolveImport(path, specifier));
+}
+
+/** Names of the outer world that a module uses as values. */
+function effectsIn(source: ts.SourceFile): string[] {
+  return nodesOf(source)
+    .filter((node) => ts.isIdentifier(node) && EFFECTS.has(node.text))
+    .filter((node) => !ts.isTypeReferenceNode(node.parent) && nameOf(node.parent) !== node)
+    .map((node) => `${node.getText()} in line ${lineOf(source, node)}`);
+}
+
+/** The name that a declaration or a property access brings along, which stands for nothing outside. */
+function nameOf(node: ts.Node): ts.Node | undefined {
+  return 'name' in node ? (node.name as ts.Node) : undefined;
+}
+
+function lineOf(source: ts.SourceFile, node: ts.Node): number {
+  return source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+}
+
+/** Whether the module declares a function or class of that name without a docstring. */
+function isUndocumented(path: string, name: string): boolean {
+  const { source } = modules.find((module) => module.path === path)!;
+  return source.statements.some(
+    (statement) =>
+      (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) &&
+      statement.name?.text === name &&
+      ts.getJSDocCommentsAndTags(statement).length === 0,
+  );
+}
