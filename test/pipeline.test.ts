@@ -300,3 +300,23 @@ test('many are signed on another thread, each with its own signature', async (t)
     t.match(verifyAggregate(text)[0], { ok: true });
   }
 });
+
+test('after a restart inputs that still count make prices again, and replays stay refused', async (t) => {
+  const dir = t.testdir();
+  const before = await PipelineHarness.start(t, { assets, publishers, dir });
+  const message = messageOf(first!, { BTCUSD: 100n }, START_NS);
+  atOnce(before.pipeline.publish(newSession(), message));
+  before.endTurn();
+  const { signedAtNs } = before.pipeline.latest(bitcoin)!;
+  await before.stop();
+
+  const after = await PipelineHarness.start(t, { assets, publishers, dir });
+  after.pipeline.restore();
+  t.equal(after.table.price(bitcoin.index), 100n);
+  t.equal(after.pipeline.latest(bitcoin)?.signedAtNs, signedAtNs);
+  const again = atOnce(after.pipeline.publish(newSession(), message));
+  t.equal(again.rejected.get('BTCUSD'), 'timestamp is not newer than the last accepted one');
+  after.endTurn();
+  after.advanceMs(500);
+  t.ok(after.pipeline.latest(bitcoin)!.signedAtNs > signedAtNs);
+});

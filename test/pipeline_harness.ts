@@ -59,6 +59,8 @@ export class PipelineHarness {
     readonly store: Store,
     /** How many could not be signed, and why. */
     readonly failures: readonly (readonly [count: number, reason: string])[],
+    /** Frees the folder. */
+    readonly stop: () => Promise<void>,
     deferred: (() => void)[],
   ) {
     this.#deferred = deferred;
@@ -70,10 +72,12 @@ export class PipelineHarness {
     const pool = await createCryptoPool({ threads });
     const those = publishers.map(({ publisher }) => publisher);
     const store = await openStore({ dir, assets, publishers: those, candleRetentionMs: 86_400_000, clock });
-    t.teardown(async () => {
-      await pool.close();
-      await store.close();
-    });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= pool.close().then(() => store.close());
+      return stopped;
+    };
+    t.teardown(stop);
     const catalogue = new Catalogue({ assets, publishers: those });
     const table = new PriceTable(assets.map(({ id }) => id));
     const counters = createCounters();
@@ -121,7 +125,7 @@ export class PipelineHarness {
       },
       defer,
     });
-    return new PipelineHarness(pipeline, clock, table, counters, store, failures, deferred);
+    return new PipelineHarness(pipeline, clock, table, counters, store, failures, stop, deferred);
   }
 
   /** Does what was deferred to the end of the turn, until nothing is. */

@@ -57,7 +57,6 @@ export class Harness {
     const assets = ids.map((id, index) => ({ id, index: index as AssetIndex, symbol: `ASSET${id}` }));
     const options = {
       table: this.table,
-      symbols: assets.map(({ symbol }) => symbol),
       catalogue: { assets, listed: assets },
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
