@@ -4,9 +4,9 @@ import { encodedAssetId } from '../src/crypto/evm.js';
 import { NS_PER_SECOND } from '../src/model/time.js';
 import type { PublishOutcome } from '../src/pipeline.js';
 import { aggregateJson } from '../src/server/aggregate_json.js';
-import type { AggregateSigner } from '../src/signer.js';
 import { START_NS, sampleAsset } from './model/sample.js';
 import {
+  atOnce,
   messageOf,
   newSession,
   PipelineHarness,
@@ -23,13 +23,6 @@ const publishers = [first, second, stark];
 /** Enough at once that a pool with a thread verifies and signs there. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
-const MS = 1_000_000n;
-
-function atOnce(outcome: PublishOutcome | Promise<PublishOutcome>): PublishOutcome & { ok: true } {
-  if (outcome instanceof Promise) throw new Error('not at once');
-  if (!outcome.ok) throw new Error(outcome.error);
-  return outcome;
-}
 
 test('a price goes the whole way: accepted, streamed, signed, and it verifies offline', async (t) => {
   const harness = await PipelineHarness.start(t, { assets, publishers });
@@ -203,102 +196,30 @@ test('when too many updates wait for verification, more are refused', async (t) 
   const hundred = Array.from({ length: 100 }, (_, index) =>
     sampleAsset({ index, id: index, symbol: `A${index}` }),
   );
-  const harness = await PipelineHarness.start(t, { assets: hundred, publishers, threads: 1 });
-  const prices = Object.fromEntries(hundred.map(({ symbol }) => [symbol, 1n]));
-  const text = messageOf(first!, prices, START_NS);
-  const outcomes = Array.from({ length: 201 }, () => harness.pipeline.publish(newSession(), text));
+  const harness = await PipelineHarness.start(t, { assets: hundred, publishers });
+  const session = newSession();
+  let letGo = () => {};
+  session.tail = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { BTCUSD: update } = JSON.parse(messageOf(first!, { BTCUSD: 1n }, START_NS)).data;
+  const data = Object.fromEntries(
+    hundred.map(({ symbol }) => {
+      const signed = { ...update.signed_price, external_asset_id: symbol };
+      return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
+    }),
+  );
+  // What waits for the message before it waits as well, and a wrong hash is quickly found.
+  const text = JSON.stringify({ type: 'signed_prices', data });
+  const outcomes = Array.from({ length: 200 }, () => harness.pipeline.publish(session, text));
   t.equal(harness.pipeline.updatesWaiting, 20_000);
-  const last = atOnce(outcomes.pop()!);
-  t.same(last.accepted, []);
+  const last = atOnce(harness.pipeline.publish(newSession(), text));
   t.equal(last.rejected.get('A99'), 'overloaded: too many updates wait for verification');
+  letGo();
   await Promise.all(outcomes);
   t.equal(harness.pipeline.updatesWaiting, 0);
-  t.equal(harness.counters.updatesAccepted, 100);
-});
-
-/** Holds each batch until it is let go. */
-function gated() {
-  const waiting: { release: () => void; fail: () => void }[] = [];
-  const through = (signer: AggregateSigner): AggregateSigner => ({
-    ...signer,
-    sign: async (type, aggregates) => {
-      await new Promise<void>((resolve, reject) => {
-        waiting.push({ release: resolve, fail: () => reject(new Error('no signer')) });
-      });
-      return signer.sign(type, aggregates);
-    },
-  });
-  const next = async (outcome: 'release' | 'fail' = 'release') => {
-    waiting.shift()![outcome]();
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-  return { through, waiting, next };
-}
-
-test('while a batch is being signed the next gathers, and times of signatures only grow', async (t) => {
-  const { through, waiting, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  const { pipeline, clock } = harness;
-  const session = newSession();
-  const put = (price: bigint, timestampNs: bigint) => {
-    atOnce(pipeline.publish(session, messageOf(first!, { BTCUSD: price }, timestampNs)));
-    harness.endTurn();
-  };
-  put(100n, START_NS);
-  put(200n, START_NS + 1n);
-  clock.advance(-MS);
-  put(300n, START_NS + 2n);
-  t.equal(waiting.length, 1);
-  t.equal(pipeline.latest(bitcoin), undefined);
-  await next();
-  t.equal(waiting.length, 1, 'one batch for the two that gathered');
-  const { price, signedAtNs } = pipeline.latest(bitcoin)!;
-  t.equal(price, 100n);
-  await next();
-  t.equal(waiting.length, 0);
-  t.equal(pipeline.latest(bitcoin)!.price, 300n);
-  t.ok(pipeline.latest(bitcoin)!.signedAtNs > signedAtNs, 'though the clock was stepped back');
-});
-
-test('a price that ends while its signature is made is not served', async (t) => {
-  const { through, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.pipeline.publish(newSession(), messageOf(first!, { BTCUSD: 100n }, START_NS)));
-  harness.endTurn();
-  harness.advanceMs(60_010);
-  t.equal(harness.counters.assetsEnded, 1);
-  await next();
-  await harness.store.durable();
-  t.equal(harness.pipeline.latest(bitcoin), undefined);
-  t.equal(harness.store.latest(bitcoin), undefined);
-});
-
-test('a batch that cannot be signed is counted, and the next one is signed', async (t) => {
-  const { through, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.pipeline.publish(newSession(), messageOf(first!, { BTCUSD: 100n }, START_NS)));
-  harness.endTurn();
-  await next('fail');
-  t.equal(harness.counters.signingFailures, 1);
-  t.same(harness.failures, [[1, 'no signer']]);
-  harness.advanceMs(500);
-  await next();
-  t.match(harness.pipeline.latest(bitcoin), { trigger: 'clock', price: 100n });
-});
-
-test('many are signed on another thread, each with its own signature', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets: many, publishers, threads: 1 });
-  await harness.pipeline.publish(newSession(), messageOf(first!, pricesOfMany(7n), START_NS));
-  harness.endTurn();
-  t.equal(harness.pipeline.latest(many[0]!), undefined, 'not yet');
-  while (harness.counters.aggregatesSigned < many.length)
-    await new Promise((resolve) => setImmediate(resolve));
-  for (const asset of many) {
-    const text = aggregateJson(harness.pipeline.latest(asset)!, 'service', (symbol) =>
-      encodedAssetId(symbol, 'base64'),
-    );
-    t.match(verifyAggregate(text)[0], { ok: true });
-  }
+  const message = messageOf(first!, { A0: 1n }, START_NS);
+  t.same(atOnce(harness.pipeline.publish(newSession(), message)).accepted, ['A0']);
 });
 
 test('after a restart inputs that still count make prices again, and replays stay refused', async (t) => {

@@ -9,7 +9,7 @@ import { secp256k1 } from '../src/crypto/secp256k1.js';
 import type { Asset, Publisher, SignatureType } from '../src/model/asset.js';
 import { parseHex } from '../src/model/hex.js';
 import { NS_PER_SECOND } from '../src/model/time.js';
-import { Pipeline, type PublisherSession } from '../src/pipeline.js';
+import { Pipeline, type PublisherSession, type PublishOutcome } from '../src/pipeline.js';
 import { type AggregateSigner, createAggregateSigner } from '../src/signer.js';
 import { openStore, type Store } from '../src/store/store.js';
 import { NO_SCHEDULE } from '../src/stream/encoder.js';
@@ -156,4 +156,11 @@ export function messageOf(
     signer.sign({ symbol, price, timestampNs }),
   );
   return publishMessage('t1', updates);
+}
+
+/** An outcome that no other thread had to be waited for. */
+export function atOnce(outcome: PublishOutcome | Promise<PublishOutcome>): PublishOutcome & { ok: true } {
+  if (outcome instanceof Promise) throw new Error('not at once');
+  if (!outcome.ok) throw new Error(outcome.error);
+  return outcome;
 }

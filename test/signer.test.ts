@@ -62,7 +62,7 @@ for (const threads of [0, 1]) {
     t.teardown(() => pool.close());
     const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
     for (const signatureType of ['evm', 'stark'] as const) {
-      const batch = Array.from({ length: 12 }, (_, index) =>
+      const batch = Array.from({ length: 8 }, (_, index) =>
         unsigned(sampleAsset({ symbol: `A${index}`, signatureType, index }), 10n ** 20n + BigInt(index)),
       );
       for (const some of [batch.slice(0, 1), batch]) {
@@ -117,7 +117,7 @@ test('any price that fits 16 bytes is signed, below zero too for EVM', async () 
       const [signed] = await signer.sign('evm', [unsigned(sampleAsset(), value)]);
       return reportOf(signed!).ok;
     }),
-    { numRuns: 10 },
+    { numRuns: 5 },
   );
 });
 
