@@ -41,7 +41,7 @@ export interface Service {
   staleAssets(): number;
   /** Puts a changed configuration in force without closing anything that need not. */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Closes all sockets with 1001, writes what is waiting and frees the ports. */
+  /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
   stop(): Promise<void>;
 }
 
@@ -171,6 +171,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
   });
 
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    await doors!.drain();
+    await ticker.stop();
+    await pool.close();
+    await store.close();
+    doors!.close();
+  }
+
   return {
     port: doors.port,
     adminPort: doors.adminPort,
@@ -187,13 +196,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       doors!.reload(nextConfig.tokens, routes());
       stream.reload(catalogue);
     },
-    async stop() {
-      await doors!.drain();
-      await ticker.stop();
-      await pool.close();
-      await store.close();
-      doors!.close();
-    },
+    stop: () => (stopped ??= stop()),
   };
 }
 
