@@ -31,7 +31,10 @@ export function writeResults(file: string, results: Results): void {
     2,
   );
   // Arrays of numbers stay on one line: they are the rounds, and there are many.
-  writeFileSync(file, `${text.replace(/\[[\d\s.,e+-]*\]/g, (list) => list.replace(/\s+/g, ' '))}\n`);
+  writeFileSync(
+    file,
+    `${text.replace(/\[[\d\s.,e+-]*\]/g, (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`)}\n`,
+  );
 }
 
 /** `results` with these rows in the place of earlier ones, in the order of `names`. */

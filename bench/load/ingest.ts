@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { SignatureType } from '../../src/model/asset.js';
-import { TOKEN, writeConfig } from './catalogue.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
+import { writeConfig } from './catalogue.js';
+import { clientFrame } from './frame_socket.js';
 import { readMetrics } from './metrics.js';
+import { openPublisher } from './publishers.js';
 import { type ServerProcess, startService } from './server_process.js';
-import { REJECTED_MESSAGE, Updates } from './updates.js';
+import { Updates } from './updates.js';
 import { measureUsage, type Usage } from './usage.js';
 
 export interface IngestLoad {
@@ -32,46 +33,25 @@ export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const config = writeConfig({ signatureType, assets, publishers, clockPeriod: '60s' });
   const service = await startService(config.file, load.nodeOptions);
   try {
-    const sockets = await openPublishers(service, signatureType, publishers);
+    const sockets = await Promise.all(
+      Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),
+    );
+    const send = (frames: readonly Buffer[]) =>
+      Promise.all(sockets.map((socket, publisher) => socket.settle(frames[publisher]!)));
     const batches = new Batches(load);
     const warmUp = batches.take(load.warmUpUpdates);
     const batch = batches.take(load.updates);
-    await sendAll(sockets, warmUp);
+    await send(warmUp);
     const before = await accepted(service);
     const end = measureUsage(service);
-    await sendAll(sockets, batch);
+    await send(batch);
     const usage = end();
     assert.equal((await accepted(service)) - before, load.updates, 'every update is accepted');
-    for (const { socket } of sockets) socket.close();
+    for (const socket of sockets) socket.close();
     return { ...usage, updatesPerCpuSecond: load.updates / usage.serverCpuSeconds };
   } finally {
     await service.stop();
   }
-}
-
-interface PublisherSocket {
-  readonly socket: FrameSocket;
-  onReply: (text: string) => void;
-}
-
-function openPublishers(
-  { port }: ServerProcess,
-  signatureType: SignatureType,
-  publishers: number,
-): Promise<PublisherSocket[]> {
-  return Promise.all(
-    Array.from({ length: publishers }, async () => {
-      let publisher: PublisherSocket | undefined;
-      const socket = await openFrameSocket({
-        port,
-        path: `/${signatureType}/publish`,
-        token: TOKEN,
-        onFrame: (payload) => publisher!.onReply(payload.toString()),
-      });
-      publisher = { socket, onReply: () => {} };
-      return publisher;
-    }),
-  );
 }
 
 /** Cuts the endless row of updates into messages; publishers and assets take turns. */
@@ -99,21 +79,6 @@ class Batches {
     }
     return frames.map((those) => Buffer.concat(those));
   }
-}
-
-async function sendAll(sockets: readonly PublisherSocket[], batch: readonly Buffer[]): Promise<void> {
-  await Promise.all(
-    sockets.map(
-      (publisher, i) =>
-        new Promise<void>((resolve, reject) => {
-          publisher.onReply = (text) => {
-            if (text.includes('"rejected":{"?"')) resolve();
-            else reject(new Error(text));
-          };
-          publisher.socket.write(Buffer.concat([batch[i]!, clientFrame(REJECTED_MESSAGE)]));
-        }),
-    ),
-  );
 }
 
 async function accepted(service: ServerProcess): Promise<number> {

@@ -31,7 +31,7 @@ export class Updates {
 
   /** A `signed_prices` message with one update of each asset. */
   message(publisher: number, assets: readonly number[]): string {
-    return wrap(assets.map((asset) => this.update(publisher, asset).text));
+    return publishMessage(assets.map((asset) => this.update(publisher, asset).text));
   }
 
   /** One update: its price, and its entry in `data`. */
@@ -67,12 +67,13 @@ export class Updates {
 }
 
 /** A message that is answered with a rejection, behind the effect of all that was sent before on its connection. */
-export const REJECTED_MESSAGE = wrap([
+export const REJECTED_MESSAGE = publishMessage([
   '"?":{"asset_id":"?","signed_price":{"publisher_key":"0x0","external_asset_id":"?","signature_type":"evm",' +
     '"price":"0","timestamped_signature":{"signature":{"r":"0x0","s":"0x0"},"timestamp":0,"msg_hash":"0x0"}}}',
 ]);
 
-function wrap(entries: readonly string[]): string {
+/** A `signed_prices` message of entries that {@link Updates.update} made. */
+export function publishMessage(entries: readonly string[]): string {
   return `{"type":"signed_prices","trace_id":"bench","data":{${entries.join()}}}`;
 }
 
