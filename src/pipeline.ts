@@ -147,6 +147,7 @@ export class Pipeline {
         (publisher) => (fits ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
         nowNs,
       );
+      this.#expireWith(book);
       this.#repriced(book, nowNs);
     }
   }
