@@ -213,7 +213,9 @@ export class Pipeline {
         return;
       }
       accepted.push(candidate.raw.symbol);
-      this.#put(candidate.publisher, toPublisherPrice(candidate), nowNs);
+      // As it is configured now, which may have changed while the signature was verified.
+      const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
+      this.#put(publisher, toPublisherPrice(candidate), nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
