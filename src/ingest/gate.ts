@@ -64,7 +64,7 @@ export class Gate {
 
   /** Puts back what was last accepted before a restart. */
   restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
-    this.#replay.record(asset, publisher, timestampNs, msgHash);
+    this.#replay.restore(asset, publisher, timestampNs, msgHash);
   }
 
   /** @returns the candidate, or the reason why the update is refused. */
