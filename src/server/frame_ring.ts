@@ -34,10 +34,11 @@ export function ringBytesFor(frames: number, frameBytesMax: number): number {
 export class FrameWriter {
   readonly #ring: Ring;
   /** Counts like the reader's position. */
-  #written = 0;
+  #written: number;
 
   constructor(memory: SharedArrayBuffer) {
     this.#ring = new Ring(memory);
+    this.#written = this.#ring.taken();
   }
 
   /** @returns `false` when the reader is so far behind that the frame does not fit. */
@@ -64,10 +65,11 @@ export class FrameReader {
   readonly #ring: Ring;
   /** The bytes leave the ring before they are used: native code need not know of shared memory. */
   #frame = new Uint8Array(4096);
-  #read = 0;
+  #read: number;
 
   constructor(memory: SharedArrayBuffer) {
     this.#ring = new Ring(memory);
+    this.#read = this.#ring.taken();
   }
 
   /** The next frame, of which there must be one. */

@@ -39,8 +39,9 @@ export class Relay {
   readonly #exited: Promise<void>;
   #socketsAccepted = 0;
   #commands: RelayCommand[] = [];
-  /** Resolves to the port when the thread listens. @throws Error when it cannot. */
-  readonly listening: Promise<number>;
+  /** Resolves when the thread listens. @throws Error when it cannot. */
+  readonly listening: Promise<void>;
+  isListening = false;
 
   constructor(options: RelayOptions) {
     const { listen, host, ringBytes, allowedSha256, workerFile, onExit } = options;
@@ -67,9 +68,11 @@ export class Relay {
     this.listening = new Promise((resolve, reject) => {
       this.#worker.on('message', ({ events, weight }: RelayReport) => {
         for (const event of events) {
-          if (event.on === 'listening') resolve(event.port);
-          else if (event.on === 'failed') reject(new Error(event.error));
-          else this.#take(event);
+          if (event.on === 'failed') reject(new Error(event.error));
+          else if (event.on === 'listening') {
+            this.isListening = true;
+            resolve();
+          } else this.#take(event);
         }
         Atomics.add(this.#handled, 0, weight);
         Atomics.notify(this.#handled, 0);
@@ -158,6 +161,7 @@ export class Relay {
         events.oversize(event.messageBytes);
         break;
       case 'lagged':
+        this.#setAside.delete(socket);
         events.lagged(event.sequence);
         this.#do({ do: 'heedLag', socket: event.socket });
         break;

@@ -47,7 +47,7 @@ export type RelayEvent =
   | { readonly on: 'dropped'; readonly socket: number }
   | { readonly on: 'closed'; readonly socket: number }
   | { readonly on: 'echo' }
-  | { readonly on: 'listening'; readonly port: number }
+  | { readonly on: 'listening' }
   | { readonly on: 'failed'; readonly error: string };
 
 /** The events of one turn of a relay's event loop. */

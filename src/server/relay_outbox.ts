@@ -27,13 +27,14 @@ export class RelayOutbox {
 
   /** @param textLength of the text that the event carries. */
   post(event: RelayEvent, textLength = 0): void {
-    if (this.#events.length === 0) setImmediate(() => this.#send());
+    if (this.#events.length === 0) setImmediate(() => this.send());
     this.#events.push(event);
     this.#weight += EVENT_WEIGHT + textLength;
-    if (this.#weight >= REPORT_WEIGHT) this.#send();
+    if (this.#weight >= REPORT_WEIGHT) this.send();
   }
 
-  #send(): void {
+  /** Sends what is together. */
+  send(): void {
     if (this.#events.length === 0) return;
     const report: RelayReport = { events: this.#events, weight: this.#weight };
     this.#port.postMessage(report);

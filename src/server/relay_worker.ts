@@ -93,10 +93,11 @@ parentPort!.on('message', (commands: readonly RelayCommand[]) => {
 listen(ws, app, start.listen, 'shared').then(
   (opened) => {
     listening = opened;
-    outbox.post({ on: 'listening', port: opened.port });
+    outbox.post({ on: 'listening' });
   },
   (error: Error) => {
     outbox.post({ on: 'failed', error: error.message });
+    outbox.send();
     parentPort!.close();
   },
 );

@@ -38,8 +38,7 @@ const REPLACEMENT_DELAY_MS = 100;
  * @throws Error when the address is in use or TLS cannot start.
  */
 export async function openRelays(ws: typeof uWS, options: RelaysOptions): Promise<Front> {
-  if (options.listen.port !== 0) await checkPortIsFree(ws, options.listen);
-  const front = new RelayFront(options);
+  const front = new RelayFront(options, await findPort(ws, options.listen));
   try {
     await front.start();
   } catch (error) {
@@ -49,34 +48,37 @@ export async function openRelays(ws: typeof uWS, options: RelaysOptions): Promis
   return front;
 }
 
-/** Threads share a port, and another service's would join in: so one look that shares nothing. */
-async function checkPortIsFree(ws: typeof uWS, at: ListenOptions): Promise<void> {
-  (await listen(ws, createApp(ws, at), at)).close();
+/**
+ * The port, picked where it is to be. Threads share it, and those of another service would join in silently, so it is
+ * first taken exclusively; and a port that uWebSockets.js picks is never shared.
+ */
+async function findPort(ws: typeof uWS, at: ListenOptions): Promise<number> {
+  const listening = await listen(ws, createApp(ws, at), at);
+  listening.close();
+  return listening.port;
 }
 
 class RelayFront implements Front {
   readonly #options: RelaysOptions;
   readonly #ringBytes: number;
   readonly #relays = new Set<Relay>();
-  #replacements = new Set<NodeJS.Timeout>();
+  readonly #replacements = new Set<NodeJS.Timeout>();
   #stopping = false;
-  port: number;
 
-  constructor(options: RelaysOptions) {
+  constructor(
+    options: RelaysOptions,
+    readonly port: number,
+  ) {
     this.#options = options;
     this.#ringBytes = Math.max(RING_BYTES_MIN, ringBytesFor(RING_FRAMES_MIN, options.frameBytesMax));
-    this.port = options.listen.port;
   }
 
   get threads(): number {
-    return this.#relays.size;
+    return [...this.#relays].filter(({ isListening }) => isListening).length;
   }
 
-  /** The first thread picks the port where that is 0. */
   async start(): Promise<void> {
-    this.port = await this.#open().listening;
-    const others = Array.from({ length: this.#options.threads - 1 }, () => this.#open().listening);
-    await Promise.all(others);
+    await Promise.all(Array.from({ length: this.#options.threads }, () => this.#open().listening));
   }
 
   publish(topic: number, frame: Uint8Array, sequence: number): void {
