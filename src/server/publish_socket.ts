@@ -1,5 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import type { Pipeline, PublisherSession, PublishOutcome } from '../pipeline.js';
+import { ACKS, type Ack, DEFAULT_ACK } from './messages.js';
 import type { Endpoint, OpenSocket, Socket } from './socket.js';
 
 export interface PublishEndpointOptions {
@@ -11,10 +12,6 @@ export interface PublishEndpointOptions {
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
 }
-
-/** Whether each message is answered, and when (contract §7). */
-const ACKS = ['true', 'false', 'durable'] as const;
-type Ack = (typeof ACKS)[number];
 
 /** Above our own limit, which is answered; past this the connection ends without a close frame. */
 const PARSER_HEADROOM = 4;
@@ -44,7 +41,7 @@ function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): 
     },
     scope: 'publish',
     accept(query, token) {
-      const ack = query.get('ack') ?? 'false';
+      const ack = query.get('ack') ?? DEFAULT_ACK;
       if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
       return openPublisher({ type, rights: token, tail: undefined }, ack, options);
     },

@@ -174,3 +174,22 @@ test('two that are too far from their mean count neither', async (t) => {
   put(book, 2, 100n);
   t.equal(book.price, 100n);
 });
+
+test('a changed configuration takes effect on the inputs that are there', async (t) => {
+  const book = new AssetBook(sampleAsset({ aggregation: 'average' }));
+  put(book, 0, 10n);
+  put(book, 1, 20n);
+  put(book, 2, 60n);
+  t.equal(book.price, 30n);
+  const heavier = { ...publishers[1]!, weight: publishers[0]!.weight * 3n };
+  const weighted = sampleAsset({ aggregation: 'weighted average' });
+  book.reload(weighted, (by) => [publishers[0], heavier, undefined][by.index], START_NS);
+  t.equal(book.price, 17n, '(10 + 3 * 20) / 4');
+  t.equal(book.size, 2);
+  book.reload(sampleAsset({ minPublishers: 3 }), (by) => by, START_NS);
+  t.equal(book.price, undefined);
+  book.reload(sampleAsset({ minPublishers: 2 }), (by) => by, START_NS);
+  t.equal(book.price, 15n);
+  book.reload(sampleAsset(), () => undefined, START_NS);
+  t.same([book.price, book.size, book.expiresAtNs], [undefined, 0, undefined]);
+});

@@ -1,4 +1,6 @@
 import { test } from 'tap';
+import type { AssetIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 test('a request with an id is answered with the whole set, one without is not', async (t) => {
@@ -131,4 +133,36 @@ test('a connection that closes with a change pending is sent nothing more', asyn
   harness.endTurn();
   t.same(client.news(), []);
   t.same(other.news(), ['1=5']);
+});
+
+test('a changed catalogue takes assets and rights from connections, and adds new assets', async (t) => {
+  const harness = new Harness({ ids: [3, 1] });
+  let mayAll = true;
+  const client = harness.connect(REAL_TIME, (symbol) => mayAll || symbol !== 'A');
+  client.subscribe(1, 3);
+  harness.price(1, 10n);
+  harness.price(3, 30n);
+  harness.endTurn();
+  harness.advanceMs(2);
+  t.same(client.news(), ['1=10 3=30']);
+  const assets = ['A', 'B', 'C'].map((symbol, index) => ({
+    symbol,
+    index: index as AssetIndex,
+    id: index + 50,
+  }));
+  mayAll = false;
+  harness.table.resize(assets.map(({ id }) => id));
+  harness.engine.reload({ assets, listed: assets });
+  client.say({ type: 'subscribe', assets: [52], id: 1 });
+  t.same(client.replies, [{ type: 'subscribe', id: 1, assets: [51, 52], invalid: [] }]);
+  client.subscribe(1);
+  t.match(client.replies.at(-1), { error: 'unknown asset IDs, or not covered by the token: 1' });
+  harness.table.set(1 as AssetIndex, 11n as Price);
+  harness.table.set(2 as AssetIndex, 22n as Price);
+  harness.engine.priceChanged(1 as AssetIndex);
+  harness.advanceMs(2);
+  t.same(client.news(), ['51=11 52=22']);
+  harness.engine.reload({ assets, listed: [] });
+  t.equal(harness.engine.groupCount, 0);
+  t.equal(client.topics.size, 0);
 });

@@ -1,13 +1,14 @@
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
-import { type Price, readPrice } from '../../src/model/price.js';
+import type { Price } from '../../src/model/price.js';
 import { NO_SCHEDULE, type PayloadSignature } from '../../src/stream/encoder.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import type { StreamConnection, StreamSession } from '../../src/stream/session.js';
 import { FakeClock } from '../model/sample.js';
+import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;
 export const SIGNING_KEY = Buffer.alloc(32, 5);
@@ -17,17 +18,6 @@ export const REAL_TIME: StreamOptions = {
   marketStatus: false,
 };
 export const SIGNED_REAL_TIME: StreamOptions = { ...REAL_TIME, messageType: 'signed_ecdsa' };
-
-/** A frame as a client reads it, and when it was handed to its socket. */
-export interface ReceivedFrame {
-  readonly type: string;
-  readonly ts: bigint;
-  readonly sentAtNs: bigint;
-  /** By streaming ID, in the order of the frame. */
-  readonly prices: ReadonlyMap<number, bigint>;
-  readonly statuses: ReadonlyMap<number, number>;
-  readonly text: string;
-}
 
 export interface EngineOptions {
   readonly ids?: readonly number[];
@@ -57,7 +47,6 @@ export class Harness {
     const assets = ids.map((id, index) => ({ id, index: index as AssetIndex, symbol: `ASSET${id}` }));
     const options = {
       table: this.table,
-      symbols: assets.map(({ symbol }) => symbol),
       catalogue: { assets, listed: assets },
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
@@ -245,30 +234,4 @@ export class Client implements StreamConnection {
 function signOne(digest: Uint8Array): PayloadSignature {
   const { signature, recovery } = secp256k1.sign(digest, SIGNING_KEY);
   return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
-}
-
-/** Reads a frame with nothing of the encoder; `undefined` for replies. */
-function readFrame(text: string, sentAtNs: bigint): ReceivedFrame | undefined {
-  const message = JSON.parse(text.replace(/"ts":(\d+)/, '"ts":"$1"'));
-  const { type } = message;
-  const prices = new Map<number, bigint>();
-  const statuses = new Map<number, number>();
-  if (type === 'unsigned') {
-    for (const { id, v, ms } of message.a) {
-      prices.set(id, BigInt(v));
-      if (ms !== undefined) statuses.set(id, ms);
-    }
-    return { type, ts: BigInt(message.ts), sentAtNs, prices, statuses, text };
-  }
-  if (type !== 'signed_ecdsa') return undefined;
-  const body = Buffer.from(message.p.slice(2 + 130), 'hex');
-  const isVersioned = body[0] === 0xff;
-  const headerBytes = isVersioned ? 14 : 10;
-  const entryBytes = isVersioned ? 19 : 18;
-  for (let at = headerBytes; at < body.length; at += entryBytes) {
-    const id = body.readUInt16BE(at);
-    prices.set(id, readPrice(body, at + 2));
-    if (isVersioned) statuses.set(id, body[at + 18]!);
-  }
-  return { type, ts: body.readBigUInt64BE(headerBytes - 8), sentAtNs, prices, statuses, text };
 }

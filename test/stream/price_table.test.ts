@@ -29,3 +29,16 @@ test('an asset that ended is not live, and its next price is a change even when 
   t.equal(table.live[first], 1);
   t.equal(table.changedAt[first], 2);
 });
+
+test('with more assets or other IDs the prices stay, under the new IDs', async (t) => {
+  const table = new PriceTable([4, 9]);
+  table.set(first, 5n as Price);
+  table.resize([9, 4, 7]);
+  t.same([...table.live], [1, 0, 0]);
+  t.equal(table.price(first), 5n);
+  t.equal(table.closedTexts[first], ',{"id":9,"v":"5"}');
+  t.equal(table.entries.readUInt16BE(0), 9);
+  t.equal(table.entries.readBigUInt64BE(10), 5n);
+  t.equal(table.set(2 as AssetIndex, 1n as Price), true);
+  t.equal(table.changedAt[2], 2);
+});
