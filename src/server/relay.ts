@@ -25,6 +25,9 @@ export interface RelayCounters {
   relayOverruns: number;
 }
 
+/** How long the end of the service waits for a thread that hangs. */
+const EXIT_MS_MAX = 3_000;
+
 /** A thread that serves sockets, as the main thread sees it: does for them what a local front does for its own. */
 export class Relay {
   readonly #options: RelayOptions;
@@ -98,10 +101,17 @@ export class Relay {
     this.#do({ do: 'stopListening' });
   }
 
-  /** Closes what is open and ends the thread. @returns when it has ended. */
-  exit(): Promise<void> {
+  /** Closes what is open and ends the thread. @returns when it has ended, or hangs and can be waited for no longer. */
+  async exit(): Promise<void> {
     this.#do({ do: 'exit' });
-    return this.#exited;
+    let patience: NodeJS.Timeout | undefined;
+    const hangs = new Promise<void>((resolve) => {
+      patience = setTimeout(resolve, EXIT_MS_MAX);
+    });
+    await Promise.race([this.#exited, hangs]);
+    clearTimeout(patience);
+    // It must not keep the process, and to end it from here, inside native code, would abort the process.
+    this.#worker.unref();
   }
 
   /** The commands of one turn of the event loop travel together. */
