@@ -40,24 +40,25 @@ test('messages and their answers', async (t) => {
     }
   });
 
-  await t.test('with ack every message is answered, asset by asset', async (t) => {
-    const socket = await openPublisher(service);
-    const { type, accepted, rejected } = await publish(socket, {
-      SOLUSD: update('SOLUSD'),
-      XRPUSD: { ...update('XRPUSD'), asset_id: 'SOLUSD' },
-      BTCUSD: update('BTCUSD'),
+  for (const ack of ['true', 'durable'])
+    await t.test(`with ack=${ack} every message is answered, asset by asset`, async (t) => {
+      const socket = await openPublisher(service, 'evm', { query: `?ack=${ack}` });
+      const { type, accepted, rejected } = await publish(socket, {
+        SOLUSD: update('SOLUSD'),
+        XRPUSD: { ...update('XRPUSD'), asset_id: 'SOLUSD' },
+        BTCUSD: update('BTCUSD'),
+      });
+      t.equal(type, 'ack');
+      t.same(accepted, ['SOLUSD', 'BTCUSD']);
+      t.match(rejected, { XRPUSD: /asset_id/ });
+      t.same(Object.keys(rejected), ['XRPUSD']);
+      t.match(await answerTo(socket, messageOf('nothing', {})), { type: 'ack', accepted: [], rejected: {} });
+      const untraced = writeExactJson({ type: 'signed_prices', data: { ETHUSD: update('ETHUSD') } });
+      t.same(await answerTo(socket, untraced), { type: 'ack', accepted: ['ETHUSD'], rejected: {} });
+      const extra = `{"extra":[1.5,{"deep":null}],${messageOf('é"\\\u2028', { ETHUSD: update('ETHUSD') }).slice(1)}`;
+      t.match(await answerTo(socket, extra), { type: 'ack', trace_id: 'é"\\\u2028', accepted: ['ETHUSD'] });
+      await socket.close();
     });
-    t.equal(type, 'ack');
-    t.same(accepted, ['SOLUSD', 'BTCUSD']);
-    t.match(rejected, { XRPUSD: /asset_id/ });
-    t.same(Object.keys(rejected), ['XRPUSD']);
-    t.match(await answerTo(socket, messageOf('nothing', {})), { type: 'ack', accepted: [], rejected: {} });
-    const untraced = writeExactJson({ type: 'signed_prices', data: { ETHUSD: update('ETHUSD') } });
-    t.same(await answerTo(socket, untraced), { type: 'ack', accepted: ['ETHUSD'], rejected: {} });
-    const extra = `{"extra":[1.5,{"deep":null}],${messageOf('é"\\\u2028', { ETHUSD: update('ETHUSD') }).slice(1)}`;
-    t.match(await answerTo(socket, extra), { type: 'ack', trace_id: 'é"\\\u2028', accepted: ['ETHUSD'] });
-    await socket.close();
-  });
 
   await t.test('messages that are not what they should be', async (t) => {
     const socket = await openPublisher(service);

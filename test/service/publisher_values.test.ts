@@ -155,7 +155,7 @@ test('the values of an update', async (t) => {
       t.match(await socket.nextJson(), { accepted: ['BTCUSD'] }, text);
       const { timestamp } = update.signed_price.timestamped_signature;
       await latestWhen(service, 'BTCUSD', (aggregate) => aggregate.timestamp === timestamp);
-      const served = /"metadata":(.*)\}\]\}\}\}$/.exec(await latestText(service, 'BTCUSD'))?.[1];
+      const served = /"metadata":(.*)\}\]\}\}\}$/s.exec(await latestText(service, 'BTCUSD'))?.[1];
       t.equal(served && withoutEscapes(served), withoutEscapes(text));
     }
     for (const metadata of [5, 'text', [], true, 1.5])

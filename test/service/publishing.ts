@@ -82,13 +82,13 @@ export interface Aggregate {
 }
 
 /** The text of `/v1/prices/latest`. */
-export async function latestText(service: TestService, ...symbols: string[]): Promise<string> {
+export async function latestText(service: Pick<TestService, 'url'>, ...symbols: string[]): Promise<string> {
   return (await get(`${service.url}/v1/prices/latest?assets=${symbols.join()}`)).text();
 }
 
 /** The `data` of `/v1/prices/latest`. */
 export async function latestOf(
-  service: TestService,
+  service: Pick<TestService, 'url'>,
   ...symbols: string[]
 ): Promise<Record<string, Aggregate>> {
   return (parseExactJson(await latestText(service, ...symbols)) as { data: Record<string, Aggregate> }).data;
