@@ -29,7 +29,7 @@ export const evmIngest: Row = {
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
 const NOBLE_UPDATES: Readonly<Record<Scale, number>> = { full: 400, smoke: 20 };
-const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50, 1] };
+const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50] };
 const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
 
 function line(size: number): Line {
