@@ -20,7 +20,7 @@ import { type AggregateSigner, createAggregateSigner } from './signer.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { PriceTable } from './stream/price_table.js';
-import { Ticker } from './stream/ticker.js';
+import { Ticker } from './ticker.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -37,9 +37,11 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** Assets of the configuration that have no live price now. */
+  staleAssets(): number;
   /** Puts a changed configuration in force without closing anything that need not. */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Closes all sockets with 1001, writes what is waiting and frees the ports. */
+  /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
   stop(): Promise<void>;
 }
 
@@ -65,7 +67,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (secp256k1.implementation !== 'native')
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
   const counters = createCounters();
-  const pool = await createCryptoPool({ threads: Math.max(1, availableParallelism() - 1) });
+  const threads = planThreads(config.listen.threads, availableParallelism());
+  const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
 
   function derive(nextConfig: Config, keys: PrivateKeys, before?: Catalogue): InForce {
@@ -93,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
     },
     sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
-    publish: (topic, frame) => doors!.publish(topic, frame),
+    publish: (topic, frame, sequence) => doors!.publish(topic, frame, sequence),
     defer: setImmediate,
     limits: { ...config.limits, slowConsumerNs: BigInt(config.limits.slowConsumerMs) * NS_PER_MS },
     counters,
@@ -145,10 +148,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     table,
     sockets: () => doors!.sockets,
+    listenThreads: () => doors!.threads,
   });
   try {
     doors = await openDoors(webSockets, {
       config,
+      threads: threads.listen,
+      allowedSha256: options.env[UWS_SHA256_VARIABLE],
       routes: routes(),
       clock,
       stream,
@@ -169,10 +175,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
   });
 
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    await doors!.drain();
+    await ticker.stop();
+    await pool.close();
+    await store.close();
+    await doors!.close();
+  }
+
   return {
     port: doors.port,
     adminPort: doors.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));
       if (fixed.length > 0) logger.warn({ sections: fixed }, 'these sections take effect at the next start');
@@ -184,14 +200,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       doors!.reload(nextConfig.tokens, routes());
       stream.reload(catalogue);
     },
-    async stop() {
-      await doors!.drain();
-      await ticker.stop();
-      await pool.close();
-      await store.close();
-      doors!.close();
-    },
+    stop: () => (stopped ??= stop()),
   };
+}
+
+/**
+ * The main thread makes the prices and, where it is the only one, serves the sockets. The cores beside it are shared
+ * between serving and signatures.
+ */
+export function planThreads(
+  configured: number | 'auto',
+  cores: number,
+): { readonly listen: number; readonly crypto: number } {
+  const listen = configured === 'auto' ? Math.max(1, Math.floor((cores - 1) / 2)) : configured;
+  return { listen, crypto: Math.max(1, cores - 1 - (listen === 1 ? 0 : listen)) };
 }
 
 function storeOptions({ catalogue, config }: InForce) {

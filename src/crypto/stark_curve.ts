@@ -139,8 +139,9 @@ export class PlainPoint implements Multiplicand {
   }
 
   addMultiple(sum: PointSum, scalar: bigint, negative: boolean): void {
-    if (scalar === 0n) return;
-    const { x, y } = this.#point.multiplyUnsafe(scalar).toAffine();
+    const reduced = scalar % GROUP_ORDER;
+    if (reduced === 0n) return;
+    const { x, y } = this.#point.multiplyUnsafe(reduced).toAffine();
     sum.add(x, negative ? -y : y);
   }
 }

@@ -36,6 +36,8 @@ export class ReplayWindow {
     if (last === undefined) return undefined;
     if (timestampNs <= last.timestampNs) return 'timestamp is not newer than the last accepted one';
     if (secondOf(timestampNs) !== last.second || msgHash.equals(last.msgHash)) return undefined;
+    if (last.sealed)
+      return 'the service was restarted within this second: only a refresh or a later one is taken';
     if (last.earlierHashes === undefined) return undefined;
     if (last.earlierHashes.has(msgHash.toString('latin1')))
       return 'replay of an earlier update of the same second';
@@ -61,7 +63,7 @@ export class ReplayWindow {
     );
   }
 
-  /** Remembers an accepted update. Without `signed` (after a restart) the next refresh is verified anew. */
+  /** Remembers an accepted update. */
   record(
     asset: Asset,
     publisher: Publisher,
@@ -73,14 +75,31 @@ export class ReplayWindow {
     const second = secondOf(timestampNs);
     const last = this.#lastByPair.get(key);
     let earlierHashes: Set<string> | undefined;
+    let sealed = false;
     if (last !== undefined && last.second === second) {
-      earlierHashes = last.earlierHashes;
+      ({ earlierHashes, sealed } = last);
       if (!last.msgHash.equals(msgHash)) {
         earlierHashes ??= new Set();
         earlierHashes.add(last.msgHash.toString('latin1'));
       }
     }
-    this.#lastByPair.set(key, { timestampNs, second, msgHash: Buffer.from(msgHash), signed, earlierHashes });
+    const accepted = { timestampNs, second, msgHash: Buffer.from(msgHash), signed, earlierHashes, sealed };
+    this.#lastByPair.set(key, accepted);
+  }
+
+  /**
+   * Remembers what was accepted last before a restart. What came before it in its second is forgotten, so that second
+   * takes no other update any more.
+   */
+  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
+    this.#lastByPair.set(pairKey(asset, publisher), {
+      timestampNs,
+      second: secondOf(timestampNs),
+      msgHash: Buffer.from(msgHash),
+      signed: undefined,
+      earlierHashes: undefined,
+      sealed: true,
+    });
   }
 }
 
@@ -91,6 +110,8 @@ interface Accepted {
   readonly signed: SignedUpdate | undefined;
   /** Hashes accepted in this second before the current one, as latin1 text. */
   readonly earlierHashes: Set<string> | undefined;
+  /** What came earlier in this second is not known. */
+  readonly sealed: boolean;
 }
 
 /** Indexes stay below 2^26 (a uint16 of assets and the publishers of one file), so the pair fits a double exactly. */

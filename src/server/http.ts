@@ -1,11 +1,22 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { failure, type RestRequest, type RestResponse } from './rest.js';
 
+/** Answers a request, by calling `answer` once, at once or later. */
+export type AnswerRest = (request: RestRequest, answer: (response: RestResponse) => void) => void;
+
 /** Serves every path that no WebSocket takes. */
-export function serveRest(app: TemplatedApp, rest: (request: RestRequest) => RestResponse): void {
+export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
   app.any('/*', (res, req) => {
     const request = readRequest(res, req);
-    writeResponse(res, request.method, rest(request));
+    let pending = true;
+    rest(request, (response) => {
+      if (pending) writeResponse(res, request.method, response);
+      pending = false;
+    });
+    if (!pending) return;
+    res.onAborted(() => {
+      pending = false;
+    });
   });
   for (const path of WEBSOCKET_PATHS) {
     // An upgrade that lacks what RFC 6455 asks for comes here.

@@ -19,8 +19,12 @@ export interface DeliveryOptions {
   readonly sign: (
     digests: readonly Uint8Array[],
   ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
-  /** Sends a text frame to every connection of a topic; the bytes are only valid during the call. */
-  readonly publish: (topic: string, frame: Uint8Array) => void;
+  /**
+   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} is told of the others,
+   * during the call or later. The bytes are only valid during the call.
+   * @param sequence the frame tells of what changed up to this price sequence
+   */
+  readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly counters: DeliveryCounters;
@@ -39,6 +43,8 @@ const REAL_TIME_INTERVAL_NS = NS_PER_MS;
 interface UnsignedFrame {
   readonly group: Group;
   readonly body: Buffer;
+  /** The price sequence that the body tells of. */
+  readonly sequence: number;
 }
 
 /**
@@ -69,14 +75,19 @@ export class Delivery {
   /** Has a `real_time` group sent what changed, within this turn of the event loop or as soon as 1 ms is over. */
   markDirty(group: Group): void {
     if (group.dirty) return;
-    group.dirty = true;
-    this.#dirty.push(group);
+    this.#flushLater(group);
     if (this.#flushDeferred) return;
     this.#flushDeferred = true;
     this.#options.defer(() => {
       this.#flushDeferred = false;
       this.flush(this.#options.clock.nowNs());
     });
+  }
+
+  #flushLater(group: Group): void {
+    if (group.dirty) return;
+    group.dirty = true;
+    this.#dirty.push(group);
   }
 
   /** Sends the dirty groups what changed; those that sent less than 1 ms ago stay for the next tick. */
@@ -104,11 +115,11 @@ export class Delivery {
         counters.ticksSkipped++;
         continue;
       }
-      this.#setAsideLagging(group, nowNs);
       const assets = this.#dueAssets(group);
-      group.sequence = table.sequence;
-      if (group.intervalMs === undefined) this.#updateWaiting(group, nowNs);
+      const { sequence } = table;
+      this.#updateWaiting(group, nowNs);
       if (assets.length === 0 || group.members.size === 0) {
+        group.sequence = sequence;
         this.#joinWaiting(group);
         continue;
       }
@@ -116,13 +127,13 @@ export class Delivery {
       counters.framesMade++;
       const statuses = this.#statuses(group.options, timestampNs);
       if (group.options.messageType === 'unsigned') {
-        this.#options.publish(group.topic, this.#encoder.unsignedFrame(assets, timestampNs, statuses));
+        const frame = this.#encoder.unsignedFrame(assets, timestampNs, statuses);
+        this.#options.publish(group.topic, frame, sequence);
+        group.sequence = sequence;
         this.#joinWaiting(group);
       } else {
-        toSign.push({
-          group,
-          body: Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses)),
-        });
+        const body = Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses));
+        toSign.push({ group, body, sequence });
       }
     }
     if (toSign.length > 0) this.#signAndPublish(toSign);
@@ -136,14 +147,16 @@ export class Delivery {
       // Nothing of the group has changed since its last frame, so the newcomer and the members know the same.
       group.sequence = session.sequence;
     }
-    if (!group.signing) join(group, session);
+    if (!group.signing) this.#join(group, session);
   }
 
   #signAndPublish(frames: readonly UnsignedFrame[]): void {
     const publish = (signatures: readonly PayloadSignature[]) => {
-      frames.forEach(({ group, body }, i) => {
+      frames.forEach(({ group, body, sequence }, i) => {
         group.signing = false;
-        this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!));
+        this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!), sequence);
+        // Not before: who leaves while a frame is being signed, or cannot take it, does not get it.
+        group.sequence = sequence;
         this.#joinWaiting(group);
       });
     };
@@ -154,10 +167,11 @@ export class Delivery {
     }
     for (const { group } of frames) group.signing = true;
     signatures.then(publish, () => {
-      // Without a signature there is no frame: the connections get the next one.
+      // Without a signature there is no frame: the connections get the next one, which tells them all of it.
       for (const { group } of frames) {
         group.signing = false;
         this.#options.counters.framesSkipped += group.members.size;
+        if (group.intervalMs === undefined) this.markDirty(group);
       }
     });
   }
@@ -174,20 +188,31 @@ export class Delivery {
     return due;
   }
 
-  /** `real_time`: brings those that wait beside the topic to the same point as its members. */
+  /** Those that wait beside the topic: counts what slow readers miss, and brings `real_time` ones to its point. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
-      if (session.lag !== undefined) this.#options.counters.framesSkipped++;
-      else if (!this.#update(session, nowNs)) this.markDirty(group);
+      if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
+      else if (group.intervalMs === undefined && !this.#update(session, nowNs)) this.#flushLater(group);
     }
   }
 
-  /** While a frame was signed, prices may have changed and a newcomer may know of it: it waits for the next frame. */
+  /**
+   * While a frame was signed, prices may have changed and a newcomer may know of it, or its snapshot is not sent yet: it
+   * waits for the next frame.
+   */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
-      if (session.lag !== undefined) continue;
-      if (group.intervalMs !== undefined || session.sequence === group.sequence) join(group, session);
+      if (session.stalledSinceNs !== undefined) continue;
+      const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
+      if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
+  }
+
+  #join(group: Group, session: StreamSession): void {
+    group.waiting.delete(session);
+    group.members.add(session);
+    group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
+    session.connection.join(group.topic, group.sequence);
   }
 
   /**
@@ -226,36 +251,20 @@ export class Delivery {
     this.#lastTimestampNs = nowNs > this.#lastTimestampNs ? nowNs : this.#lastTimestampNs + 1n;
     return this.#lastTimestampNs as TimeNs;
   }
-
-  /**
-   * A member whose socket still holds bytes leaves the topic: a further frame would only wait behind older ones. It
-   * comes back with the newest values when it has drained. One look a member and frame costs a fiftieth of a write.
-   */
-  #setAsideLagging(group: Group, nowNs: TimeNs): void {
-    for (const session of group.members) {
-      const bufferedBytes = session.connection.bufferedBytes();
-      if (bufferedBytes === 0) continue;
-      leave(group, session);
-      group.waiting.add(session);
-      session.lag = { bufferedBytes, progressNs: nowNs };
-    }
-    if (group.intervalMs !== undefined) this.#options.counters.framesSkipped += group.waiting.size;
-  }
 }
 
-function join(group: Group, session: StreamSession): void {
-  group.waiting.delete(session);
-  group.members.add(session);
-  if (session.lastFrameNs > group.lastFrameNs) group.lastFrameNs = session.lastFrameNs;
-  session.connection.join(group.topic);
-}
-
-/** Takes a member out of the topic; it knows what the group knew. */
+/** Takes a member out of the topic; it knows what the group knew, and its last frame was the group's. */
 export function leave(group: Group, session: StreamSession): void {
   group.members.delete(session);
   session.connection.leave(group.topic);
   session.sequence = group.sequence;
-  if (group.lastFrameNs > session.lastFrameNs) session.lastFrameNs = group.lastFrameNs;
+  session.lastFrameNs = group.lastFrameNs;
+}
+
+/** A time ahead of the clock is from before it was stepped back, so the other is the later one. */
+function laterOf(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
+  if (oneNs > nowNs) return otherNs;
+  return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
 }
 
 function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {

@@ -16,7 +16,7 @@ export interface RequestError {
 }
 
 /** An ID comes back in the answer, so its size is bounded. */
-const ID_LENGTH_MAX = 256;
+export const ID_LENGTH_MAX = 256;
 
 /** Reads one client message; the error names the field that is wrong. */
 export function readRequest(text: string): StreamRequest | RequestError {

@@ -107,3 +107,15 @@ test('what is current is compared in everything that the signature covers', asyn
   t.equal(window.isCurrent(asset, samplePublisher({ index: 1 }), later), false);
   t.equal(window.isCurrent(sampleAsset({ index: 1 }), publisher, later), false);
 });
+
+test('after a restart the second of the last update takes its refresh and nothing else', async (t) => {
+  const window = new ReplayWindow();
+  window.restore(asset, publisher, START_NS, hashOf(1));
+  const check = (hash: number, timeNs: bigint) =>
+    window.check(asset, publisher, timeNs as TimeNs, hashOf(hash));
+  t.match(check(2, START_NS + 1n), 'restarted within this second');
+  t.equal(check(1, START_NS + 1n), undefined);
+  window.record(asset, publisher, (START_NS + 1n) as TimeNs, hashOf(1));
+  t.match(check(2, START_NS + 2n), 'restarted within this second');
+  t.equal(check(2, START_NS + NS_PER_SECOND), undefined);
+});

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import WebSocket from 'ws';
+import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../src/client/index.js';
+import { systemClock } from '../../src/clock.js';
+import { parseConfig } from '../../src/config/load.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import type { Clock } from '../../src/model/time.js';
+import { type Service, startService } from '../../src/service.js';
+
+/** The text of the token that has every scope. */
+export const TOKEN = 'test-token';
+export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x11), stark: Buffer.alloc(32, 0x01) };
+
+/** A signer of publisher number `n`; every number is another key. */
+export function publisherSigner(n: number, signatureType: SignatureType = 'evm'): PriceSigner {
+  const secretKey = parseSecretKey((n + 0x100).toString(16).padStart(64, '0'))!;
+  return createPriceSigner({ signatureType, secretKey, oracleId: 'tests' });
+}
+
+export function sha256(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** Sections of a configuration file as YAML flow text (JSON will do); what is left out is as below. */
+export interface Sections {
+  readonly [section: string]: unknown;
+}
+
+/** A configuration with one EVM asset, one Stark asset and three publishers of each kind. */
+export function testConfig(dir: string, sections: Sections = {}): string {
+  const file = {
+    listen: { port: 0 },
+    admin: { port: 0 },
+    keys: { evm: { file: 'unused' }, stark: { file: 'unused' } },
+    tokens: [
+      {
+        name: 'all',
+        sha256: sha256(TOKEN),
+        scopes: ['rest', 'stream', 'publish'],
+        requests_per_second: 100_000,
+      },
+    ],
+    assets: [
+      { id: 1, symbol: 'BTCUSD' },
+      { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
+    ],
+    publishers: (['evm', 'stark'] as const).flatMap((type) =>
+      [1, 2, 3].map((n) => ({
+        key: publisherSigner(n, type).publicKey,
+        signature_type: type,
+        oracle_id: 'tests',
+      })),
+    ),
+    storage: { dir: join(dir, 'store') },
+    ...sections,
+  };
+  return JSON.stringify(file);
+}
+
+export interface TestService extends Service {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** `ws://127.0.0.1:PORT` */
+  readonly socketUrl: string;
+  readonly adminUrl: string;
+  readonly dir: string;
+  /** Puts other sections in force, as SIGHUP does. */
+  reconfigure(sections: Sections): void;
+}
+
+/**
+ * Starts a whole service in this process on free ports with a data folder of its own. `stop` frees and removes all.
+ * @param options a folder of an earlier service to start on, or a clock
+ */
+export async function startTestService(
+  sections: Sections = {},
+  options: { readonly dir?: string; readonly clock?: Clock } = {},
+): Promise<TestService> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  const service = await startService({
+    config: configOf(dir, sections),
+    keys: SERVICE_KEYS,
+    clock: options.clock ?? systemClock(),
+    logger: pino({ level: 'silent' }),
+    env: {},
+  });
+  return {
+    ...service,
+    url: `http://127.0.0.1:${service.port}`,
+    socketUrl: `ws://127.0.0.1:${service.port}`,
+    adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    dir,
+    reconfigure: (changed) => service.reload(configOf(dir, changed), SERVICE_KEYS),
+    async stop() {
+      await service.stop();
+      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function configOf(dir: string, sections: Sections) {
+  const loaded = parseConfig(testConfig(dir, sections), 'test.yaml');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+}
+
+/** A WebSocket of the npm package `ws` that keeps what it receives until somebody asks for it. */
+export class TestSocket {
+  readonly #received: string[] = [];
+  readonly #waiting: ((text: string) => void)[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+
+  private constructor(readonly ws: WebSocket) {
+    this.closed = new Promise((resolve) => {
+      ws.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    ws.on('message', (data) => {
+      const text = data.toString();
+      const waiting = this.#waiting.shift();
+      if (waiting) waiting(text);
+      else this.#received.push(text);
+    });
+    ws.on('error', () => undefined);
+  }
+
+  /** @throws Error with the status and body when the upgrade is refused. */
+  static open(
+    url: string,
+    token: string | undefined = TOKEN,
+    headers: Record<string, string> = {},
+  ): Promise<TestSocket> {
+    return new Promise((resolve, reject) => {
+      const authorization = token === undefined ? {} : { Authorization: `Basic ${token}` };
+      const ws = new WebSocket(url, { headers: { ...authorization, ...headers } });
+      const socket = new TestSocket(ws);
+      ws.once('open', () => resolve(socket));
+      ws.once('error', reject);
+      ws.once('unexpected-response', (_request, response) => {
+        let body = '';
+        response.on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () => reject(new Error(`${response.statusCode} ${body}`)));
+      });
+    });
+  }
+
+  send(message: unknown): void {
+    this.ws.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  /** The next message that was not asked for yet. */
+  next(deadlineMs = 5_000): Promise<string> {
+    const text = this.#received.shift();
+    if (text !== undefined) return Promise.resolve(text);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('no message within the deadline')), deadlineMs);
+      this.#waiting.push((received) => {
+        clearTimeout(timer);
+        resolve(received);
+      });
+    });
+  }
+
+  /** The next message as JSON; for messages whose integers a double holds. */
+  async nextJson(deadlineMs?: number): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.next(deadlineMs)) as Record<string, unknown>;
+  }
+
+  async close(): Promise<void> {
+    this.ws.close();
+    await this.closed;
+  }
+}
+
+/** A GET with the token that has every scope. */
+export function get(url: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, { headers: { Authorization: `Basic ${TOKEN}`, ...headers } });
+}
