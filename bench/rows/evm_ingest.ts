@@ -16,7 +16,7 @@ export const evmIngest: Row = {
     'accepted by the CPU time of all its threads. The loops recover a signature and compare the address (which is what ' +
     'has to be done, since `v` must be right), or only verify under a known key. On noble, the same service finds no ' +
     'native library.',
-  rounds: 5,
+  rounds: 3,
   variants: {
     service: (scale) => overSocket(scale, UPDATES[scale], UPDATES[scale] / 2, ''),
     'recover loop': async (scale) => loop(scale, recoverOnce()),

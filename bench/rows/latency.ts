@@ -10,7 +10,7 @@ import { publishMessage, Updates } from '../load/updates.js';
 
 const INTERVAL_MS = 5;
 const WARM_UP_INTERVAL_MS = 1;
-const MESSAGES: Readonly<Record<Scale, number>> = { full: 400, smoke: 10 };
+const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 500, smoke: 2 };
 const SUBSCRIBERS = [10, 100] as const;
 const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
@@ -22,7 +22,7 @@ export const latency: Row = {
     'From the moment a publisher hands a signed update to its socket until a subscriber holds the frame, over all updates ' +
     'and subscribers, on one clock: publisher and subscribers are one process. The peer is uWebSockets.js alone with the ' +
     'same client: it publishes a ready frame to the subscribers for every message; and the echo to the sender itself.',
-  rounds: 5,
+  rounds: 3,
   variants: {
     service: measureService,
     'bare uWS': measurePeer,

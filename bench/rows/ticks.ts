@@ -12,7 +12,7 @@ import { measureUsage } from '../load/usage.js';
 const ASSETS = 10;
 const UPDATES_PER_SECOND = 1_000;
 const SUBSCRIBERS: Readonly<Record<Scale, number>> = { full: 100, smoke: 2 };
-const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 150 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 150 };
 const CHANNELS = Object.entries(CHANNEL_INTERVALS_MS).flatMap(([channel, intervalMs]) =>
   intervalMs === undefined ? [] : [[channel, intervalMs] as const],
 );

