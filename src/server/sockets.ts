@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import type { Scope } from '../config/config.js';
 import type { Token, TokenDirectory } from './auth.js';
-import { readRequest, writeResponse } from './http.js';
+import { readRequest, upgradeFault, writeResponse } from './http.js';
 import { parseQuery } from './query.js';
 import { denied, failure, type RestRequest, type RestResponse } from './rest.js';
 
@@ -51,7 +51,7 @@ export class SocketRegistry {
     accept: (query: ReadonlyMap<string, string>, token: Token) => D | string,
   ): void {
     const request = readRequest(res, req);
-    const decision = this.#decide(request, scope, accept);
+    const decision = upgradeFault(req) ?? this.#decide(request, scope, accept);
     if ('status' in decision) {
       writeResponse(res, request.method, decision);
       return;
@@ -72,6 +72,7 @@ export class SocketRegistry {
   ): { readonly data: D } | RestResponse {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
+    if (request.fault !== undefined) return failure(400, request.fault);
     const token = this.#tokens.authorize(request.authorization, scope);
     if ('status' in token) return denied(token);
     if (this.draining) return failure(503, 'the service is shutting down');
