@@ -147,6 +147,7 @@ export class Pipeline {
         (publisher) => (fits ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
         nowNs,
       );
+      this.#expireWith(book);
       this.#repriced(book, nowNs);
     }
   }
@@ -212,7 +213,9 @@ export class Pipeline {
         return;
       }
       accepted.push(candidate.raw.symbol);
-      this.#put(candidate.publisher, toPublisherPrice(candidate), nowNs);
+      // As it is configured now, which may have changed while the signature was verified.
+      const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
+      this.#put(publisher, toPublisherPrice(candidate), nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);

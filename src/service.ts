@@ -20,7 +20,7 @@ import { type AggregateSigner, createAggregateSigner } from './signer.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { PriceTable } from './stream/price_table.js';
-import { Ticker } from './stream/ticker.js';
+import { Ticker } from './ticker.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -37,9 +37,11 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** Assets of the configuration that have no live price now. */
+  staleAssets(): number;
   /** Puts a changed configuration in force without closing anything that need not. */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Closes all sockets with 1001, writes what is waiting and frees the ports. */
+  /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
   stop(): Promise<void>;
 }
 
@@ -169,10 +171,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
   });
 
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    await doors!.drain();
+    await ticker.stop();
+    await pool.close();
+    await store.close();
+    doors!.close();
+  }
+
   return {
     port: doors.port,
     adminPort: doors.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));
       if (fixed.length > 0) logger.warn({ sections: fixed }, 'these sections take effect at the next start');
@@ -184,13 +196,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       doors!.reload(nextConfig.tokens, routes());
       stream.reload(catalogue);
     },
-    async stop() {
-      await doors!.drain();
-      await ticker.stop();
-      await pool.close();
-      await store.close();
-      doors!.close();
-    },
+    stop: () => (stopped ??= stop()),
   };
 }
 

@@ -74,7 +74,7 @@ test('the REST paths are those of the service', async (t) => {
   // The routes are only listed, not asked, so what they would answer from may be missing.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
   const rows = section('Wire formats').match(/^\| `\/.*$/gm) ?? [];
-  const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w/]+/g) ?? []);
+  const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w./]+/g) ?? []);
   t.same(listed.sort(), paths.sort());
 });
 

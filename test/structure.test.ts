@@ -19,6 +19,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   calendar: ['model'],
   client: ['model'],
   clock: ['model'],
+  ticker: [],
+  ticker_worker: ['model', 'clock', 'ticker'],
   crypto: ['model'],
   ingest: ['model'],
   store: ['model'],
@@ -37,7 +39,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'type store',
     'type pipeline',
   ],
-  service: ['model', 'calendar', 'config', 'crypto', 'store', 'stream', 'pipeline', 'server'],
+  service: ['model', 'ticker', 'calendar', 'config', 'crypto', 'store', 'stream', 'pipeline', 'server'],
   demo: ['model', 'client', 'clock'],
   cli: ['model', 'client', 'clock', 'config', 'service', 'demo'],
 };
@@ -54,7 +56,7 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
  * import is for the test of the client in a browser.
  */
 const PURE =
-  /^(?:model|aggregate|calendar|ingest|stream(?!\/ticker)|client(?!\/socket)|crypto(?!\/(?:pool|worker|secp256k1)\.ts))\//;
+  /^(?:model|aggregate|calendar|ingest|stream|client(?!\/socket)|crypto(?!\/(?:pool|worker|secp256k1)\.ts))\//;
 const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto'];
 const EFFECTS = new Set([
   'Date',

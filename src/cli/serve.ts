@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock.js';
@@ -59,13 +60,23 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
   });
-  process.stdout.write(banner);
   reloadOnSignal(demo.configFile, logger, service);
   stopOnSignal(logger, async () => {
     await simulation.stop();
     await service.stop();
   });
+  await untilLive(service);
+  process.stdout.write(banner);
 }
+
+/** Whoever pastes the banner's lines is to see prices at once; should the publishers fail, the lines come all the same. */
+async function untilLive(service: Service): Promise<void> {
+  const endMs = Date.now() + LIVE_MS_MAX;
+  while (service.staleAssets() > 0 && Date.now() < endMs) await setTimeout(LIVE_POLL_MS);
+}
+
+const LIVE_MS_MAX = 5_000;
+const LIVE_POLL_MS = 50;
 
 /** @returns what is wrong, when it is not valid. */
 function read(file: string): { config: Config; keys: PrivateKeys } | { errors: readonly string[] } {

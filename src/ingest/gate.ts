@@ -74,15 +74,14 @@ export class Gate {
       return asset ? 'the token does not cover this asset' : 'unknown asset';
     if (raw.assetId !== raw.symbol) return 'asset_id differs from the key it stands under';
     if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
-    if (asset.signatureType !== path) return `this asset takes ${asset.signatureType} signatures`;
+    if (asset.signatureType !== path) return otherSignatures(asset);
 
     const key = parseHex(raw.publisherKey, KEY_BYTES[path]);
     if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
-    if (!publisher.assets.has('*') && !publisher.assets.has(asset.symbol))
-      return 'publisher_key is not allowed for this asset';
+    if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';
     if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
 
     const price = parsePrice(raw.price);
@@ -113,13 +112,24 @@ export class Gate {
    */
   accept(candidate: Candidate): string | undefined {
     const { raw, asset, publisher, timestampNs, msgHash } = candidate;
-    if (this.#allowList.assetBySymbol(raw.symbol)?.index !== asset.index) return 'unknown asset';
-    if (!this.#allowList.publisherByKey(publisher.signatureType, publisher.key))
-      return 'publisher_key is not on the allow-list';
+    const assetNow = this.#allowList.assetBySymbol(raw.symbol);
+    if (assetNow?.index !== asset.index) return 'unknown asset';
+    if (assetNow.signatureType !== asset.signatureType) return otherSignatures(assetNow);
+    const publisherNow = this.#allowList.publisherByKey(publisher.signatureType, publisher.key);
+    if (publisherNow === undefined) return 'publisher_key is not on the allow-list';
+    if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
     const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
     if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
     return refused;
   }
+}
+
+function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {
+  return assets.has('*') || assets.has(symbol);
+}
+
+function otherSignatures({ signatureType }: Asset): string {
+  return `this asset takes ${signatureType} signatures`;
 }
 
 function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; recovery: 0 | 1 } | string {

@@ -24,8 +24,13 @@ export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
       `${build}.node is not the build that is pinned (its SHA-256 is ${sha256}); to use it all the same, ` +
         `set ${UWS_SHA256_VARIABLE} to that hash`,
     );
+  // The binary looks once, while it is loaded. Only a request that comes in several packets is held against it.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
   return require('uWebSockets.js') as typeof uWS;
 }
+
+/** The default of Node's own server. That of uWebSockets.js is 4096, and 100 symbols of 64 characters need 6500. */
+const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
 
 /** The environment variable that names the hash of another trusted build. */
 export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';

@@ -1,6 +1,7 @@
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Pipeline, PublisherSession, PublishOutcome } from '../pipeline.js';
+import { ACKS, type Ack, DEFAULT_ACK } from './messages.js';
 import type { SocketData, SocketRegistry } from './sockets.js';
 
 export interface PublishSocketOptions {
@@ -13,10 +14,6 @@ export interface PublishSocketOptions {
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
 }
-
-/** Whether each message is answered, and when (contract §7). */
-const ACKS = ['true', 'false', 'durable'] as const;
-type Ack = (typeof ACKS)[number];
 
 interface PublishData extends SocketData {
   readonly session: PublisherSession;
@@ -49,7 +46,7 @@ function servePath(app: TemplatedApp, type: SignatureType, options: PublishSocke
     sendPingsAutomatically: false,
     upgrade(res, req, context) {
       registry.upgrade<PublishData>(res, req, context, 'publish', (query, token) => {
-        const ack = query.get('ack') ?? 'false';
+        const ack = query.get('ack') ?? DEFAULT_ACK;
         if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
         const session = { type, rights: token, tail: undefined };
         return { token, scope: 'publish', session, ack, open: true };

@@ -64,9 +64,10 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     try {
       const result = route.handle(query, token);
       if ('error' in result) return failure(result.status, result.error, headers);
+      const allHeaders = [...headers, ...Object.entries(route.headers)];
       return route.raw
-        ? { status: 200, headers, body: result.data, contentType: route.raw }
-        : { status: 200, headers, body: `{"data":${result.data}}` };
+        ? { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) }
+        : { status: 200, headers: allHeaders, body: `{"data":${result.data}}` };
     } catch (error) {
       onFault(request.path, error);
       return failure(500, 'internal error', headers);
@@ -80,6 +81,11 @@ export function failure(status: number, error: string, headers: RestResponse['he
 
 export function denied({ status, error }: Denial): RestResponse {
   return failure(status, error, status === 401 ? [['WWW-Authenticate', 'Basic realm="tickseal"']] : []);
+}
+
+/** JSON is UTF-8 by its standard, text only where it says so. */
+function contentType(raw: NonNullable<Route['raw']>): string {
+  return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
 }
 
 function limitHeaders({ allowed, limit, remaining, resetS, retryAfterS }: Allowance): [string, string][] {

@@ -44,6 +44,8 @@ export interface Route {
   readonly raw: 'application/json' | 'text/plain' | 'text/html' | undefined;
   /** Statuses that it answers beside 200 and those that every route does. */
   readonly errors: readonly RouteError['status'][];
+  /** Headers of a 200. */
+  readonly headers: Readonly<Record<string, string>>;
   handle(query: ReadonlyMap<string, string>, token: Token | undefined): RouteResult;
 }
 
@@ -53,6 +55,7 @@ interface RouteDefinition<P extends Parameters> {
   readonly response: z.ZodType;
   readonly raw?: Route['raw'];
   readonly errors?: Route['errors'];
+  readonly headers?: Route['headers'];
 }
 
 /** A route for callers with a token. */
@@ -70,7 +73,7 @@ export function openRoute<P extends Parameters>(
 }
 
 function build<P extends Parameters>(
-  { summary, parameters = {} as P, response, raw, errors = [] }: RouteDefinition<P>,
+  { summary, parameters = {} as P, response, raw, errors = [], headers = {} }: RouteDefinition<P>,
   open: boolean,
   handle: (values: Values<P>, token: Token | undefined) => RouteResult,
 ): Route {
@@ -82,6 +85,7 @@ function build<P extends Parameters>(
     response,
     raw,
     errors,
+    headers,
     handle(query, token) {
       const values: Record<string, unknown> = {};
       for (const [name, { schema, required }] of entries) {
@@ -103,7 +107,15 @@ function build<P extends Parameters>(
 export const unixSeconds = z
   .string()
   .regex(/^-?\d{1,15}$/, 'is not an integer of UNIX seconds')
-  .transform(Number);
+  .transform(Number)
+  .meta({ type: 'integer', format: 'int64' });
+
+/** How many of something are wanted. */
+export const count = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is not a number')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 });
 
 /** Symbols separated by commas: trimmed, repeats count once. */
 export const assetList = z

@@ -1,96 +1,132 @@
 import { z } from 'zod';
 
 // The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
-// published OpenAPI and AsyncAPI documents are derived from here.
+// published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
 
 /** UNIX time in nanoseconds. A bigint, because a double does not hold it. */
 export const timestampNs = z
   .bigint()
-  .describe('UNIX time in nanoseconds (int64): exact, a double does not hold it');
+  .meta({ id: 'Timestamp', description: 'UNIX time in nanoseconds: exact, a double does not hold it' });
 export const quantizedPrice = z
   .string()
   .regex(/^-?(0|[1-9][0-9]*)$/)
-  .describe('The price times 10^18 as a decimal integer');
-export const assetId = z.string().describe('Symbol of an asset');
-export const encodedAssetId = z
-  .string()
-  .describe('Base64 of the asset ID, or its Keccak-256 in hex, as configured');
-export const signatureType = z.enum(['evm', 'stark']);
-export const marketStatusCode = z
-  .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
-  .describe('0 closed, 1 regular hours, 2 extended hours, 3 after hours');
+  .meta({ id: 'QuantizedPrice', description: 'The price times 10^18 as a decimal integer' });
+export const assetId = z.string().meta({ id: 'AssetID', description: 'Symbol of an asset' });
+export const encodedAssetId = z.string().meta({
+  id: 'EncodedAssetID',
+  description: 'Base64 of the asset ID, or its Keccak-256 in hex, as configured',
+});
+export const signatureType = z.enum(['evm', 'stark']).meta({
+  id: 'SignatureType',
+  description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
+});
+const uint16 = z.int().min(0).max(65_535);
+export const streamingAssetId = uint16.meta({
+  id: 'StreamingAssetID',
+  description: 'The number of an asset on the streaming API; `/v1/taxonomy` lists them',
+});
+export const taxonomyId = uint16.meta({
+  id: 'TaxonomyID',
+  description: 'The edition of the list of streaming asset IDs',
+});
+export const marketStatusCode = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).meta({
+  id: 'MarketStatusCode',
+  description: '0 closed, 1 regular hours, 2 extended hours, 3 after hours',
+});
 
-const hex = z.string().regex(/^0x[0-9a-fA-F]+$/);
+export const hex = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]+$/)
+  .meta({ id: 'Hex', description: 'A number or bytes' });
 
 export const errorResponse = z
   .strictObject({ error: z.string() })
-  .describe('What went wrong, naming the parameter at fault');
+  .meta({ id: 'ErrorResponse', description: 'What went wrong, naming the parameter at fault' });
 
-export const evmSignature = z.strictObject({ r: hex, s: hex, v: hex }).describe('ECDSA on secp256k1');
-export const starkSignature = z.strictObject({ r: hex, s: hex }).describe('ECDSA on the Stark curve');
+export const evmSignature = z.strictObject({ r: hex, s: hex, v: hex }).meta({ id: 'EvmSignature' });
+export const starkSignature = z.strictObject({ r: hex, s: hex }).meta({ id: 'StarkSignature' });
 
-export const timestampedSignature = z.strictObject({
-  signature: z.union([evmSignature, starkSignature]),
-  timestamp: timestampNs,
-  msg_hash: hex,
-});
+export const timestampedSignature = z
+  .strictObject({ signature: z.union([evmSignature, starkSignature]), timestamp: timestampNs, msg_hash: hex })
+  .meta({ id: 'TimestampedSignature' });
 
-export const calculationAlg = z.strictObject({
-  type: z.enum(['median', 'average', 'weighted average']),
-  version: z.string(),
-  checksum: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('SHA-256 of the written definition served by /v1/algorithms'),
-});
+export const calculationAlg = z
+  .strictObject({
+    type: z.enum(['median', 'average', 'weighted average']),
+    version: z.string(),
+    checksum: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe('SHA-256 of the written definition served by `/v1/algorithms`'),
+  })
+  .meta({ id: 'CalculationAlg' });
 
-export const publisherSignedPrice = z.strictObject({
-  publisher_key: hex,
-  external_asset_id: z.string(),
-  signature_type: signatureType,
-  price: quantizedPrice,
-  timestamped_signature: timestampedSignature,
-  metadata: z.record(z.string(), z.unknown()).nullable().optional(),
-});
+export const metadata = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .meta({ id: 'Metadata', description: 'What the publisher adds; no signature covers it' });
+
+export const publisherSignedPrice = z
+  .strictObject({
+    publisher_key: hex,
+    external_asset_id: z.string(),
+    signature_type: signatureType,
+    price: quantizedPrice,
+    timestamped_signature: timestampedSignature,
+    metadata: metadata.optional(),
+  })
+  .meta({ id: 'PublisherSignedPrice', description: 'The strings of a publisher, exactly as they came' });
+
+const trigger = z
+  .enum(['clock', 'delta'])
+  .describe('Why it was signed: its period came round, or the price moved far enough');
 
 /** @param serviceName the configuration's `service.name`, the word in `service_signed_price` */
 export function aggregatedSignedPrice(serviceName: string) {
-  return z.strictObject({
-    timestamp: timestampNs,
-    asset_id: assetId,
-    signature_type: signatureType,
-    trigger: z.enum(['clock', 'delta']),
-    price: quantizedPrice,
-    [`${serviceName}_signed_price`]: z.strictObject({
+  const serviceSignedPrice = z
+    .strictObject({
       public_key: hex,
       encoded_asset_id: encodedAssetId,
       price: quantizedPrice,
-      timestamped_signature: timestampedSignature,
+      timestamped_signature: timestampedSignature.describe('When the service signed, and what'),
       publisher_merkle_root: hex,
       calculation_alg: calculationAlg,
-    }),
-    signed_prices: z.array(publisherSignedPrice),
-  });
+    })
+    .meta({ id: 'ServiceSignedPrice' });
+  return z
+    .strictObject({
+      timestamp: timestampNs.describe('The newest signature time among `signed_prices`, in nanoseconds'),
+      asset_id: assetId,
+      signature_type: signatureType,
+      trigger,
+      price: quantizedPrice,
+      [`${serviceName}_signed_price`]: serviceSignedPrice,
+      signed_prices: z.array(publisherSignedPrice).describe('The inputs, sorted by publisher key'),
+    })
+    .meta({ id: 'AggregatedSignedPrice' });
 }
 
 /** @param serviceName as in {@link aggregatedSignedPrice} */
 export function marketStatusValue(serviceName: string) {
-  return z.strictObject({
-    timestamp: timestampNs,
-    asset_id: assetId,
-    signature_type: signatureType,
-    trigger: z.enum(['clock', 'delta']),
-    price: z
-      .string()
-      .regex(/^[0-9]+$/)
-      .describe('A market status code, or UNIX seconds'),
-    [`${serviceName}_signed_price`]: z.strictObject({
-      encoded_asset_id: encodedAssetId,
-      price: z.string(),
-      timestamped_signature: z.strictObject({ timestamp: timestampNs }),
-    }),
-    signed_prices: z.array(z.never()).max(0),
-  });
+  const price = z
+    .string()
+    .regex(/^[0-9]+$/)
+    .describe('A market status code, or UNIX seconds');
+  return z
+    .strictObject({
+      timestamp: timestampNs,
+      asset_id: assetId.describe('The asset and `_CURRENT_STATUS`, `_NEXT_STATUS` or `_CHANGE_TIME`'),
+      signature_type: signatureType,
+      trigger,
+      price,
+      [`${serviceName}_signed_price`]: z.strictObject({
+        encoded_asset_id: encodedAssetId,
+        price,
+        timestamped_signature: z.strictObject({ timestamp: timestampNs }),
+      }),
+      signed_prices: z.array(z.never()).max(0).describe('Always empty'),
+    })
+    .meta({ id: 'MarketStatusValue', description: 'A value in the shape of a price, without a signature' });
 }
 
 const candleColumns = {
@@ -100,40 +136,46 @@ const candleColumns = {
   l: z.array(z.number()),
   c: z.array(z.number()),
 };
-export const tradingViewHistory = z
-  .strictObject(candleColumns)
-  .describe('Five arrays of equal length, one entry per candle');
-
-export const deployment = z.strictObject({
-  chain_id: z.int(),
-  network: z.string(),
-  environment: z.string(),
-  proxy_address: hex,
-  block_explorer_url: z.string(),
+export const tradingViewHistory = z.strictObject(candleColumns).meta({
+  id: 'TradingViewHistoryResponse',
+  description: 'Five arrays of equal length, one entry per candle; prices are doubles',
 });
 
+export const deployment = z
+  .strictObject({
+    chain_id: z.int(),
+    network: z.string(),
+    environment: z.string(),
+    proxy_address: hex,
+    block_explorer_url: z.string(),
+  })
+  .meta({ id: 'Deployment' });
+
+const pushedAsset = z
+  .strictObject({
+    delta: z.number().describe('Percentage change that triggers an update'),
+    staleness: z.number().describe('Seconds without an update that trigger one'),
+  })
+  .meta({ id: 'PushedAsset' });
 export const pushedAssets = z
-  .record(
-    z.string(),
-    z.record(z.string(), z.record(z.string(), z.strictObject({ delta: z.number(), staleness: z.number() }))),
-  )
-  .describe(
-    'Chain, environment and asset to the delta (percent) and staleness (seconds) that trigger an update',
-  );
+  .record(z.string(), z.record(z.string(), z.record(assetId, pushedAsset)))
+  .describe('By chain, environment and asset');
 
-export const taxonomy = z.strictObject({
-  taxonomy_id: z.int().min(0).max(65_535),
-  simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
-  assets: z.array(
-    z.strictObject({
-      asset_id: z.int().min(0).max(65_535).describe('The ID on the streaming API'),
-      name: assetId,
-      signature_type: signatureType,
-      aggregation: calculationAlg.shape.type,
-      calendar: z.string(),
-    }),
-  ),
-});
+export const taxonomy = z
+  .strictObject({
+    taxonomy_id: taxonomyId,
+    simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
+    assets: z.array(
+      z.strictObject({
+        asset_id: streamingAssetId,
+        name: assetId,
+        signature_type: signatureType,
+        aggregation: calculationAlg.shape.type,
+        calendar: z.string().describe('`none` for an asset that trades around the clock'),
+      }),
+    ),
+  })
+  .meta({ id: 'Taxonomy' });
 
 export const algorithms = z.array(
   z.strictObject({
@@ -142,38 +184,44 @@ export const algorithms = z.array(
   }),
 );
 
-export const udfConfig = z.strictObject({
-  supported_resolutions: z.array(z.string()),
-  supports_search: z.literal(true),
-  supports_time: z.literal(true),
-  supports_group_request: z.literal(false),
-  supports_marks: z.literal(false),
-  supports_timescale_marks: z.literal(false),
-});
+export const udfConfig = z
+  .strictObject({
+    supported_resolutions: z.array(z.string()),
+    supports_search: z.literal(true),
+    supports_time: z.literal(true),
+    supports_group_request: z.literal(false),
+    supports_marks: z.literal(false),
+    supports_timescale_marks: z.literal(false),
+  })
+  .meta({ id: 'UdfConfig' });
 
-export const udfSymbol = z.strictObject({
-  name: z.string(),
-  ticker: z.string(),
-  description: z.string(),
-  type: z.string(),
-  exchange: z.string(),
-  listed_exchange: z.string(),
-  session: z.string(),
-  timezone: z.string(),
-  format: z.literal('price'),
-  minmov: z.int(),
-  pricescale: z.int(),
-  has_intraday: z.literal(true),
-  has_daily: z.literal(true),
-  has_weekly_and_monthly: z.literal(true),
-  intraday_multipliers: z.array(z.string()),
-  supported_resolutions: z.array(z.string()),
-  volume_precision: z.int(),
-  visible_plots_set: z.literal('ohlc'),
-  data_status: z.literal('streaming'),
-});
+export const udfSymbol = z
+  .strictObject({
+    name: z.string(),
+    ticker: z.string(),
+    description: z.string(),
+    type: z.string(),
+    exchange: z.string(),
+    listed_exchange: z.string(),
+    session: z.string(),
+    timezone: z.string(),
+    format: z.literal('price'),
+    minmov: z.int(),
+    pricescale: z.int(),
+    has_intraday: z.literal(true),
+    has_daily: z.literal(true),
+    has_weekly_and_monthly: z.literal(true),
+    intraday_multipliers: z.array(z.string()),
+    supported_resolutions: z.array(z.string()),
+    volume_precision: z.int(),
+    visible_plots_set: z.literal('ohlc'),
+    data_status: z.literal('streaming'),
+  })
+  .meta({ id: 'UdfSymbol' });
 
-export const udfError = z.strictObject({ s: z.literal('error'), errmsg: z.string() });
+export const udfError = z
+  .strictObject({ s: z.literal('error'), errmsg: z.string() })
+  .meta({ id: 'UdfError' });
 
 export const udfSearch = z.array(
   z.strictObject({
@@ -186,11 +234,11 @@ export const udfSearch = z.array(
   }),
 );
 
-export const udfHistory = z.union([
-  z.strictObject({ s: z.literal('ok'), ...candleColumns }),
-  z.strictObject({
+const udfCandles = z.strictObject({ s: z.literal('ok'), ...candleColumns }).meta({ id: 'UdfCandles' });
+const udfNoData = z
+  .strictObject({
     s: z.literal('no_data'),
     nextTime: z.int().optional().describe('Start of the last candle before the range, UNIX seconds'),
-  }),
-  udfError,
-]);
+  })
+  .meta({ id: 'UdfNoData' });
+export const udfHistory = z.union([udfCandles, udfNoData, udfError]);

@@ -39,6 +39,8 @@ const REAL_TIME_INTERVAL_NS = NS_PER_MS;
 interface UnsignedFrame {
   readonly group: Group;
   readonly body: Buffer;
+  /** The price sequence that the body tells of. */
+  readonly sequence: number;
 }
 
 /**
@@ -69,14 +71,19 @@ export class Delivery {
   /** Has a `real_time` group sent what changed, within this turn of the event loop or as soon as 1 ms is over. */
   markDirty(group: Group): void {
     if (group.dirty) return;
-    group.dirty = true;
-    this.#dirty.push(group);
+    this.#flushLater(group);
     if (this.#flushDeferred) return;
     this.#flushDeferred = true;
     this.#options.defer(() => {
       this.#flushDeferred = false;
       this.flush(this.#options.clock.nowNs());
     });
+  }
+
+  #flushLater(group: Group): void {
+    if (group.dirty) return;
+    group.dirty = true;
+    this.#dirty.push(group);
   }
 
   /** Sends the dirty groups what changed; those that sent less than 1 ms ago stay for the next tick. */
@@ -106,9 +113,10 @@ export class Delivery {
       }
       this.#setAsideLagging(group, nowNs);
       const assets = this.#dueAssets(group);
-      group.sequence = table.sequence;
+      const { sequence } = table;
       if (group.intervalMs === undefined) this.#updateWaiting(group, nowNs);
       if (assets.length === 0 || group.members.size === 0) {
+        group.sequence = sequence;
         this.#joinWaiting(group);
         continue;
       }
@@ -117,12 +125,11 @@ export class Delivery {
       const statuses = this.#statuses(group.options, timestampNs);
       if (group.options.messageType === 'unsigned') {
         this.#options.publish(group.topic, this.#encoder.unsignedFrame(assets, timestampNs, statuses));
+        group.sequence = sequence;
         this.#joinWaiting(group);
       } else {
-        toSign.push({
-          group,
-          body: Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses)),
-        });
+        const body = Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses));
+        toSign.push({ group, body, sequence });
       }
     }
     if (toSign.length > 0) this.#signAndPublish(toSign);
@@ -136,14 +143,16 @@ export class Delivery {
       // Nothing of the group has changed since its last frame, so the newcomer and the members know the same.
       group.sequence = session.sequence;
     }
-    if (!group.signing) join(group, session);
+    if (!group.signing) this.#join(group, session);
   }
 
   #signAndPublish(frames: readonly UnsignedFrame[]): void {
     const publish = (signatures: readonly PayloadSignature[]) => {
-      frames.forEach(({ group, body }, i) => {
+      frames.forEach(({ group, body, sequence }, i) => {
         group.signing = false;
         this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!));
+        // Not before: who leaves while a frame is being signed does not get it.
+        group.sequence = sequence;
         this.#joinWaiting(group);
       });
     };
@@ -154,10 +163,11 @@ export class Delivery {
     }
     for (const { group } of frames) group.signing = true;
     signatures.then(publish, () => {
-      // Without a signature there is no frame: the connections get the next one.
+      // Without a signature there is no frame: the connections get the next one, which tells them all of it.
       for (const { group } of frames) {
         group.signing = false;
         this.#options.counters.framesSkipped += group.members.size;
+        if (group.intervalMs === undefined) this.markDirty(group);
       }
     });
   }
@@ -178,16 +188,27 @@ export class Delivery {
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.lag !== undefined) this.#options.counters.framesSkipped++;
-      else if (!this.#update(session, nowNs)) this.markDirty(group);
+      else if (!this.#update(session, nowNs)) this.#flushLater(group);
     }
   }
 
-  /** While a frame was signed, prices may have changed and a newcomer may know of it: it waits for the next frame. */
+  /**
+   * While a frame was signed, prices may have changed and a newcomer may know of it, or its snapshot is not sent yet: it
+   * waits for the next frame.
+   */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
       if (session.lag !== undefined) continue;
-      if (group.intervalMs !== undefined || session.sequence === group.sequence) join(group, session);
+      const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
+      if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
+  }
+
+  #join(group: Group, session: StreamSession): void {
+    group.waiting.delete(session);
+    group.members.add(session);
+    group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
+    session.connection.join(group.topic);
   }
 
   /**
@@ -243,19 +264,18 @@ export class Delivery {
   }
 }
 
-function join(group: Group, session: StreamSession): void {
-  group.waiting.delete(session);
-  group.members.add(session);
-  if (session.lastFrameNs > group.lastFrameNs) group.lastFrameNs = session.lastFrameNs;
-  session.connection.join(group.topic);
-}
-
-/** Takes a member out of the topic; it knows what the group knew. */
+/** Takes a member out of the topic; it knows what the group knew, and its last frame was the group's. */
 export function leave(group: Group, session: StreamSession): void {
   group.members.delete(session);
   session.connection.leave(group.topic);
   session.sequence = group.sequence;
-  if (group.lastFrameNs > session.lastFrameNs) session.lastFrameNs = group.lastFrameNs;
+  session.lastFrameNs = group.lastFrameNs;
+}
+
+/** A time ahead of the clock is from before it was stepped back, so the other is the later one. */
+function laterOf(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
+  if (oneNs > nowNs) return otherNs;
+  return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
 }
 
 function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {

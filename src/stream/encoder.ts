@@ -43,8 +43,8 @@ export interface PayloadSignature {
 /**
  * Encodes frames into buffers of its own that it uses again: what it returns is a view that the next call overwrites.
  *
- * Measured for 100 assets: concatenating the table's texts and writing them once takes 2 µs, copying them as bytes 5,
- * `JSON.stringify` 14.
+ * Measured for 100 assets: concatenating the table's flat texts and writing them once takes 2 µs, when they are ropes 6,
+ * copying them as bytes 5 to 8, `JSON.stringify` 18.
  */
 export class FrameEncoder {
   readonly #table: PriceTable;
@@ -72,13 +72,17 @@ export class FrameEncoder {
    * @param statuses per asset index the market status or {@link NO_SCHEDULE}, for connections with `addtl_attrs=ms`
    */
   unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
-    const { closedTexts, openTexts } = this.#table;
+    const table = this.#table;
+    const { closedTexts, openTexts } = table;
     const head = `{"type":"unsigned","tax":${this.#taxonomyId},"ts":${timestampNs},"a":`;
     let text = head;
     for (let i = 0; i < assets.length; i++) {
       const asset = assets[i]!;
       const status = statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
-      text += status === NO_SCHEDULE ? closedTexts[asset]! : openTexts[asset]! + STATUS_TEXTS[status]!;
+      text +=
+        status === NO_SCHEDULE
+          ? closedTexts[asset] || table.closedText(asset)
+          : (openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
     }
     const length = this.#unsigned.latin1Write(`${text}]}`, 0);
     // Every element brings the comma before it; the array's bracket takes the place of the first.
@@ -92,12 +96,16 @@ export class FrameEncoder {
     const body = this.#body;
     let at =
       statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
-    for (let i = 0; i < assets.length; i++) {
-      const asset = assets[i]!;
-      let from = asset * ENTRY_BYTES;
-      // A loop: for 18 bytes the call of a native copy costs more than the bytes.
-      for (const to = from + ENTRY_BYTES; from < to; ) body[at++] = entries[from++]!;
-      if (statuses !== undefined) body[at++] = statuses[asset]!;
+    for (let i = 0; i < assets.length; ) {
+      const first = assets[i]!;
+      const run = statuses === undefined ? runLength(assets, i) : 1;
+      let from = first * ENTRY_BYTES;
+      const to = from + run * ENTRY_BYTES;
+      // A native copy costs a call, a loop 3 ns a byte: whole catalogues are copied at once, single assets byte by byte.
+      if (run >= COPIED_RUN_MIN) at += entries.copy(body, at, from, to);
+      else while (from < to) body[at++] = entries[from++]!;
+      if (statuses !== undefined) body[at++] = statuses[first]!;
+      i += run;
     }
     return body.subarray(0, at);
   }
@@ -128,6 +136,15 @@ export class FrameEncoder {
     this.#body.writeBigUInt64BE(timestampNs, 6);
     return VERSIONED_HEADER_BYTES;
   }
+}
+
+const COPIED_RUN_MIN = 3;
+
+/** How many assets from `start` on stand one behind the other in the table. */
+function runLength(assets: readonly AssetIndex[], start: number): number {
+  let end = start + 1;
+  while (end < assets.length && assets[end] === assets[end - 1]! + 1) end++;
+  return end - start;
 }
 
 const STATUS_TEXTS = [0, 1, 2, 3].map((status) => `,"ms":${status}}`);

@@ -152,7 +152,7 @@ export class StreamEngine {
       if (!this.#groups.fixed.has(intervalMs)) this.#lastTickByInterval.delete(intervalMs);
     for (const [intervalMs, groups] of this.#groups.fixed) {
       const tick = Math.floor(nowMs / intervalMs);
-      const last = this.#lastTickByInterval.get(intervalMs) ?? tick;
+      const last = this.#lastTickByInterval.get(intervalMs)!;
       this.#lastTickByInterval.set(intervalMs, tick);
       // A clock that was stepped back starts counting anew.
       if (tick <= last) continue;
@@ -160,6 +160,13 @@ export class StreamEngine {
       for (const group of groups) due.push(group);
     }
     return due;
+  }
+
+  /** The first tick of an interval is the one after its first connection. */
+  #startCounting({ intervalMs }: Group): void {
+    if (intervalMs === undefined || this.#lastTickByInterval.has(intervalMs)) return;
+    const nowMs = millisecondOf(this.#options.clock.nowNs());
+    this.#lastTickByInterval.set(intervalMs, Math.floor(nowMs / intervalMs));
   }
 
   #takeControlMessage(session: StreamSession): boolean {
@@ -231,6 +238,7 @@ export class StreamEngine {
     const group = this.#groups.findOrAdd(session, this.#options.table.sequence);
     session.group = group;
     group.waiting.add(session);
+    this.#startCounting(group);
     if (session.lag === undefined) this.#delivery.enter(group, session);
   }
 

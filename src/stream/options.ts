@@ -14,6 +14,13 @@ export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
+/** Names in `addtl_attrs`. */
+export const ATTRIBUTES = ['ms'] as const;
+
+/** What a connection gets that does not ask (contract §6). */
+export const DEFAULT_CHANNEL: Channel = 'real_time';
+export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
+
 /** What a connection asked for in the query of `/ws`. */
 export interface StreamOptions {
   readonly channel: Channel;
@@ -22,16 +29,14 @@ export interface StreamOptions {
   readonly marketStatus: boolean;
 }
 
-const ATTRIBUTES = ['ms'];
-
 /** @returns the options, or the error that names the parameter and its allowed values (contract §6). */
 export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOptions | string {
-  const channel = query.get('channel') ?? 'real_time';
+  const channel = query.get('channel') ?? DEFAULT_CHANNEL;
   if (!isChannel(channel)) return `channel must be one of ${Object.keys(CHANNEL_INTERVALS_MS).join(', ')}`;
-  const messageType = query.get('message_type') ?? 'unsigned';
+  const messageType = query.get('message_type') ?? DEFAULT_MESSAGE_TYPE;
   if (!isMessageType(messageType)) return `message_type must be one of ${MESSAGE_TYPES.join(', ')}`;
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];
-  const unknown = attributes.filter((name) => !ATTRIBUTES.includes(name));
+  const unknown = attributes.filter((name) => !(ATTRIBUTES as readonly string[]).includes(name));
   if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
   return { channel, messageType, marketStatus: attributes.includes('ms') };
 }

@@ -16,7 +16,7 @@ export interface RequestError {
 }
 
 /** An ID comes back in the answer, so its size is bounded. */
-const ID_LENGTH_MAX = 256;
+export const ID_LENGTH_MAX = 256;
 
 /** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;

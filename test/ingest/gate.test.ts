@@ -227,3 +227,23 @@ test('a changed catalogue takes effect and forgets nothing', async (t) => {
   gate.reload(catalogueOf(assets, publishers));
   t.equal(gate.admit(GOOD, 'evm', ALL), 'timestamp is not newer than the last accepted one');
 });
+
+test('what changes while a signature is verified decides about the update', async (t) => {
+  const { gate } = newGate();
+  const candidate = gate.admit(GOOD, 'evm', ALL);
+  if (typeof candidate === 'string') return t.fail(candidate);
+  const stark = { ...bitcoin, signatureType: 'stark' as const };
+  const elsewhere = { ...publisher, assets: new Set(['ETHUSD']) };
+  const refusals: [AllowList, string][] = [
+    [catalogueOf([ether], publishers), 'unknown asset'],
+    [catalogueOf([stark], publishers), 'this asset takes stark signatures'],
+    [catalogueOf(assets, [bitcoinOnly]), 'publisher_key is not on the allow-list'],
+    [catalogueOf(assets, [elsewhere]), 'publisher_key is not allowed for this asset'],
+  ];
+  for (const [catalogue, reason] of refusals) {
+    gate.reload(catalogue);
+    t.equal(gate.accept(candidate), reason);
+  }
+  gate.reload(catalogueOf(assets, publishers));
+  t.equal(gate.accept(candidate), undefined);
+});

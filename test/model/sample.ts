@@ -33,7 +33,7 @@ export function sampleAsset(overrides: Loose<Asset> = {}): Asset {
     minPublishers: 1,
     maxAgeNs: 60n * NS_PER_SECOND,
     clockPeriodNs: NS_PER_SECOND / 2n,
-    delta: 100_000,
+    delta: 100_000n,
     maxDeviation: undefined,
     calendar: 'none',
     ...overrides,

@@ -4,7 +4,7 @@ import type { Price } from '../../src/model/price.js';
 import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
 
 test('a price goes from a publisher to REST and to a stream', async (t) => {
-  const service = await startTestService();
+  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD', clock_period: '24h' }] });
   t.teardown(() => service.stop());
   const stream = await TestSocket.open(`${service.socketUrl}/ws`);
   stream.send({ type: 'subscribe', assets: [1], id: 1 });

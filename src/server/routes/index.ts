@@ -1,4 +1,5 @@
 import type { Route } from '../route.js';
+import { documentRoutes } from './documents.js';
 import { type HistoryRouteOptions, historyRoutes } from './history.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status.js';
 import { type PriceRouteOptions, priceRoutes } from './prices.js';
@@ -13,11 +14,12 @@ export type RouteOptions = PriceRouteOptions &
 
 /** What the service answers under each path. */
 export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
-  return new Map([
+  const routes = [
     ...priceRoutes(options),
     ...historyRoutes(options),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),
     ...udfRoutes(options),
-  ]);
+  ];
+  return new Map([...routes, ...documentRoutes(routes)]);
 }

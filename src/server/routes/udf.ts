@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { intervalAt, RESOLUTIONS, type Resolution } from '../../store/resolution.js';
-import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute, unixSeconds } from '../route.js';
+import {
+  assetParameter,
+  count,
+  type FindAsset,
+  findAsset,
+  type Route,
+  tokenRoute,
+  unixSeconds,
+} from '../route.js';
 import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas.js';
 import { type ReadCandles, resolution } from './history.js';
 
@@ -71,10 +79,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
           limit: {
             description: `Results wanted, at most ${SEARCH_RESULTS_MAX}`,
             required: false,
-            schema: z
-              .string()
-              .regex(/^\d{1,6}$/, 'is not a number')
-              .transform(Number),
+            schema: count,
           },
         },
         response: udfSearch,
@@ -106,10 +111,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
           countback: {
             description: 'Candles wanted before `to`; goes before `from`',
             required: false,
-            schema: z
-              .string()
-              .regex(/^\d{1,6}$/, 'is not a number')
-              .transform(Number),
+            schema: count,
           },
         },
         response: udfHistory,

@@ -1,0 +1,116 @@
+import type { Machine } from './machine.js';
+import { boundText, type LineOutcome, type RowOutcome } from './outcome.js';
+import { profileMarkdown } from './profile.js';
+import type { MeasuredRow, Results } from './results.js';
+
+/** `bench/RESULTS.md`: the results for people. */
+export function resultsMarkdown(results: Results, plotsOf: (row: string) => readonly string[]): string {
+  const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
+  return [
+    '# Bench',
+    '',
+    'Written by `npm run bench`; the same in `results.json`. Everything is measured on one machine in one run: the ratios are',
+    'what counts, absolute figures drift with the machine. Each variant runs in a fresh process, in turns, and each figure is',
+    'the median of its rounds. Rates are per core: work done by the CPU time of all threads that did it, so that they hold',
+    'on a shared machine too. Load runs are against the real service in a process of its own, over loopback; the client is',
+    'another process and says how busy it was.',
+    '',
+    '    npm run bench                     everything, within 10 minutes',
+    '    npm run bench -- fan-out          one row (more names for more rows)',
+    '    npm run bench -- --smoke          the least of each: it shows that they run, and writes nothing',
+    '    npm run bench -- --check          exit status 1 when a row does not reach what it must',
+    '    npm run bench -- --profile        CPU profiles of the three hottest loads, summed up at the end of this page',
+    '',
+    ...machineText(results.rows),
+    missed.length === 0 ? 'Every row reaches what it must.' : `**Missed: ${missed.join(', ')}.**`,
+    '',
+    '| Row | Reached | Commit | Measured | Took |',
+    '|---|---|---|---|---|',
+    ...results.rows.map(
+      (row) =>
+        `| [${row.name}](#${row.name}) | ${row.reached ? 'yes' : '**no**'} | ${row.commit} | ` +
+        `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s |`,
+    ),
+    '',
+    ...results.rows.flatMap((row) => [...rowMarkdown(row), ...plotsOf(row.name).map(plotMarkdown), '']),
+    ...profileMarkdown(results.profiles),
+  ].join('\n');
+}
+
+/** One row as its table, as the console shows it too. */
+export function rowMarkdown(row: RowOutcome): string[] {
+  return [
+    `## ${row.name}`,
+    '',
+    `${row.title}. ${row.method}`,
+    '',
+    '| | Ours | Against | Ratio | Must reach | Reached |',
+    '|---|--:|---|--:|--:|---|',
+    ...row.lines.flatMap(lineMarkdown),
+    '',
+    ...row.differingHashes.map((name) => `**Not the same bytes: ${name}.**\n`),
+    ...hashesText(row.hashes),
+    '<details><summary>Rounds</summary>',
+    '',
+    ...Object.entries(row.rounds).flatMap(([variant, figures]) =>
+      Object.entries(figures).map(
+        ([figure, values]) => `- ${variant}, ${figure}: ${values.map(number).join(', ')}`,
+      ),
+    ),
+    '',
+    '</details>',
+    '',
+  ];
+}
+
+/** Three significant digits, and separators of thousands. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
+}
+
+function lineMarkdown(line: LineOutcome): string[] {
+  const shown = line.shown.map(({ name, unit, value }) => `${name} ${number(value)} ${unit}`).join(', ');
+  const name = shown === '' ? line.name : `${line.name} (${shown})`;
+  const ours = `${number(line.ours)} ${line.unit}`;
+  const own = line.bound || line.peers.length === 0;
+  return [
+    ...(own
+      ? [`| ${name} | ${ours} | | | ${line.bound ? boundText(line.bound) : ''} | ${verdict(line.reached)} |`]
+      : []),
+    ...line.peers.map((peer, i) => {
+      const first = i === 0 && !own;
+      return (
+        `| ${first ? name : ''} | ${first ? ours : ''} | ${peer.name}: ${number(peer.value)} | ${number(peer.ratio)} | ` +
+        `${peer.bound ? boundText(peer.bound) : ''} | ${verdict(peer.reached)} |`
+      );
+    }),
+  ];
+}
+
+function verdict(reached: boolean | undefined): string {
+  return reached === undefined ? '' : reached ? 'yes' : '**no**';
+}
+
+function hashesText(hashes: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(hashes);
+  if (names.length === 0) return [];
+  return [
+    'The same bytes, by SHA-256:',
+    ...names.map((name) => `- ${name}: ${hashes[name]!.slice(0, 16)}…`),
+    '',
+  ];
+}
+
+function machineText(rows: readonly MeasuredRow[]): string[] {
+  const texts = new Set(rows.map(({ machine }) => describe(machine)));
+  return [...texts].flatMap((text) => [text, '']);
+}
+
+function describe({ cpu, cores, memoryGiB, os, node }: Machine): string {
+  return `Machine: ${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}.`;
+}
+
+function plotMarkdown(file: string): string {
+  return `![${file.replace(/\.svg$/, '')}](${file})`;
+}

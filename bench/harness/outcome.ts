@@ -1,0 +1,122 @@
+import type { Bound, Line, Measurement, Row, Scale, Source } from './row.js';
+import { median } from './statistics.js';
+
+/** What a row came to: the same in `results.json`. */
+export interface RowOutcome {
+  readonly name: string;
+  readonly title: string;
+  readonly method: string;
+  readonly lines: readonly LineOutcome[];
+  /** Names of hashes that were not the same in all variants. */
+  readonly differingHashes: readonly string[];
+  /** Hashes that all variants agree on. */
+  readonly hashes: Readonly<Record<string, string>>;
+  readonly reached: boolean;
+  /** By variant and figure, one value a round. */
+  readonly rounds: Rounds;
+}
+
+export type Rounds = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
+export interface LineOutcome {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly bound?: Bound;
+  /** Absent where nothing must be reached. */
+  readonly reached?: boolean;
+  readonly peers: readonly PeerOutcome[];
+  readonly shown: readonly { readonly name: string; readonly unit: string; readonly value: number }[];
+}
+
+export interface PeerOutcome {
+  readonly name: string;
+  readonly value: number;
+  readonly ratio: number;
+  readonly bound?: Bound;
+  readonly reached?: boolean;
+}
+
+/** Takes the medians of a row's rounds and judges them. */
+export function judge(
+  row: Row,
+  scale: Scale,
+  measured: Readonly<Record<string, readonly Measurement[]>>,
+): RowOutcome {
+  const rounds = byFigure(measured);
+  const lines = row.lines(scale).map((line) => judgeLine(line, rounds));
+  const { hashes, differing } = compareHashes(measured);
+  const verdicts = lines.flatMap(({ reached, peers }) => [reached, ...peers.map((peer) => peer.reached)]);
+  return {
+    name: row.name,
+    title: row.title,
+    method: row.method,
+    lines,
+    differingHashes: differing,
+    hashes,
+    reached: differing.length === 0 && !verdicts.includes(false),
+    rounds,
+  };
+}
+
+/** The median of a figure over its rounds. */
+export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
+  const values = rounds[variant]?.[figure];
+  if (values === undefined) throw new RangeError(`variant "${variant}" has no figure "${figure}"`);
+  return median(values);
+}
+
+/** The words for a bound, as tables show it. */
+export function boundText(bound: Bound): string {
+  return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
+}
+
+function judgeLine(line: Line, rounds: Rounds): LineOutcome {
+  const ours = figureOf(rounds, line.ours);
+  return {
+    name: line.name,
+    unit: line.unit,
+    ours,
+    ...(line.bound && { bound: line.bound, reached: holds(line.bound, ours) }),
+    peers: line.peers.map(({ name, source, ratio: bound }) => {
+      const value = figureOf(rounds, source);
+      const ratio = ours / value;
+      return { name, value, ratio, ...(bound && { bound, reached: holds(bound, ratio) }) };
+    }),
+    shown: (line.shown ?? []).map(({ name, unit, source }) => ({
+      name,
+      unit,
+      value: figureOf(rounds, source),
+    })),
+  };
+}
+
+function holds(bound: Bound, value: number): boolean {
+  return 'atLeast' in bound ? value >= bound.atLeast : value <= bound.atMost;
+}
+
+function byFigure(measured: Readonly<Record<string, readonly Measurement[]>>): Rounds {
+  const rounds: Record<string, Record<string, number[]>> = {};
+  for (const [variant, measurements] of Object.entries(measured)) {
+    const figures: Record<string, number[]> = {};
+    for (const measurement of measurements)
+      for (const [figure, value] of Object.entries(measurement.figures)) {
+        figures[figure] ??= [];
+        figures[figure].push(value);
+      }
+    rounds[variant] = figures;
+  }
+  return rounds;
+}
+
+function compareHashes(measured: Readonly<Record<string, readonly Measurement[]>>) {
+  const hashes: Record<string, string> = {};
+  const differing = new Set<string>();
+  for (const measurement of Object.values(measured).flat())
+    for (const [name, hash] of Object.entries(measurement.hashes ?? {})) {
+      hashes[name] ??= hash;
+      if (hashes[name] !== hash) differing.add(name);
+    }
+  for (const name of differing) delete hashes[name];
+  return { hashes, differing: [...differing] };
+}

@@ -1,0 +1,21 @@
+import { figureOf, type Rounds } from './outcome.js';
+import type { Plot } from './row.js';
+import { logPlotSvg } from './svg.js';
+
+/** The file that a plot is written to, beside the results. */
+export function plotFile({ name }: Plot): string {
+  return `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
+}
+
+/** Draws the medians of a row's rounds. */
+export function plotSvg({ name, xLabel, yLabel, curves }: Plot, rounds: Rounds): string {
+  return logPlotSvg({
+    title: name,
+    xLabel,
+    yLabel,
+    curves: curves.map((curve) => ({
+      name: curve.name,
+      points: curve.points.map(({ x, source }) => ({ x, y: figureOf(rounds, source) })),
+    })),
+  });
+}

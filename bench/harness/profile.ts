@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where the CPU time of the service went under one load. */
+export interface LoadProfile {
+  readonly load: string;
+  readonly commit: string;
+  /** The most expensive functions, all threads together. */
+  readonly functions: readonly ProfiledFunction[];
+}
+
+export interface ProfiledFunction {
+  readonly name: string;
+  /** File and line, where it is not of Node itself. */
+  readonly place: string;
+  /** Part of the time in which anything ran, 0..1. */
+  readonly part: number;
+}
+
+const FUNCTIONS_SHOWN = 14;
+/** Node's names for time in which nothing ran. */
+const IDLE = new Set(['(idle)', '(root)', '(program)']);
+
+/** What of a V8 CPU profile is used. */
+interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+/** Sums up the self times in the `.cpuprofile` files of a folder, one a thread. */
+export function sumUpProfiles(dir: string): ProfiledFunction[] {
+  const micros = new Map<string, number>();
+  let busyMicros = 0;
+  for (const file of readdirSync(dir).filter((name) => name.endsWith('.cpuprofile'))) {
+    const profile = JSON.parse(readFileSync(join(dir, file), 'utf8')) as CpuProfile;
+    const keyById = new Map(profile.nodes.map(({ id, callFrame }) => [id, keyOf(callFrame)]));
+    profile.samples.forEach((id, i) => {
+      const key = keyById.get(id)!;
+      if (IDLE.has(key.split(SEPARATOR)[0]!)) return;
+      micros.set(key, (micros.get(key) ?? 0) + profile.timeDeltas[i]!);
+      busyMicros += profile.timeDeltas[i]!;
+    });
+  }
+  return [...micros]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, FUNCTIONS_SHOWN)
+    .map(([key, time]) => {
+      const [name = '', place = ''] = key.split(SEPARATOR);
+      return { name, place, part: time / busyMicros };
+    });
+}
+
+/** The part of the results page on profiles, with the recipe. */
+export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
+  return [
+    '## Profiles',
+    '',
+    'Of the three hottest loads, self time by function, all threads of the service together (`npm run bench -- --profile`).',
+    'To look closer, start the service of any row with options for Node and open the files in the developer tools of a',
+    'browser:',
+    '',
+    '    npm run build',
+    '    BENCH_SERVICE_NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profiles" node dist/bench/round.js fan-out service full',
+    '',
+    ...profiles.flatMap(({ load, commit, functions }) => [
+      `### ${load} (${commit})`,
+      '',
+      '| Self time | Function | Place |',
+      '|--:|---|---|',
+      ...functions.map(
+        ({ name, place, part }) => `| ${(part * 100).toFixed(1)} % | \`${name}\` | ${place} |`,
+      ),
+      '',
+    ]),
+  ];
+}
+
+const SEPARATOR = '\n';
+
+function keyOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
+  const place = /(?:\/dist\/|\/node_modules\/|^node:)(.*)$/.exec(url)?.[1];
+  return `${functionName || '(anonymous)'}${SEPARATOR}${place === undefined ? '' : `${place}:${lineNumber + 1}`}`;
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Measurement, Row, Scale } from './row.js';
+
+/** A run that takes longer has hung: no variant takes a third of it. */
+export const RUN_SECONDS_MAX = 90;
+
+/**
+ * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that turns round from
+ * one round to the next: whatever drifts (a warming machine, a busy neighbour) falls on all alike.
+ */
+export async function runRounds(
+  row: Row,
+  scale: Scale,
+  onRun: (variant: string, round: number) => void,
+): Promise<Record<string, Measurement[]>> {
+  const variants = Object.keys(row.variants);
+  const measured: Record<string, Measurement[]> = Object.fromEntries(variants.map((name) => [name, []]));
+  const rounds = scale === 'smoke' ? 1 : row.rounds;
+  for (let round = 0; round < rounds; round++) {
+    for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
+      onRun(variant, round);
+      measured[variant]!.push(await runInFreshProcess(row.name, variant, scale));
+    }
+  }
+  return measured;
+}
+
+/** @throws Error with what the process wrote when it fails. */
+function runInFreshProcess(row: string, variant: string, scale: Scale): Promise<Measurement> {
+  const file = fileURLToPath(new URL('../round.js', import.meta.url));
+  const child = spawn(process.execPath, [file, row, variant, scale], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(JSON.parse(out) as Measurement);
+      else reject(new Error(`${row}, ${variant}: exit status ${code}\n${err}`));
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { SignatureType } from '../../src/model/asset.js';
+import { writeConfig } from './catalogue.js';
+import { clientFrame } from './frame_socket.js';
+import { readMetrics } from './metrics.js';
+import { openPublisher } from './publishers.js';
+import { type ServerProcess, startService } from './server_process.js';
+import { Updates } from './updates.js';
+import { measureUsage, type Usage } from './usage.js';
+
+export interface IngestLoad {
+  readonly signatureType: SignatureType;
+  readonly assets: number;
+  readonly publishers: number;
+  readonly updatesPerMessage: number;
+  /** Below the 20,000 that may wait for their verdict. */
+  readonly updates: number;
+  /** Sent before, so that the service's code is compiled and its tables are full. */
+  readonly warmUpUpdates: number;
+  readonly nodeOptions?: string;
+}
+
+export interface IngestUsage extends Usage {
+  readonly updatesPerCpuSecond: number;
+}
+
+/**
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers, and
+ * waits until all have taken effect: a last message on each socket is answered because it is rejected.
+ */
+export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
+  const { signatureType, assets, publishers } = load;
+  const config = writeConfig({ signatureType, assets, publishers, clockPeriod: '60s' });
+  const service = await startService(config.file, load.nodeOptions);
+  try {
+    const sockets = await Promise.all(
+      Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),
+    );
+    const send = (frames: readonly Buffer[]) =>
+      Promise.all(sockets.map((socket, publisher) => socket.settle(frames[publisher]!)));
+    const batches = new Batches(load);
+    const warmUp = batches.take(load.warmUpUpdates);
+    const batch = batches.take(load.updates);
+    await send(warmUp);
+    const before = await accepted(service);
+    const end = measureUsage(service);
+    await send(batch);
+    const usage = end();
+    assert.equal((await accepted(service)) - before, load.updates, 'every update is accepted');
+    for (const socket of sockets) socket.close();
+    return { ...usage, updatesPerCpuSecond: load.updates / usage.serverCpuSeconds };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Cuts the endless row of updates into messages; publishers and assets take turns. */
+class Batches {
+  readonly #load: IngestLoad;
+  readonly #updates: Updates;
+  #made = 0;
+
+  constructor(load: IngestLoad) {
+    this.#load = load;
+    this.#updates = new Updates(load.signatureType);
+  }
+
+  /** @returns by publisher the bytes to send. */
+  take(updates: number): Buffer[] {
+    const { publishers, assets, updatesPerMessage } = this.#load;
+    const frames: Buffer[][] = Array.from({ length: publishers }, () => []);
+    for (let left = updates; left > 0; left -= updatesPerMessage) {
+      const turn = this.#made++;
+      const publisher = turn % publishers;
+      const first = Math.floor(turn / publishers) * updatesPerMessage;
+      const length = Math.min(updatesPerMessage, left);
+      const these = Array.from({ length }, (_, i) => (first + i) % assets);
+      frames[publisher]!.push(clientFrame(this.#updates.message(publisher, these)));
+    }
+    return frames.map((those) => Buffer.concat(those));
+  }
+}
+
+async function accepted(service: ServerProcess): Promise<number> {
+  return (await readMetrics(service)).get('tickseal_updates_accepted_total')!;
+}

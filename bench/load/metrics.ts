@@ -1,0 +1,12 @@
+import type { ServerProcess } from './server_process.js';
+
+/** The service's own counters and gauges by name; of those with labels, the sum. */
+export async function readMetrics({ adminPort }: ServerProcess): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`http://127.0.0.1:${adminPort}/metrics`);
+  const metrics = new Map<string, number>();
+  for (const line of (await response.text()).split('\n')) {
+    const [, name, value] = /^(\w+)(?:\{.*\})? (\S+)/.exec(line) ?? [];
+    if (name !== undefined) metrics.set(name, (metrics.get(name) ?? 0) + Number(value));
+  }
+  return metrics;
+}

@@ -1,0 +1,38 @@
+import type { Price } from '../../src/model/price.js';
+import { type LoadCatalogue, writeConfig } from './catalogue.js';
+import { clientFrame } from './frame_socket.js';
+import { openPublisher } from './publishers.js';
+import { type ServerProcess, startService } from './server_process.js';
+import { publishMessage, Updates } from './updates.js';
+
+/** A service in which every asset has a price of publisher 0, which stays until someone publishes another. */
+export interface PricedService {
+  readonly service: ServerProcess;
+  /** By asset. */
+  readonly prices: readonly Price[];
+  /** The source that the prices came from: the next ones are younger. */
+  readonly updates: Updates;
+}
+
+const UPDATES_PER_MESSAGE_MAX = 1_000;
+
+export async function startPricedService(
+  catalogue: Pick<LoadCatalogue, 'assets'> & Partial<LoadCatalogue>,
+): Promise<PricedService> {
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...catalogue });
+  const service = await startService(config.file);
+  const updates = new Updates('evm');
+  const publisher = await openPublisher(service.port, 'evm');
+  const prices: Price[] = [];
+  for (let first = 0; first < catalogue.assets; first += UPDATES_PER_MESSAGE_MAX) {
+    const entries: string[] = [];
+    for (let asset = first; asset < Math.min(catalogue.assets, first + UPDATES_PER_MESSAGE_MAX); asset++) {
+      const { price, text } = updates.update(0, asset);
+      prices.push(price);
+      entries.push(text);
+    }
+    await publisher.settle(clientFrame(publishMessage(entries)));
+  }
+  publisher.close();
+  return { service, prices, updates };
+}

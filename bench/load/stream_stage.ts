@@ -1,0 +1,71 @@
+import { createCounters } from '../../src/counters.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
+import { StreamEngine } from '../../src/stream/engine.js';
+import type { MessageType } from '../../src/stream/options.js';
+import { SERVICE_KEY } from './catalogue.js';
+import { filledTable } from './stream_table.js';
+
+/** A time with as many digits as every time of our days. */
+export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
+
+/** What a figure about frames of so many assets is called. */
+export function sizeName(assets: number): string {
+  return assets === 1 ? '1 asset' : `${assets} assets`;
+}
+
+export function signPayload(digest: Uint8Array) {
+  const { signature, recovery } = secp256k1.sign(digest, SERVICE_KEY);
+  return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+}
+
+/**
+ * The stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
+ * @returns a function that lets 10 ms pass, in which one frame is made.
+ */
+export function frameByFrame(
+  assets: number,
+  messageType: MessageType,
+  onFrame: (frame: Uint8Array) => void,
+): () => void {
+  const { table, indexes } = filledTable(assets);
+  let nowNs: TimeNs = STAGE_TIME_NS;
+  const engine = new StreamEngine({
+    table,
+    catalogue: {
+      listed: indexes.map((index) => ({ index, id: index })),
+      assets: indexes.map((index) => ({ symbol: `A${index}` })),
+    },
+    taxonomyId: 1,
+    clock: { nowNs: () => nowNs },
+    statusesAt: () => new Uint8Array(assets),
+    digest: keccak256,
+    signOne: signPayload,
+    sign: (digests) => digests.map(signPayload),
+    publish: (_topic, frame) => onFrame(frame),
+    defer: (callback) => callback(),
+    limits: {
+      clientMessageBytes: 1_000_000,
+      subscriptionsPerConnection: assets,
+      controlMessagesPerSecond: 10,
+      slowConsumerNs: NS_PER_MS,
+    },
+    counters: createCounters(),
+  });
+  const connection = {
+    send: onFrame,
+    join: () => {},
+    leave: () => {},
+    bufferedBytes: () => 0,
+    close: () => {},
+  };
+  const options = { channel: '10ms', messageType, marketStatus: false } as const;
+  const session = engine.open(connection, options, { maySee: () => true });
+  engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
+  engine.tick(nowNs);
+  return () => {
+    nowNs = (nowNs + 10n * NS_PER_MS) as TimeNs;
+    engine.tick(nowNs);
+  };
+}

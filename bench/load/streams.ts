@@ -1,0 +1,74 @@
+import { TOKEN } from './catalogue.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
+
+export interface StreamsOptions {
+  readonly port: number;
+  /** Of `/ws`, such as `channel=10ms`. */
+  readonly query: string;
+  readonly count: number;
+  /** The streaming IDs that a connection subscribes to. */
+  readonly assetsOf: (connection: number) => readonly number[];
+  readonly onFrame?: (payload: Buffer, connection: number) => void;
+}
+
+/** Many subscribers in this process. */
+export interface Streams {
+  /** Frames that came so far, on all connections. */
+  readonly frames: number;
+  /** Connections that the server ended. */
+  readonly closed: number;
+  close(): void;
+}
+
+/** Connections that are opened at once. */
+const OPENING_MAX = 200;
+
+/** Connects and subscribes; resolves when every connection has had an answer. Peers answer the same message. */
+export async function openStreams(options: StreamsOptions): Promise<Streams> {
+  const { port, query, count, assetsOf, onFrame } = options;
+  const sockets: FrameSocket[] = [];
+  const streams = {
+    frames: 0,
+    closed: 0,
+    close() {
+      for (const socket of sockets) socket.close();
+    },
+  };
+  const open = async (connection: number): Promise<void> => {
+    let onAnswer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      onAnswer = resolve;
+    });
+    let isAnswered = false;
+    const socket = await openFrameSocket({
+      port,
+      path: `/ws?${query}`,
+      token: TOKEN,
+      onFrame: (payload) => {
+        if (!isAnswered) {
+          isAnswered = true;
+          onAnswer();
+          return;
+        }
+        streams.frames++;
+        onFrame?.(payload, connection);
+      },
+      onClose: () => {
+        streams.closed++;
+      },
+    });
+    sockets.push(socket);
+    socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets: assetsOf(connection), id: 1 })));
+    await answered;
+  };
+  for (let first = 0; first < count; first += OPENING_MAX) {
+    const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => open(first + i));
+    await Promise.all(these);
+  }
+  return streams;
+}
+
+/** Lets a load run go on for a while. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
+import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
+import { judge } from './harness/outcome.js';
+import { plotFile, plotSvg } from './harness/plot.js';
+import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
+import { type MeasuredRow, type Results, readResults, withRows, writeResults } from './harness/results.js';
+import { runRounds } from './harness/rounds.js';
+import type { Row, Scale } from './harness/row.js';
+import { SERVICE_NODE_OPTIONS } from './load/server_process.js';
+import { ROWS, rowByName } from './rows/index.js';
+
+/** `npm run bench`; what the arguments do stands at the top of RESULTS.md, which this program writes. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { smoke: { type: 'boolean' }, check: { type: 'boolean' }, profile: { type: 'boolean' } },
+});
+
+const RESULTS_FILE = inBench('results.json');
+/** The loads that keep the service busiest. */
+const PROFILED = [
+  { row: 'evm-ingest', variant: 'service' },
+  { row: 'fan-out', variant: 'service' },
+  { row: 'distinct-sets', variant: 'service' },
+];
+
+const commit = describeCommit();
+if (values.profile) {
+  save({ ...readResults(RESULTS_FILE), profiles: PROFILED.map(profile) });
+} else {
+  const scale: Scale = values.smoke ? 'smoke' : 'full';
+  const machine = describeMachine();
+  const measured: MeasuredRow[] = [];
+  for (const row of positionals.length > 0 ? positionals.map(rowByName) : ROWS) {
+    const outcome = await measure(row, scale, machine);
+    print(`\n${rowMarkdown(outcome).join('\n')}`);
+    measured.push(outcome);
+    const names = ROWS.map(({ name }) => name);
+    // After every row: what was measured is kept when a later one fails.
+    if (scale === 'full') save(withRows(readResults(RESULTS_FILE), measured, names));
+  }
+  const missed = measured.filter(({ reached }) => scale === 'full' && !reached).map(({ name }) => name);
+  if (scale === 'full')
+    print(missed.length === 0 ? 'Every row reaches what it must.' : `Missed: ${missed.join(', ')}.`);
+  if (values.check && missed.length > 0) process.exitCode = 1;
+}
+
+async function measure(row: Row, scale: Scale, machine: Machine): Promise<MeasuredRow> {
+  const startMs = performance.now();
+  const measurements = await runRounds(row, scale, (variant, round) =>
+    process.stderr.write(`${row.name}: ${variant}, round ${round + 1}\n`),
+  );
+  const seconds = (performance.now() - startMs) / 1000;
+  const outcome = judge(row, scale, measurements);
+  return { ...outcome, machine, commit, measuredAt: new Date().toISOString(), seconds };
+}
+
+function save(results: Results): void {
+  writeResults(RESULTS_FILE, results);
+  for (const { name, rounds } of results.rows)
+    for (const plot of rowByName(name).plots?.('full') ?? [])
+      writeFileSync(inBench(plotFile(plot)), plotSvg(plot, rounds));
+  const plotsOf = (row: string) => (rowByName(row).plots?.('full') ?? []).map(plotFile);
+  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, plotsOf));
+}
+
+function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
+  process.stderr.write(`${row}: profile\n`);
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-profile-'));
+  try {
+    const round = fileURLToPath(new URL('./round.js', import.meta.url));
+    const options = `--cpu-prof --cpu-prof-dir=${dir}`;
+    const { status } = spawnSync(process.execPath, [round, row, variant, 'full'], {
+      env: { ...process.env, [SERVICE_NODE_OPTIONS]: options },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    if (status !== 0) throw new Error(`${row}: exit status ${status}`);
+    return { load: row, commit, functions: sumUpProfiles(dir) };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** A file of the source folder; this program runs from `dist/bench`. */
+function inBench(name: string): string {
+  return fileURLToPath(new URL(`../../bench/${name}`, import.meta.url));
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,19 @@
+import { serve, webSockets } from './web_sockets.js';
+
+/**
+ * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval, with `app.publish` of
+ * uWebSockets.js and nothing else. Interval 0: connections stay idle.
+ */
+const [interval = '0', frame = ''] = process.argv.slice(2);
+const bytes = Buffer.from(frame);
+const app = webSockets.App();
+app.ws('/ws', {
+  idleTimeout: 960,
+  maxPayloadLength: 1024 * 1024,
+  message(ws, message) {
+    ws.send(message, false);
+    ws.subscribe('all');
+  },
+});
+await serve(app);
+if (interval !== '0') setInterval(() => app.publish('all', bytes, false), Number(interval));

@@ -1,0 +1,19 @@
+import type uWS from 'uWebSockets.js';
+import { createRequire } from 'node:module';
+import { type Listening, listen } from '../../src/server/app.js';
+
+/** uWebSockets.js itself, with nothing of the service around it. */
+export const webSockets = createRequire(import.meta.url)('uWebSockets.js') as typeof uWS;
+
+/** Listens on a free port of loopback, says which, and ends on SIGTERM. */
+export async function serve(app: uWS.TemplatedApp): Promise<Listening> {
+  const listening = await listen(webSockets, app, { host: '127.0.0.1', port: 0 });
+  announce(listening.port);
+  process.once('SIGTERM', () => process.exit(0));
+  return listening;
+}
+
+/** Tells who started this process that it is ready, as the service does. */
+export function announce(port: number): void {
+  process.stdout.write(`${JSON.stringify({ port })}\n`);
+}

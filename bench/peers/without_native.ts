@@ -1,0 +1,11 @@
+import { Module } from 'node:module';
+
+// Loaded before a program with `--import`: the program finds no native secp256k1 and takes its fallback, @noble/secp256k1,
+// as it would on a platform without a build. The rest of it stays as it is.
+type Resolve = (request: string, ...rest: unknown[]) => string;
+const loader = Module as unknown as { _resolveFilename: Resolve };
+const resolve = loader._resolveFilename;
+loader._resolveFilename = (request, ...rest) => {
+  if (request === 'secp256k1/bindings') throw new Error('hidden, so that the fallback is measured');
+  return resolve(request, ...rest);
+};

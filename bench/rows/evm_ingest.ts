@@ -1,0 +1,120 @@
+import { createRequire } from 'node:module';
+import { eip191, evmAddress } from '../../src/crypto/evm.js';
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { callsPerCpuSecond } from '../harness/stage.js';
+import { publisherKeys } from '../load/catalogue.js';
+import { measureIngest } from '../load/ingest.js';
+
+const ASSETS = 50;
+const PUBLISHERS = 5;
+
+export const evmIngest: Row = {
+  name: 'evm-ingest',
+  title: 'EVM updates accepted per second and core, over a socket',
+  method:
+    'Five publishers send real signed updates of 50 assets to the service as fast as it takes them; the figure is what it ' +
+    'accepted by the CPU time of all its threads. The loops recover a signature and compare the address (which is what ' +
+    'has to be done, since `v` must be right), or only verify under a known key. On noble, the same service finds no ' +
+    'native library.',
+  rounds: 5,
+  variants: {
+    service: (scale) => overSocket(scale, UPDATES[scale], UPDATES[scale] / 2, ''),
+    'recover loop': async (scale) => loop(scale, recoverOnce()),
+    'verify loop': async (scale) => loop(scale, verifyOnce()),
+    'service on noble': (scale) =>
+      overSocket(scale, NOBLE_UPDATES[scale], NOBLE_UPDATES[scale] / 4, `--import ${WITHOUT_NATIVE}`),
+  },
+  lines: (scale) => MESSAGE_SIZES[scale].map((size) => line(size)),
+};
+
+const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
+const NOBLE_UPDATES: Readonly<Record<Scale, number>> = { full: 400, smoke: 20 };
+const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50, 1] };
+const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
+
+function line(size: number): Line {
+  const figure = `${size} per message`;
+  return {
+    name: figure,
+    unit: 'updates/s per core',
+    ours: { variant: 'service', figure },
+    peers: [
+      {
+        name: 'loop of recover + address',
+        source: { variant: 'recover loop', figure: 'calls' },
+        ...(size === 50 && { ratio: { atLeast: 0.75 } }),
+      },
+      { name: 'loop of verify', source: { variant: 'verify loop', figure: 'calls' } },
+      {
+        name: 'same service on noble',
+        source: { variant: 'service on noble', figure },
+        ratio: { atLeast: 25 },
+      },
+    ],
+    shown: [
+      { name: 'server', unit: 'cores', source: { variant: 'service', figure: `${figure}: server cores` } },
+      { name: 'client', unit: 'cores', source: { variant: 'service', figure: `${figure}: client cores` } },
+    ],
+  };
+}
+
+async function overSocket(
+  scale: Scale,
+  updates: number,
+  warmUpUpdates: number,
+  nodeOptions: string,
+): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  for (const updatesPerMessage of MESSAGE_SIZES[scale]) {
+    const usage = await measureIngest({
+      signatureType: 'evm',
+      assets: ASSETS,
+      publishers: PUBLISHERS,
+      updatesPerMessage,
+      updates,
+      warmUpUpdates,
+      nodeOptions,
+    });
+    const name = `${updatesPerMessage} per message`;
+    figures[name] = usage.updatesPerCpuSecond;
+    figures[`${name}: server cores`] = usage.serverShare;
+    figures[`${name}: client cores`] = usage.clientShare;
+  }
+  return { figures };
+}
+
+function loop(scale: Scale, once: () => void): Measurement {
+  return { figures: { calls: callsPerCpuSecond('loop', scale, once) } };
+}
+
+/** The binding itself, without the service's own wrapper. */
+const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
+
+/** Digests, signatures and keys of many messages, so that a loop does not stay on one cache line. */
+function signedDigests() {
+  const { secretKey, key } = publisherKeys('evm', 0);
+  return Array.from({ length: 256 }, (_, i) => {
+    const digest = eip191(Buffer.alloc(32, i));
+    const { signature, recid } = native.ecdsaSign(digest, secretKey);
+    return { digest, signature, recid, address: key, publicKey: native.publicKeyCreate(secretKey, false) };
+  });
+}
+
+function recoverOnce(): () => void {
+  const signed = signedDigests();
+  let at = 0;
+  return () => {
+    const { digest, signature, recid, address } = signed[at++ & 255]!;
+    const publicKey = native.ecdsaRecover(signature, recid, digest, false);
+    if (!evmAddress(publicKey).equals(address)) throw new Error('another address was recovered');
+  };
+}
+
+function verifyOnce(): () => void {
+  const signed = signedDigests();
+  let at = 0;
+  return () => {
+    const { digest, signature, publicKey } = signed[at++ & 255]!;
+    if (!native.ecdsaVerify(signature, digest, publicKey)) throw new Error('a signature is not valid');
+  };
+}

@@ -1,0 +1,89 @@
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { startPricedService } from '../load/priced_service.js';
+import { type ServerProcess, startPeer } from '../load/server_process.js';
+import { openStreams, pause } from '../load/streams.js';
+import { unsignedFrame } from '../load/unsigned_frame.js';
+import { measureUsage } from '../load/usage.js';
+
+const ASSETS = 10;
+
+/** So many frames a second that neither side has to hurry: what counts is the CPU time that each takes. */
+const LOADS: Readonly<Record<Scale, readonly { readonly clients: number; readonly channelMs: number }[]>> = {
+  full: [
+    { clients: 100, channelMs: 10 },
+    { clients: 1_000, channelMs: 20 },
+    { clients: 5_000, channelMs: 100 },
+  ],
+  smoke: [{ clients: 10, channelMs: 10 }],
+};
+const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 2_000, smoke: 60 };
+
+export const fanOut: Row = {
+  name: 'fan-out',
+  title: 'Fan-out: delivered frames per server core',
+  method:
+    'Unsigned frames of 10 assets to clients of one group: 100 at 10 ms, 1,000 at 20 ms, 5,000 at 100 ms. The peers send ' +
+    'frames of the same bytes at the same interval: `app.publish` of uWebSockets.js alone, and npm `ws`. Each server is ' +
+    'paid by the frames that its clients received and its CPU time.',
+  rounds: 3,
+  variants: {
+    service: (scale) =>
+      measure(scale, async () => (await startPricedService({ assets: ASSETS, clockPeriod: '60s' })).service),
+    'bare uWS': (scale) => measure(scale, (ms) => startPeer('uws_publish', `${ms}`, unsignedFrame(ASSETS))),
+    'npm ws': (scale) => measure(scale, (ms) => startPeer('ws_publish', `${ms}`, unsignedFrame(ASSETS))),
+  },
+  lines: (scale) => LOADS[scale].map(({ clients }) => line(clients)),
+};
+
+function line(clients: number): Line {
+  const figure = `${clients.toLocaleString('en-US')} clients`;
+  return {
+    name: figure,
+    unit: 'frames/s per core',
+    ours: { variant: 'service', figure },
+    peers: [
+      { name: 'bare app.publish', source: { variant: 'bare uWS', figure }, ratio: { atLeast: 0.9 } },
+      { name: 'npm ws', source: { variant: 'npm ws', figure }, ratio: { atLeast: 1.3 } },
+    ],
+    shown: [
+      {
+        name: 'delivered',
+        unit: 'frames/s',
+        source: { variant: 'service', figure: `${figure}: frames/s` },
+      },
+      { name: 'server', unit: 'cores', source: { variant: 'service', figure: `${figure}: server cores` } },
+      { name: 'client', unit: 'cores', source: { variant: 'service', figure: `${figure}: client cores` } },
+    ],
+  };
+}
+
+async function measure(
+  scale: Scale,
+  start: (channelMs: number) => Promise<ServerProcess>,
+): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  for (const { clients, channelMs } of LOADS[scale]) {
+    const server = await start(channelMs);
+    const streams = await openStreams({
+      port: server.port,
+      query: `channel=${channelMs}ms`,
+      count: clients,
+      assetsOf: () => Array.from({ length: ASSETS }, (_, asset) => asset),
+    });
+    await pause(SETTLE_MS[scale]);
+    const framesBefore = streams.frames;
+    const end = measureUsage(server);
+    await pause(MEASURE_MS[scale]);
+    const frames = streams.frames - framesBefore;
+    const usage = end();
+    const figure = `${clients.toLocaleString('en-US')} clients`;
+    figures[figure] = frames / usage.serverCpuSeconds;
+    figures[`${figure}: frames/s`] = frames / usage.wallSeconds;
+    figures[`${figure}: server cores`] = usage.serverShare;
+    figures[`${figure}: client cores`] = usage.clientShare;
+    streams.close();
+    await server.stop();
+  }
+  return { figures };
+}

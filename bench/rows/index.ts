@@ -1,0 +1,17 @@
+import type { Row } from '../harness/row.js';
+import { evmIngest } from './evm_ingest.js';
+import { fanOut } from './fan_out.js';
+import { signedFrames } from './signed_frames.js';
+import { starkIngest } from './stark_ingest.js';
+import { unsignedFrames } from './unsigned_frames.js';
+
+/** All rows, in the order in which they are run and shown. */
+export const ROWS: readonly Row[] = [evmIngest, starkIngest, signedFrames, unsignedFrames, fanOut];
+
+/** @throws RangeError when there is no row of that name. */
+export function rowByName(name: string): Row {
+  const row = ROWS.find((one) => one.name === name);
+  if (row === undefined)
+    throw new RangeError(`no row "${name}": there are ${ROWS.map((one) => one.name).join(', ')}`);
+  return row;
+}

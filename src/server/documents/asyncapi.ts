@@ -1,0 +1,91 @@
+import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
+import { CHANNELS, type ChannelDefinition } from './channels.js';
+import { documentSchemas, type JsonSchema } from './json_schema.js';
+import { MESSAGES, type MessageDefinition, type MessageName } from './message_catalogue.js';
+
+export const ASYNCAPI_VERSION = '3.0.0';
+
+export type AsyncApiDocument = ReturnType<typeof asyncApiDocument>;
+
+/** The AsyncAPI 3 document of the WebSockets, from the messages that the code works with. */
+export function asyncApiDocument() {
+  const messages = Object.entries<MessageDefinition>(MESSAGES);
+  const channels = Object.entries(CHANNELS);
+  const schemas = documentSchemas([
+    ...messages.map(([, { schema }]) => schema),
+    ...channels.map(([, { query }]) => query),
+  ]);
+  return {
+    asyncapi: ASYNCAPI_VERSION,
+    info: {
+      title: 'tickseal WebSocket APIs',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache License 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    servers: { tls: server('wss', 'Where TLS is set up'), plain: server('ws', 'Where it is not') },
+    channels: Object.fromEntries(
+      channels.map(([name, channel]) => [name, channelObject(channel, schemas.of(channel.query))]),
+    ),
+    operations: Object.fromEntries(channels.flatMap(([name, channel]) => operationEntries(name, channel))),
+    components: {
+      messages: Object.fromEntries(
+        messages.map(([name, { schema, example, ...about }]) => [
+          name,
+          { name, ...about, payload: schemas.of(schema), examples: [{ payload: example }] },
+        ]),
+      ),
+      schemas: schemas.components,
+      securitySchemes: {
+        token: { type: 'httpApiKey', ...TOKEN_SCHEME },
+      },
+    },
+  };
+}
+
+const DESCRIPTION = `Streams of prices to clients, and of signed prices from publishers.
+
+- Messages are JSON in text frames, either way.
+- ${EXACT_NUMBERS}
+- The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`.`;
+
+function server(protocol: 'ws' | 'wss', description: string) {
+  return {
+    host: '{host}',
+    protocol,
+    description,
+    variables: { host: { default: 'localhost:8080', description: 'Where this document was read from' } },
+    security: [{ $ref: '#/components/securitySchemes/token' }],
+  };
+}
+
+function channelObject({ address, title, description, operations }: ChannelDefinition, query: JsonSchema) {
+  const names = Object.values(operations).flatMap(({ messages, reply = [] }) => [...messages, ...reply]);
+  const messages = [...new Set(names)].map(
+    (name) => [name, { $ref: `#/components/messages/${name}` }] as const,
+  );
+  return {
+    address,
+    title,
+    description,
+    messages: Object.fromEntries(messages),
+    bindings: { ws: { method: 'GET', query, bindingVersion: '0.1.0' } },
+  };
+}
+
+function operationEntries(channelName: string, { operations }: ChannelDefinition) {
+  const channel = { $ref: `#/channels/${channelName}` };
+  const references = (names: readonly MessageName[]) =>
+    names.map((name) => ({ $ref: `${channel.$ref}/messages/${name}` }));
+  return Object.entries(operations).map(([name, { action, summary, messages, reply }]) => {
+    const operation = {
+      action,
+      summary,
+      channel,
+      messages: references(messages),
+      ...(reply && { reply: { channel, messages: references(reply) } }),
+    };
+    return [name, operation] as const;
+  });
+}

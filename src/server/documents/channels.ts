@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import { publishQuery, streamQuery } from '../messages.js';
+import type { MessageName } from './message_catalogue.js';
+
+/** An exchange on a channel, as the service sees it. */
+export interface OperationDefinition {
+  readonly action: 'send' | 'receive';
+  readonly summary: string;
+  readonly messages: readonly MessageName[];
+  readonly reply?: readonly MessageName[];
+}
+
+export interface ChannelDefinition {
+  readonly address: string;
+  readonly title: string;
+  readonly description: string;
+  readonly query: z.ZodObject;
+  readonly operations: Readonly<Record<string, OperationDefinition>>;
+}
+
+const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResponse\` say what is wrong:
+
+- 400: a query parameter has another value than those allowed, or is repeated
+- 401: the access token is missing or not known
+- 403: the access token lacks the scope
+- 426: the request asks for no WebSocket
+- 429: the token has as many connections as \`limits.connections_per_token\` allows
+- 503: the service is full or shutting down
+
+`;
+
+/** Every path that takes WebSockets (contract §6 and §7). */
+export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
+  stream: {
+    address: '/ws',
+    title: 'Streaming',
+    description: `Prices of subscribed assets, one frame per connection and tick with all assets that it holds.
+
+- Fixed channels send at wall-clock multiples of their interval, each time every subscribed asset that has a live price.
+- \`real_time\` sends the assets whose price changed, at most once a millisecond; newly subscribed assets come at once.
+- A slow reader gets the newest values when it can read again; frames in between are left out.
+
+${BEFORE_THE_UPGRADE}Close codes:
+
+- 1001: the service is shutting down
+- 1003: a binary message
+- 1008: too many bad messages
+- 1011: a fault of the service
+- 1013: too slow, the connection took nothing for the time of \`limits.slow_consumer\`
+- 4401: the access token was revoked`,
+    query: streamQuery,
+    operations: {
+      subscribe: {
+        action: 'receive',
+        summary: 'Subscribe to assets',
+        messages: ['subscribe'],
+        reply: ['subscribed', 'streamError'],
+      },
+      unsubscribe: {
+        action: 'receive',
+        summary: 'Unsubscribe from assets',
+        messages: ['unsubscribe'],
+        reply: ['unsubscribed', 'streamError'],
+      },
+      sendUnsigned: {
+        action: 'send',
+        summary: 'Frames of connections with `message_type=unsigned`',
+        messages: ['unsigned'],
+      },
+      sendSigned: {
+        action: 'send',
+        summary: 'Frames of connections with `message_type=signed_ecdsa`',
+        messages: ['signed'],
+      },
+    },
+  },
+  publishEvm: publishChannel('EVM', '/evm/publish', 'publishEvmPrices', 'evmSignedPrices'),
+  publishStark: publishChannel('Stark', '/stark/publish', 'publishStarkPrices', 'starkSignedPrices'),
+};
+
+function publishChannel(
+  kind: string,
+  address: string,
+  operation: string,
+  message: MessageName,
+): ChannelDefinition {
+  return {
+    address,
+    title: `Publishing, ${kind} signatures`,
+    description: `Takes updates of publishers with ${kind} signatures. Each update of a message is judged by itself: the \
+good ones count, the bad ones are reported.
+
+- Without \`ack\` only what is wrong is reported.
+- Replies wait for a publisher that does not read and are then dropped; it is never closed for that.
+
+${BEFORE_THE_UPGRADE}Close codes:
+
+- 1001: the service is shutting down
+- 1003: a binary message
+- 1011: a fault of the service
+- 4401: the access token was revoked`,
+    query: publishQuery,
+    operations: {
+      [operation]: {
+        action: 'receive',
+        summary: 'Publish signed prices',
+        messages: [message],
+        reply: ['ack', 'publishError'],
+      },
+    },
+  };
+}

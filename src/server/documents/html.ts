@@ -1,0 +1,25 @@
+/** Text that is HTML already. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+type Part = string | number | Html | readonly Html[] | undefined;
+
+/** A template of HTML: strings in it are escaped, so no text of a document becomes markup. */
+export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(literals.reduce((text, literal, i) => text + write(parts[i - 1]) + literal));
+}
+
+export function joinHtml(parts: readonly Html[], separator: string): Html {
+  return new Html(parts.map(({ text }) => text).join(escapeHtml(separator)));
+}
+
+function write(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.text;
+  return typeof part === 'object' ? part.map(({ text }) => text).join('') : escapeHtml(String(part));
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

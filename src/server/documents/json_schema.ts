@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+
+/** JSON Schema 2020-12, which OpenAPI 3.1 speaks: the part of it that our schemas need. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly propertyNames?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+export interface DocumentSchemas {
+  /** The place of every schema that has an ID, by it. */
+  readonly components: Readonly<Record<string, JsonSchema>>;
+  /** How the document writes a schema: a reference to its component, or itself where it has no ID. */
+  of(schema: z.ZodType): JsonSchema;
+}
+
+const COMPONENTS = '#/components/schemas/';
+
+/**
+ * The JSON Schemas of a document, from the zod schemas that the code works with. What is described is the text on the
+ * wire, so parameters stand as they are written, before they are read.
+ */
+export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
+  const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));
+  const whole = z.strictObject(Object.fromEntries([...places].map(([schema, place]) => [place, schema])));
+  const converted = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', override: writeIntegers });
+  // The converter puts what has an ID under `$defs`; documents have a place of their own for it.
+  const { properties = {}, $defs = {} } = JSON.parse(
+    JSON.stringify(converted).replaceAll('"#/$defs/', `"${COMPONENTS}`),
+  ) as { properties?: Record<string, JsonSchema>; $defs?: Record<string, JsonSchema & { id?: string }> };
+  const components = Object.entries($defs).map(([name, { id: _id, ...schema }]) => [name, schema] as const);
+  return {
+    components: Object.fromEntries(components.sort(([a], [b]) => (a < b ? -1 : 1))),
+    of(schema) {
+      const place = places.get(schema);
+      assert(place !== undefined, 'the document was told of every schema');
+      return properties[place]!;
+    },
+  };
+}
+
+/** The name of the component that a schema refers to. */
+export function componentName({ $ref }: JsonSchema): string | undefined {
+  return $ref?.startsWith(COMPONENTS) ? $ref.slice(COMPONENTS.length) : undefined;
+}
+
+function writeIntegers(context: {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  const { zodSchema, jsonSchema } = context;
+  if (jsonSchema.$ref !== undefined) return;
+  // Timestamps, the only bigints on the wire.
+  if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' });
+  if (jsonSchema.type !== 'integer') return;
+  // A parameter that is read as a number; the pattern is of its text.
+  delete jsonSchema.pattern;
+  // The bounds of exact doubles, which the converter writes to every integer.
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}

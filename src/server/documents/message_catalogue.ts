@@ -1,0 +1,152 @@
+import type { z } from 'zod';
+import {
+  ack,
+  evmSignedPrices,
+  publishError,
+  signedFrame,
+  starkSignedPrices,
+  streamError,
+  subscribe,
+  subscribed,
+  unsignedFrame,
+  unsubscribe,
+  unsubscribed,
+} from '../messages.js';
+import { describePayload } from './payload_layout.js';
+
+/** A message of a WebSocket: what it is for, and its schema. */
+export interface MessageDefinition {
+  readonly title: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly schema: z.ZodType;
+  readonly example: unknown;
+}
+
+export type MessageName = keyof typeof MESSAGES;
+
+const UPDATE_OF_EVM = {
+  oracle_id: 'czowx',
+  asset_id: 'BTCUSD',
+  trigger: 'clock',
+  signed_price: {
+    publisher_key: '0x99e295e85cb07c16b7bb62a44df532a7f2620237',
+    external_asset_id: 'BTCUSD',
+    signature_type: 'evm',
+    price: '72147681412670819000000',
+    timestamped_signature: {
+      signature: {
+        r: '0x14e378dcf486b15c157fb6af80fc275b895bd1cae818fc4597a6b4a1571a831e',
+        s: '0x79b4823a159988c04576ff71bc3ca168a631ac666094b0f4157e59b2892f6490',
+        v: '0x1b',
+      },
+      timestamp: '1710191092123456789',
+      msg_hash: '0x4a8e2a9c736a3a2e315facf28ba95e126e37b57646481078e4f0809262c6560b',
+    },
+  },
+};
+
+const UPDATE_OF_STARK = {
+  oracle_id: 'czowx',
+  asset_id: 'DYDXUSD',
+  trigger: 'clock',
+  signed_price: {
+    publisher_key: '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06',
+    external_asset_id: '0x44594458555344000000000000000000637a6f7778',
+    signature_type: 'stark',
+    price: '3335950349880000000',
+    timestamped_signature: {
+      signature: {
+        r: '0x60bbbb4142bca69a5278ecccb59964e3449e43915b02e5c729b9752a16309ac',
+        s: '0x4cdbe54b985f6fb4495398f94554883ead7cbb983597dc7ea8b9e32dfe95c27',
+      },
+      timestamp: '1708940577123456789',
+      msg_hash: '0x7cc1cf795d076cfff8b5920adb2dcc0d13813ed4519220a36d693e6084abe1c',
+    },
+  },
+};
+
+/** Every message, either way. */
+export const MESSAGES = {
+  subscribe: {
+    title: 'Subscribe',
+    summary: 'Adds assets to what the connection is sent',
+    schema: subscribe,
+    example: { type: 'subscribe', assets: [1, 2], id: 'first' },
+  },
+  subscribed: {
+    title: 'Answer to subscribe',
+    summary: 'Comes when the request carried an `id`',
+    schema: subscribed,
+    example: { type: 'subscribe', id: 'first', assets: [1, 2], invalid: [] },
+  },
+  unsubscribe: {
+    title: 'Unsubscribe',
+    summary: 'Takes assets from what the connection is sent',
+    schema: unsubscribe,
+    example: { type: 'unsubscribe', assets: [2], id: 2 },
+  },
+  unsubscribed: {
+    title: 'Answer to unsubscribe',
+    summary: 'Comes when the request carried an `id`',
+    schema: unsubscribed,
+    example: { type: 'unsubscribe', id: 2, assets: [1], invalid: [] },
+  },
+  streamError: {
+    title: 'Error',
+    summary: 'The request before it changed nothing; the connection stays open',
+    schema: streamError,
+    example: { type: 'error', error: 'unknown asset IDs, or not covered by the token: 77', id: 'first' },
+  },
+  unsigned: {
+    title: 'Unsigned frame',
+    summary: 'Prices in readable form, which nothing proves',
+    schema: unsignedFrame,
+    // The examples' timestamps are ones that a double holds.
+    example: {
+      type: 'unsigned',
+      tax: 1,
+      ts: 1757543080505451000,
+      a: [{ id: 1, v: '113762000000000000000000' }],
+    },
+  },
+  signed: {
+    title: 'Signed frame',
+    summary: 'Prices as one bit-packed payload with an ECDSA signature; all fields are big-endian',
+    description: describePayload(),
+    schema: signedFrame,
+    example: {
+      type: 'signed_ecdsa',
+      p: '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000',
+    },
+  },
+  evmSignedPrices: {
+    title: 'Signed prices, EVM',
+    summary: 'Updates that a publisher signed on secp256k1',
+    schema: evmSignedPrices,
+    example: { type: 'signed_prices', trace_id: 'a-1', data: { BTCUSD: UPDATE_OF_EVM } },
+  },
+  starkSignedPrices: {
+    title: 'Signed prices, Stark',
+    summary: 'Updates that a publisher signed on the Stark curve',
+    schema: starkSignedPrices,
+    example: { type: 'signed_prices', trace_id: 'a-1', data: { DYDXUSD: UPDATE_OF_STARK } },
+  },
+  ack: {
+    title: 'Acknowledgement',
+    summary: 'What became of each update; with `ack=true` or `ack=durable`',
+    schema: ack,
+    example: { type: 'ack', trace_id: 'a-1', accepted: ['BTCUSD'], rejected: { NOUSD: 'unknown asset' } },
+  },
+  publishError: {
+    title: 'Error',
+    summary: 'The message was not taken, or without `ack` some of its updates were not',
+    schema: publishError,
+    example: {
+      type: 'error',
+      trace_id: 'a-1',
+      error: '1 of 2 updates rejected',
+      rejected: { NOUSD: 'unknown asset' },
+    },
+  },
+} satisfies Record<string, MessageDefinition>;

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { Parameter, Route } from '../route.js';
+import { errorResponse } from '../schemas.js';
+import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
+import { documentSchemas, type JsonSchema } from './json_schema.js';
+
+export const OPENAPI_VERSION = '3.1.0';
+
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+export type OpenApiOperation = ReturnType<typeof operation>;
+
+/** The OpenAPI 3.1 document of the REST API, from what the routes say of themselves. */
+export function openApiDocument(routes: ReadonlyMap<string, Route>) {
+  const bodies = new Map([...routes].map(([path, route]) => [path, bodySchema(route)]));
+  const parameters = [...routes.values()].flatMap((route) => Object.values(route.parameters));
+  const schemas = documentSchemas([
+    errorResponse,
+    ...bodies.values(),
+    ...parameters.map(({ schema }) => schema),
+  ]);
+  const paths = [...routes].map(([path, route]) => {
+    const of = (schema: z.ZodType) => schemas.of(schema);
+    return [path, { get: operation(path, route, of(bodies.get(path)!), of) }] as const;
+  });
+  return {
+    openapi: OPENAPI_VERSION,
+    info: {
+      title: 'tickseal REST API',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'Where this document was read from' }],
+    security: [{ token: [] }],
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: schemas.components,
+      responses: Object.fromEntries(
+        Object.values(FAILURES).map(({ name, ...failure }) => [
+          name,
+          failureResponse(schemas.of(errorResponse), failure),
+        ]),
+      ),
+      headers: HEADERS,
+      securitySchemes: { token: { type: 'apiKey', ...TOKEN_SCHEME } },
+    },
+  };
+}
+
+const DESCRIPTION = `Signed prices, each the aggregate of prices signed by several publishers.
+
+- Successful bodies are JSON with the single field \`data\`, except where a path says otherwise. Every error body is an \
+\`ErrorResponse\`.
+- ${EXACT_NUMBERS}
+- Requests carry the header \`Authorization: Basic <TOKEN>\`. Those of a token are counted together; paths that need no \
+token are counted per client address.
+- Any other path is answered 404, any method but GET 405 with \`Allow\`, and a request with a body 400.`;
+
+const HEADERS = {
+  'RateLimit-Limit': header('integer', 'Requests per second that the caller may make, also at once'),
+  'RateLimit-Remaining': header('integer', 'Requests that may follow at once'),
+  'RateLimit-Reset': header('integer', 'Seconds until the whole allowance is there again'),
+  'Retry-After': header('integer', 'Seconds until a request is allowed again'),
+  'WWW-Authenticate': header('string', 'The scheme that the Authorization header takes'),
+  Allow: header('string', 'The methods that are served'),
+};
+type HeaderName = keyof typeof HEADERS;
+
+function header(type: 'integer' | 'string', description: string) {
+  return { description, schema: { type } };
+}
+
+const RATE_LIMIT_HEADERS: readonly HeaderName[] = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+];
+
+interface Failure {
+  readonly description: string;
+  readonly headers: readonly HeaderName[];
+}
+
+/** What is not a 200. All but 404 and 405 come from every route, or from every one that takes a token. */
+const FAILURES: Readonly<Record<number, Failure & { readonly name: string }>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'A parameter is missing, repeated, malformed or out of range; the error names it.',
+    headers: RATE_LIMIT_HEADERS,
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'The access token is missing, malformed, repeated or not known.',
+    headers: ['WWW-Authenticate'],
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The access token is known, but has no right to this path or asset.',
+    headers: RATE_LIMIT_HEADERS,
+  },
+  404: { name: 'NotFound', description: 'There is nothing to answer with.', headers: RATE_LIMIT_HEADERS },
+  405: { name: 'MethodNotAllowed', description: 'The method is not GET.', headers: ['Allow'] },
+  429: {
+    name: 'TooManyRequests',
+    description: 'There were too many requests.',
+    headers: [...RATE_LIMIT_HEADERS, 'Retry-After'],
+  },
+  500: { name: 'InternalError', description: 'A fault of the service.', headers: RATE_LIMIT_HEADERS },
+};
+const EVERY_ROUTE = [400, 429, 500];
+const EVERY_TOKEN_ROUTE = [...EVERY_ROUTE, 401, 403];
+
+function failureResponse(schema: JsonSchema, { description, headers }: Failure) {
+  return { description, headers: headerReferences(headers), content: { 'application/json': { schema } } };
+}
+
+function headerReferences(names: readonly HeaderName[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function bodySchema({ raw, response }: Route): z.ZodType {
+  return raw ? response : z.strictObject({ data: response });
+}
+
+function operation(
+  path: string,
+  route: Route,
+  body: JsonSchema,
+  schemaOf: (schema: z.ZodType) => JsonSchema,
+) {
+  const statuses = new Set([...(route.open ? EVERY_ROUTE : EVERY_TOKEN_ROUTE), ...route.errors]);
+  const failures = [...statuses].sort((a, b) => a - b);
+  const own = Object.entries(route.headers).map(([name, value]) => [
+    name,
+    { schema: { type: 'string', const: value } },
+  ]);
+  const ok = {
+    description: 'The answer',
+    headers: { ...headerReferences(RATE_LIMIT_HEADERS), ...Object.fromEntries(own) },
+    content: { [route.raw ?? 'application/json']: { schema: body } },
+  };
+  return {
+    operationId: path.slice(1).replaceAll(/\W+/g, '_'),
+    summary: route.summary,
+    ...(route.open && { security: [] }),
+    parameters: Object.entries(route.parameters).map(([name, parameter]) =>
+      queryParameter(name, parameter, schemaOf(parameter.schema)),
+    ),
+    responses: Object.fromEntries<typeof ok | { readonly $ref: string }>([
+      ['200', ok],
+      ...failures.map(
+        (status) => [String(status), { $ref: `#/components/responses/${FAILURES[status]!.name}` }] as const,
+      ),
+    ]),
+  };
+}
+
+function queryParameter(name: string, { description, required }: Parameter, schema: JsonSchema) {
+  return { name, in: 'query', description, required, schema } as const;
+}

@@ -1,0 +1,71 @@
+import { Html, html, joinHtml } from './html.js';
+import { componentName, type JsonSchema } from './json_schema.js';
+import { renderInline, tableOf } from './markdown.js';
+
+/** What a schema takes, in a line: references are links to their place on the page. */
+export function renderType(schema: JsonSchema): Html {
+  const name = componentName(schema);
+  if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
+  if (schema.anyOf) return joinHtml(schema.anyOf.map(renderType), ' or ');
+  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
+  if (schema.enum)
+    return joinHtml(
+      schema.enum.map((value) => html`<code>${String(value)}</code>`),
+      ' | ',
+    );
+  if (schema.items)
+    return hasFields(schema.items) ? html`array of objects` : html`array of ${renderType(schema.items)}`;
+  if (typeof schema.additionalProperties === 'object' && schema.propertyNames)
+    return html`map of ${renderType(schema.propertyNames)} to ${renderMapped(schema.additionalProperties)}`;
+  return html`${schema.type ?? 'anything'}${rangeOf(schema)}`;
+}
+
+/** The description, and what the type does not say. */
+export function renderNotes({ description, default: fallback, pattern }: JsonSchema): Html {
+  const notes = [
+    ...(description === undefined ? [] : [renderInline(description)]),
+    ...(pattern === undefined ? [] : [html`pattern <code>${pattern}</code>`]),
+    ...(fallback === undefined ? [] : [html`default <code>${String(fallback)}</code>`]),
+  ];
+  return joinHtml(notes, '; ');
+}
+
+/** The fields of an object, those of objects within it below them. Empty for anything else. */
+export function renderFields(schema: JsonSchema): Html {
+  const [object, prefix] = innerObject(schema);
+  const rows = object ? fieldRows(object, prefix === '' ? '' : `${prefix}.`) : [];
+  return rows.length === 0 ? new Html('') : tableOf(['Field', 'Type', 'Meaning'], rows);
+}
+
+function fieldRows({ properties = {}, required = [] }: JsonSchema, prefix: string): Html[][] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const optional = required.includes(name) ? undefined : html` <i>optional</i>`;
+    const [inner, suffix] = innerObject(field);
+    return [
+      [html`<code>${prefix}${name}</code>${optional}`, renderType(field), renderNotes(field)],
+      ...(inner ? fieldRows(inner, `${prefix}${name}${suffix}.`) : []),
+    ];
+  });
+}
+
+/** The object that a field holds once, many times or under keys, and how its own fields are written below it. */
+function innerObject(field: JsonSchema): [JsonSchema | undefined, string] {
+  if (hasFields(field)) return [field, ''];
+  if (field.items && hasFields(field.items)) return [field.items, '[]'];
+  const { additionalProperties: mapped } = field;
+  return typeof mapped === 'object' && hasFields(mapped) ? [mapped, '{}'] : [undefined, ''];
+}
+
+function hasFields({ properties }: JsonSchema): boolean {
+  return properties !== undefined;
+}
+
+function renderMapped(schema: JsonSchema): Html {
+  return hasFields(schema) ? html`objects` : renderType(schema);
+}
+
+function rangeOf({ format, minimum, maximum }: JsonSchema): string {
+  if (minimum !== undefined && maximum !== undefined) return `, ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `, at least ${minimum}`;
+  return format === undefined ? '' : ` (${format})`;
+}

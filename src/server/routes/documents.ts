@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
+import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
+import { ASYNCAPI_PATH, OPENAPI_PATH, PAGE_HEADERS, PAGE_PATH, renderPage } from '../documents/page.js';
+import { openRoute, type Route } from '../route.js';
+
+/**
+ * The documents of the API, for programs and for readers, as routes of it that they describe as well.
+ * @param described all other routes
+ */
+export function documentRoutes(described: readonly [string, Route][]): [string, Route][] {
+  const routes: [string, Route][] = [
+    [
+      OPENAPI_PATH,
+      openRoute({
+        summary: 'The OpenAPI document of the REST API',
+        response: z.looseObject({ openapi: z.literal(OPENAPI_VERSION) }),
+        raw: 'application/json',
+        handle: () => ({ data: texts.openApi }),
+      }),
+    ],
+    [
+      ASYNCAPI_PATH,
+      openRoute({
+        summary: 'The AsyncAPI document of the WebSockets',
+        response: z.looseObject({ asyncapi: z.literal(ASYNCAPI_VERSION) }),
+        raw: 'application/json',
+        handle: () => ({ data: texts.asyncApi }),
+      }),
+    ],
+    [
+      PAGE_PATH,
+      openRoute({
+        summary: 'Both documents as a page to read',
+        response: z.string(),
+        raw: 'text/html',
+        headers: PAGE_HEADERS,
+        handle: () => ({ data: texts.page }),
+      }),
+    ],
+  ];
+  const texts = writeDocuments(new Map([...described, ...routes]));
+  return routes;
+}
+
+function writeDocuments(routes: ReadonlyMap<string, Route>) {
+  const openApi = openApiDocument(routes);
+  const asyncApi = asyncApiDocument();
+  return {
+    openApi: JSON.stringify(openApi),
+    asyncApi: JSON.stringify(asyncApi),
+    page: renderPage(openApi, asyncApi),
+  };
+}

@@ -1,0 +1,150 @@
+import asyncApiSpecs from '@asyncapi/specs';
+import { Ajv } from 'ajv';
+import ajvFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { decodePayload } from '../../../src/client/index.js';
+import { readPublishMessage } from '../../../src/ingest/message.js';
+import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
+import {
+  type PayloadField,
+  SIGNATURE_FIELDS,
+  SIMPLIFIED_LAYOUT,
+  VERSIONED_LAYOUT,
+} from '../../../src/server/documents/payload_layout.js';
+import {
+  evmSignedPrices,
+  streamQuery,
+  subscribe,
+  TRACE_ID_LENGTH_MAX,
+  unsubscribe,
+} from '../../../src/server/messages.js';
+import { parseStreamOptions } from '../../../src/stream/options.js';
+import { readRequest } from '../../../src/stream/request.js';
+import { danglingReferences, messageFinder, messageNames } from './checker.js';
+import { bodyOf, routesOf } from './routes.js';
+
+const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as AsyncApiDocument;
+const { components } = document;
+
+test('the document is valid AsyncAPI 3.0', async (t) => {
+  // The published schema brings draft 07 with it, so the validator must not have its own.
+  const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false });
+  ajvFormats.default(ajv);
+  const validate = ajv.compile(asyncApiSpecs.schemas['3.0.0'] as object);
+  t.ok(validate(document), ajv.errorsText(validate.errors));
+  t.same(danglingReferences(document), []);
+});
+
+test('channels, their queries and both directions', async (t) => {
+  const addresses = Object.values(document.channels).map(({ address }) => address);
+  t.same(addresses, ['/ws', '/evm/publish', '/stark/publish']);
+  t.match(document.channels['stream']?.bindings.ws.query.properties, {
+    channel: { default: 'real_time', enum: ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'] },
+    message_type: { default: 'unsigned', enum: ['unsigned', 'signed_ecdsa'] },
+    addtl_attrs: { type: 'string' },
+  });
+  for (const name of ['publishEvm', 'publishStark'])
+    t.match(document.channels[name]?.bindings.ws.query.properties, {
+      ack: { default: 'false', enum: ['true', 'false', 'durable'] },
+    });
+  const used = Object.values(document.operations).flatMap(({ messages, reply }) =>
+    [...messages, ...(reply?.messages ?? [])].map(({ $ref }) => $ref.split('/').at(-1)),
+  );
+  t.same(new Set(used), new Set(Object.keys(components.messages)), 'every message is sent or received');
+});
+
+test('every example is one of its message, and of no other that the same side sends', async (t) => {
+  const find = messageFinder(document);
+  for (const channel of Object.keys(document.channels)) {
+    for (const from of ['client', 'service'] as const) {
+      for (const name of messageNames(document, channel, from)) {
+        const example = components.messages[name]!.examples[0]!.payload;
+        t.equal(find(channel, from, JSON.stringify(example)), name);
+      }
+    }
+  }
+});
+
+test('the layouts on the page are those of payloads', async (t) => {
+  const { payload } = components.messages['signed']!.examples[0] as { payload: { p: string } };
+  const bytesOf = (fields: readonly PayloadField[]) => fields.reduce((sum, { bytes }) => sum + bytes, 0);
+  const decoded = decodePayload(payload.p);
+  t.equal(
+    (payload.p.length - 2) / 2,
+    bytesOf([...SIGNATURE_FIELDS, ...SIMPLIFIED_LAYOUT.head, ...SIMPLIFIED_LAYOUT.asset]),
+  );
+  t.match(decoded, { taxonomyId: 1 });
+  t.equal(bytesOf(SIGNATURE_FIELDS), 65);
+  t.equal(bytesOf(VERSIONED_LAYOUT.head), 14);
+  t.equal(bytesOf(VERSIONED_LAYOUT.asset), 19);
+});
+
+test('the documented requests are the ones that are understood', async (t) => {
+  const anything = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.double());
+  const request = fc.record(
+    {
+      type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe'), anything),
+      assets: fc.oneof(fc.array(fc.integer({ min: 0, max: 65_535 })), fc.array(anything), anything),
+      id: fc.oneof(fc.string({ minLength: 255, maxLength: 258 }), anything),
+      ignore_invalid: fc.oneof(fc.boolean(), anything),
+      other: anything,
+    },
+    { requiredKeys: [] },
+  );
+  const uint16 = (id: unknown) => typeof id === 'number' && id >= 0 && id <= 65_535;
+  fc.assert(
+    fc.property(request, (sent) => {
+      const text = JSON.stringify(sent);
+      const value = JSON.parse(text);
+      const read = readRequest(text);
+      const documented = value.type === 'subscribe' ? subscribe : unsubscribe;
+      if (documented.safeParse(value).success) {
+        // Unsubscribing does not name `ignore_invalid`, which is read all the same.
+        if (value.type === 'subscribe' || value.ignore_invalid === undefined) t.notOk('error' in read, text);
+      } else if (!('error' in read)) {
+        t.notOk(value.assets.every(uint16), `${text} is understood`);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the documented query of /ws is the one that is understood', async (t) => {
+  const value = (...names: string[]) => fc.oneof(fc.constantFrom(...names), fc.string({ maxLength: 5 }));
+  const query = fc.record(
+    {
+      channel: value('10ms', '1s', 'real_time', '2s'),
+      message_type: value('unsigned', 'signed_ecdsa'),
+      addtl_attrs: value('ms', 'ms,ms', '', 'ms,', 'xs'),
+      other: fc.string(),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(query, (sent) => {
+      const options = parseStreamOptions(new Map(Object.entries(sent)));
+      const documented = streamQuery.safeParse(sent);
+      t.equal(typeof options === 'string', !documented.success, JSON.stringify(sent));
+      if (typeof options !== 'string')
+        t.match(documented.data, { channel: options.channel, message_type: options.messageType });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('the documented publish message is the one that is understood', async (t) => {
+  for (const name of ['evmSignedPrices', 'starkSignedPrices'] as const) {
+    const text = JSON.stringify(components.messages[name]!.examples[0]!.payload);
+    t.match(readPublishMessage(text, 1), { ok: true, traceId: 'a-1', malformed: new Map() });
+  }
+  const example = components.messages['evmSignedPrices']!.examples[0]!.payload as object;
+  for (const [length, fits] of [
+    [TRACE_ID_LENGTH_MAX, true],
+    [TRACE_ID_LENGTH_MAX + 1, false],
+  ] as const) {
+    const message = { ...example, trace_id: 'x'.repeat(length) };
+    t.equal(evmSignedPrices.safeParse(message).success, fits);
+    t.equal(readPublishMessage(JSON.stringify(message), 1).ok, fits);
+  }
+});

@@ -1,0 +1,67 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { test } from 'tap';
+import { type OpenApiDocument, openApiDocument } from '../../../src/server/documents/openapi.js';
+import { danglingReferences } from './checker.js';
+import { bodyOf, routesOf } from './routes.js';
+
+const routes = routesOf('service');
+const document = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
+
+test('the document is valid OpenAPI 3.1', async (t) => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  t.ok(valid, JSON.stringify(errors));
+  t.equal(validator.version, '3.1');
+  t.same(danglingReferences(document), []);
+  const names = Object.values(document.paths).map(({ get }) => get.operationId);
+  t.equal(new Set(names).size, names.length, 'operations have names of their own');
+});
+
+test('it has every route with its parameters and statuses, and nothing else', async (t) => {
+  t.same(Object.keys(document.paths).sort(), [...routes.keys()].sort());
+  for (const [path, route] of routes) {
+    const { parameters, responses, security, summary } = document.paths[path]!.get;
+    t.equal(summary, route.summary, path);
+    t.same(
+      parameters.map(({ name, required }) => [name, required]),
+      Object.entries(route.parameters).map(([name, { required }]) => [name, required]),
+      path,
+    );
+    t.same(security, route.open ? [] : undefined, `${path}: who may ask`);
+    const statuses = [200, 400, 429, 500, ...route.errors, ...(route.open ? [] : [401, 403])];
+    t.same(
+      Object.keys(responses),
+      [...new Set(statuses)].sort((a, b) => a - b),
+      path,
+    );
+  }
+});
+
+test('parameters stand as they are written, and integers are integers', async (t) => {
+  const parameter = (path: string, name: string) =>
+    document.paths[path]!.get.parameters.find((one) => one.name === name)!.schema;
+  t.same(parameter('/v1/prices/recent', 'timestamp'), { type: 'integer', format: 'int64' });
+  t.same(parameter('/v1/prices/latest', 'assets'), { type: 'string' });
+  t.equal(parameter('/v1/tradingview/history', 'resolution').enum?.length, 16);
+  t.match(document.components.schemas['Timestamp'], { type: 'integer', format: 'int64' });
+  t.match(document.components.schemas['AggregatedSignedPrice']?.properties, {
+    timestamp: { $ref: '#/components/schemas/Timestamp' },
+    service_signed_price: { $ref: '#/components/schemas/ServiceSignedPrice' },
+  });
+});
+
+test('wire identifiers carry the name of the service', async (t) => {
+  const other = openApiDocument(routesOf('acme'));
+  t.ok(other.paths['/v0/deployments/acme_pushed_assets']);
+  t.ok(other.components.schemas['AggregatedSignedPrice']?.properties?.['acme_signed_price']);
+  t.notMatch(JSON.stringify(other), 'service_signed_price');
+});
+
+test('the scheme is an API key in the Authorization header', async (t) => {
+  t.match(document.components.securitySchemes.token, {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: /Basic <TOKEN>/,
+  });
+});

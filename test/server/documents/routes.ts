@@ -1,0 +1,30 @@
+import { systemClock } from '../../../src/clock.js';
+import type { Route } from '../../../src/server/route.js';
+import { createRoutes } from '../../../src/server/routes/index.js';
+
+/** The routes of a service without assets. */
+export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
+  return createRoutes({
+    clock: systemClock(),
+    simulation: false,
+    listed: [],
+    assetBySymbol: () => undefined,
+    prices: { latest: () => undefined, recent: () => undefined },
+    readCandles: () => 'too many',
+    calendarOf: () => undefined,
+    serviceName,
+    taxonomyId: 1,
+    encodedAssetId: (symbol) => symbol,
+    assetsPerRequestMax: 100,
+    candlesPerRequestMax: 50_000,
+    deployments: [],
+    pushedAssets: {},
+  });
+}
+
+/** What a route without a token answers. */
+export function bodyOf(routes: ReadonlyMap<string, Route>, path: string): string {
+  const result = routes.get(path)!.handle(new Map(), undefined);
+  if ('error' in result) throw new Error(result.error);
+  return result.data;
+}

@@ -1,0 +1,94 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { SERVICE_KEYS, type Sections, testConfig } from './harness.js';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const DEADLINE_MS = 20_000;
+
+/** `tickseal serve` in a process of its own. */
+export class ServeProcess {
+  readonly #lines: string[] = [];
+  #stderr = '';
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+
+  constructor(args: readonly string[]) {
+    const child = spawn(process.execPath, [MAIN, 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    createInterface({ input: child.stdout }).on('line', (line) => this.#lines.push(line));
+    child.stderr.on('data', (text) => {
+      this.#stderr += text;
+    });
+    this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  }
+
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+
+  get stdout(): string {
+    return this.#lines.join('\n');
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** The first line of standard output that matches; a log line of `serve --config` is JSON. */
+  async line(pattern: RegExp): Promise<string> {
+    const endMs = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const found = this.#lines.find((line) => pattern.test(line));
+      if (found !== undefined) return found;
+      if (this.child.exitCode !== null || Date.now() > endMs)
+        throw new Error(`no line ${pattern} in:\n${this.stdout}\n${this.stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** The ports of `serve --config`, once it is ready. */
+  async ready(): Promise<{ url: string; socketUrl: string; adminUrl: string }> {
+    const { port, adminPort } = JSON.parse(await this.line(/"msg":"ready"/)) as Record<string, number>;
+    return {
+      url: `http://127.0.0.1:${port}`,
+      socketUrl: `ws://127.0.0.1:${port}`,
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+    };
+  }
+
+  /** For a teardown: ends the process if the test has not. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+}
+
+/** Writes a configuration and its key files into `dir`; the path of the file. */
+export function writeConfig(dir: string, sections: Sections = {}): string {
+  for (const type of ['evm', 'stark'] as const)
+    writeFileSync(join(dir, `${type}.hex`), SERVICE_KEYS[type].toString('hex'), { mode: 0o600 });
+  const file = join(dir, 'config.json');
+  const keys = { evm: { file: 'evm.hex' }, stark: { file: 'stark.hex' } };
+  writeFileSync(file, testConfig(dir, { keys, ...sections }));
+  return file;
+}
+
+/** The processes that `pid` has started; `undefined` on systems without `/proc`. */
+export function childrenOf(pid: number): number[] | undefined {
+  if (parentOf(pid) === undefined) return undefined;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((id) => parentOf(id) === pid);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    // The name, the second field, is in parentheses and may hold anything.
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}

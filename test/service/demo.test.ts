@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { test } from 'tap';
+import { parseFrame, verifyAggregate, verifyPayload } from '../../src/client/index.js';
+import { childrenOf, ServeProcess } from './child.js';
+import { eventually } from './feed.js';
+import { TestSocket } from './harness.js';
+
+// The demo as a newcomer meets it: `tickseal serve` without a configuration (contract §1).
+
+/** The contract asks for prices ten seconds after the start; the rest is for a machine that is busy. */
+const LIVE_MS_MAX = 10_000;
+const NO_PROC = { skip: !existsSync('/proc/self/stat') && 'this system has no /proc' };
+
+test('the demo prints its addresses and serves live prices of both kinds', { timeout: 60_000 }, async (t) => {
+  const startMs = Date.now();
+  const demo = new ServeProcess(['--data', t.testdir(), '--port', '0', '--admin-port', '0']);
+  t.teardown(() => demo.kill());
+  const printed = async (name: string) =>
+    (await demo.line(new RegExp(`^ +${name} `))).trim().split(/\s+/)[1]!;
+  const [url, token, stream] = [await printed('REST'), await printed('token'), await printed('streaming')];
+  await demo.line(/npx wscat .*signed_ecdsa/);
+  const [, curl] = /curl .*"(http[^"]*latest[^"]*)"/.exec(demo.stdout)!;
+  t.match(demo.stdout, /simulated/);
+
+  const ask = async (address: string) => {
+    const response = await fetch(address, { headers: { Authorization: `Basic ${token}` } });
+    return response.text();
+  };
+  const { data: symbols } = JSON.parse(await ask(`${url}/v1/prices/assets`)) as { data: string[] };
+  const latest = await eventually(async () => {
+    const text = await ask(`${url}/v1/prices/latest?assets=${symbols.join()}`);
+    const { data, error } = JSON.parse(text) as { data?: object; error?: string };
+    // The demo's token has the usual five requests a second.
+    if (error !== undefined) return !/too many/.test(error) && Promise.reject(new Error(error));
+    return Object.keys(data!).length === symbols.length && text;
+  }, 3 * LIVE_MS_MAX);
+  const liveMs = Date.now() - startMs;
+  t.ok(liveMs < 3 * LIVE_MS_MAX, `all ${symbols.length} assets were live after ${liveMs} ms`);
+  const reports = verifyAggregate(latest);
+  t.same(
+    reports.filter(({ ok }) => !ok),
+    [],
+    'every aggregate verifies',
+  );
+  const types = new Set(latest.match(/"signature_type":"\w+"/g));
+  t.equal(types.size, 2, 'EVM and Stark');
+  t.match(curl, url);
+
+  const socket = await TestSocket.open(
+    `${stream}?channel=100ms&message_type=signed_ecdsa&addtl_attrs=ms`,
+    token,
+  );
+  socket.send({ type: 'subscribe', assets: [1, 10, 40] });
+  const frame = parseFrame(await socket.next());
+  t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload), {
+    ok: true,
+    payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 40, marketStatus: null }] },
+  });
+
+  const publishers = childrenOf(demo.child.pid!);
+  t.equal(publishers?.length, 1, 'the publishers are one process of their own', NO_PROC);
+  demo.child.kill('SIGTERM');
+  t.match(await socket.closed, { code: 1001 });
+  t.same(await demo.exited, { code: 0, signal: null });
+  t.throws(() => process.kill(publishers![0]!, 0), { code: 'ESRCH' }, 'the publishers are gone too', NO_PROC);
+  t.equal(demo.stderr, '');
+});

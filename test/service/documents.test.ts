@@ -1,0 +1,299 @@
+import { test } from 'tap';
+import { type PriceToSign, publishMessage } from '../../src/client/index.js';
+import { systemClock } from '../../src/clock.js';
+import { TokenDirectory } from '../../src/server/auth.js';
+import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
+import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
+import { RateLimiter } from '../../src/server/rate_limit.js';
+import { createRest } from '../../src/server/rest.js';
+import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
+import { bodyOf, routesOf } from '../server/documents/routes.js';
+import { get, publisherSigner, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
+
+// Everything that a running service says is checked against the documents that it serves.
+
+const NARROW = 'narrow-token';
+const SLOW = 'slow-token';
+const NO_REST = 'stream-token';
+const MAX_RATE = 100_000;
+const clock = systemClock();
+const routes = routesOf('service');
+const openApi = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
+
+const SECTIONS = {
+  tokens: [
+    {
+      name: 'all',
+      sha256: sha256(TOKEN),
+      scopes: ['rest', 'stream', 'publish'],
+      requests_per_second: MAX_RATE,
+    },
+    {
+      name: 'narrow',
+      sha256: sha256(NARROW),
+      scopes: ['rest'],
+      requests_per_second: MAX_RATE,
+      assets: ['AAPL'],
+    },
+    { name: 'slow', sha256: sha256(SLOW), scopes: ['rest'], requests_per_second: 1 },
+    { name: 'no rest', sha256: sha256(NO_REST), scopes: ['stream'] },
+  ],
+  assets: [
+    { id: 1, symbol: 'BTCUSD' },
+    { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
+    { id: 3, symbol: 'AAPL', calendar: 'us_equities' },
+  ],
+  deployments: [
+    {
+      chain_id: 1,
+      network: 'ethereum',
+      environment: 'mainnet',
+      proxy_address: `0x${'ab'.repeat(20)}`,
+      block_explorer_url: 'https://explorer.example/address',
+    },
+  ],
+  pushed_assets: { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } } } },
+};
+
+test('a running service says what its documents say', async (t) => {
+  const service = await startTestService(SECTIONS);
+  t.teardown(() => service.stop());
+  const asyncApi = JSON.parse(bodyOf(routes, '/asyncapi.json')) as AsyncApiDocument;
+  const check = checkerOf(openApi);
+  const find = messageFinder(asyncApi);
+  const answered = new Set<string>();
+
+  /** Fetches and checks status, content type, headers and body; @returns the body. */
+  async function expect(status: number, target: string, token: string | undefined = TOKEN): Promise<string> {
+    const headers = token === '' ? {} : { Authorization: `Basic ${token}` };
+    const response = await fetch(`${service.url}${target}`, { headers });
+    const path = target.replace(/\?.*/, '');
+    const body = await response.text();
+    t.equal(response.status, status, `${target} ${body.slice(0, 200)}`);
+    const documented = openApi.paths[path]?.get.responses[status];
+    t.ok(documented, `${path} documents ${status}`);
+    checkResponse(response, body, '$ref' in documented! ? follow(openApi, documented.$ref) : documented);
+    if (status === 200) answered.add(path);
+    return body;
+  }
+
+  function checkResponse(response: Response, body: string, documented: unknown): void {
+    const { content, headers = {} } = documented as DocumentedResponse;
+    const contentType = response.headers.get('content-type')!.replace(/;.*/, '');
+    t.same(Object.keys(content), [contentType], response.url);
+    const value: unknown = contentType === 'application/json' ? JSON.parse(body) : body;
+    t.equal(check(content[contentType]!.schema, value), '', response.url);
+    // A 400 or 403 may come before anything is counted; all others carry every header that they document.
+    const mayLack = response.status === 400 || response.status === 403;
+    for (const name of Object.keys(headers))
+      t.ok(response.headers.has(name) || mayLack, `${response.url} ${name}`);
+    for (const name of ['RateLimit-Limit', 'Retry-After', 'WWW-Authenticate', 'Allow'])
+      t.ok(name in headers || !response.headers.has(name), `${response.url} documents ${name}`);
+    if (response.url.includes('/v1/'))
+      for (const [, digits] of body.matchAll(/"timestamp":([^,}]*)/g)) t.match(digits, /^[0-9]{19}$/);
+  }
+
+  await t.test('publishers', async (t) => {
+    const update = (over: Partial<PriceToSign> = {}): PriceToSign => ({
+      symbol: 'BTCUSD',
+      price: 72_147n * 10n ** 18n,
+      timestampNs: clock.nowNs(),
+      ...over,
+    });
+    const evm = publisherSigner(1);
+    const stark = publisherSigner(1, 'stark');
+    const said: string[] = [];
+    /** Sends a message and checks it and the answer. */
+    async function exchange(
+      channel: string,
+      query: string,
+      text: string,
+      isDocumented = true,
+    ): Promise<string> {
+      if (isDocumented) find(channel, 'client', text);
+      const socket = await TestSocket.open(
+        `${service.socketUrl}${asyncApi.channels[channel]!.address}${query}`,
+      );
+      socket.send(text);
+      const answer = await socket.next();
+      said.push(find(channel, 'service', answer));
+      await socket.close();
+      return answer;
+    }
+    const metadata = { venue: 'x', depth: { levels: 3 } };
+    const both = [evm.sign(update({ metadata })), evm.sign(update({ symbol: 'AAPL', price: 5n }))];
+    t.match(await exchange('publishEvm', '?ack=true', publishMessage('a', both)), '"BTCUSD","AAPL"');
+    const one = stark.sign(update({ symbol: 'DYDXUSD' }));
+    t.match(
+      await exchange('publishStark', '?ack=durable', publishMessage('b', [one])),
+      '"accepted":["DYDXUSD"]',
+    );
+    const unknown = publishMessage('c', [evm.sign(update({ symbol: 'NOUSD' }))]);
+    t.match(await exchange('publishEvm', '', unknown), '"rejected":{"NOUSD":"unknown asset"}');
+    t.match(await exchange('publishEvm', '?ack=true', unknown), '"accepted":[]');
+    t.match(await exchange('publishEvm', '', 'not JSON', false), '"error":"the message is not JSON"');
+    t.match(await exchange('publishStark', '', '{"type":"other","trace_id":"d"}', false), '"trace_id":"d"');
+    t.same(said, ['ack', 'ack', 'publishError', 'ack', 'publishError', 'publishError']);
+  });
+
+  await t.test('streams', async (t) => {
+    for (const type of ['unsigned', 'signed_ecdsa']) {
+      for (const query of [`message_type=${type}`, `message_type=${type}&addtl_attrs=ms&channel=10ms`]) {
+        const socket = await TestSocket.open(`${service.socketUrl}/ws?${query}`);
+        const send = (message: object) => {
+          find('stream', 'client', JSON.stringify(message));
+          socket.send(message);
+        };
+        send({ type: 'subscribe', assets: [3, 1, 77], ignore_invalid: true, id: 'first' });
+        socket.send({ type: 'subscribe', assets: 'all', id: 2 });
+        socket.send('not JSON');
+        send({ type: 'unsubscribe', assets: [1], id: 3 });
+        const said = new Set<string>();
+        const frame = type === 'unsigned' ? 'unsigned' : 'signed';
+        const wanted = ['subscribed', 'streamError', 'unsubscribed', frame];
+        while (!wanted.every((name) => said.has(name)))
+          said.add(find('stream', 'service', await socket.next()));
+        t.equal(said.size, wanted.length, query);
+        await socket.close();
+      }
+    }
+  });
+
+  await t.test('market status stands in frames where there is a market', async (t) => {
+    const socket = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=ms&channel=10ms`);
+    socket.send({ type: 'subscribe', assets: [1, 3] });
+    const frame = await socket.nextJson();
+    t.match(frame, { a: [{ id: 1 }, { id: 3, ms: Number }] });
+    t.notOk('ms' in (frame['a'] as object[])[0]!);
+    await socket.close();
+  });
+
+  await t.test('every route answers', async (t) => {
+    const latest = await expect(200, '/v1/prices/latest?assets=BTCUSD,DYDXUSD,AAPL');
+    const signed = [...latest.matchAll(/"timestamp":(\d{10})\d{9}/g)].map(([, second]) => Number(second));
+    t.match(latest, /"BTCUSD":.*"metadata":.*"DYDXUSD":.*"AAPL":/, 'all three have a price');
+    const second = Math.max(...signed);
+    await expect(200, `/v1/prices/recent?timestamp=${second}&assets=BTCUSD,DYDXUSD`);
+    await expect(404, `/v1/prices/recent?timestamp=${second - 500}&assets=BTCUSD`);
+    await expect(400, `/v1/prices/recent?timestamp=${second + 500}&assets=BTCUSD`);
+    await expect(200, '/v1/prices/assets');
+    await expect(400, '/v1/prices/latest?assets=NOUSD');
+    await expect(400, '/v1/prices/latest');
+    await expect(403, '/v1/prices/latest?assets=BTCUSD', NARROW);
+    const range = `symbol=BTCUSD&from=${second - 60}&to=${second + 60}`;
+    await expect(200, `/v1/tradingview/history?${range}&resolution=1`);
+    await expect(200, '/v1/tradingview/history?symbol=BTCUSD&from=0&to=60&resolution=1D');
+    await expect(400, `/v1/tradingview/history?${range}&resolution=3`);
+    await expect(403, `/v1/tradingview/history?${range}&resolution=1`, NARROW);
+    await expect(200, '/v1/market_status?asset_id=AAPL');
+    await expect(400, '/v1/market_status?asset_id=BTCUSD');
+    await expect(403, '/v1/market_status?asset_id=BTCUSD', NARROW);
+    await expect(200, '/v1/taxonomy');
+    await expect(200, '/v1/algorithms');
+    await expect(200, '/v0/deployments/service_pushed_assets');
+    await expect(200, '/udf/config');
+    await expect(200, '/udf/time');
+    await expect(200, '/udf/symbols?symbol=AAPL');
+    await expect(200, '/udf/symbols?symbol=NOUSD');
+    await expect(200, '/udf/search?query=usd&limit=1');
+    await expect(400, '/udf/search?limit=many');
+    await expect(200, `/udf/history?${range}&resolution=1`);
+    await expect(200, `/udf/history?symbol=BTCUSD&from=${second}&to=${second + 60}&resolution=1&countback=5`);
+    await expect(200, '/udf/history?symbol=BTCUSD&from=0&to=60&resolution=1');
+    await expect(200, '/udf/history?symbol=BTCUSD&from=0&to=60&resolution=3');
+    await expect(400, '/udf/history?symbol=BTCUSD');
+  });
+
+  await t.test('refusals of every route with a token', async () => {
+    for (const path of Object.keys(openApi.paths).filter((one) => !openApi.paths[one]!.get.security)) {
+      await expect(401, path, '');
+      await expect(401, path, 'unknown');
+      await expect(403, path, NO_REST);
+      await expect(400, `${path}?a=%zz`);
+      await expect(400, `${path}?a=1&a=2`);
+    }
+    // The first request of a second has an answer of its own.
+    await fetch(`${service.url}/v1/taxonomy`, { headers: { Authorization: `Basic ${SLOW}` } });
+    await expect(429, '/v1/taxonomy', SLOW);
+  });
+
+  await t.test('routes without a token are counted per address', async (t) => {
+    t.equal(await expect(200, '/openapi.json', ''), JSON.stringify(openApi));
+    t.equal(await expect(200, '/asyncapi.json', ''), JSON.stringify(asyncApi));
+    t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
+    await expect(200, '/v1/deployments/evm', '');
+    // An address has five requests at once; a fifth of a second brings one back.
+    let response: Response;
+    do response = await fetch(`${service.url}/v1/deployments/evm`);
+    while (response.status === 200);
+    t.equal(response.status, 429);
+    checkResponse(response, await response.text(), openApi.components.responses['TooManyRequests']);
+  });
+
+  await t.test('what no operation answers', async (t) => {
+    const { responses } = openApi.components;
+    const unknown = await get(`${service.url}/v2/prices`);
+    t.equal(unknown.status, 404);
+    t.equal(check(responses['NotFound']!.content['application/json'].schema, await unknown.json()), '');
+    const post = await fetch(`${service.url}/v1/taxonomy`, { method: 'POST' });
+    t.equal(post.status, 405);
+    checkResponse(post, await post.text(), responses['MethodNotAllowed']);
+    const body = await fetch(`${service.url}/v1/taxonomy`, { method: 'POST', body: 'x' });
+    t.equal(body.status, 400);
+    checkResponse(body, await body.text(), responses['BadRequest']);
+  });
+
+  await t.test('the list of an empty catalogue', async () => {
+    service.reconfigure({ ...SECTIONS, assets: [], pushed_assets: {}, tokens: [SECTIONS.tokens[0]] });
+    await expect(404, '/v1/prices/assets');
+  });
+
+  const unanswered = Object.keys(openApi.paths).filter((path) => !answered.has(path));
+  t.same(unanswered, [], 'every path had an answer checked');
+});
+
+test('a fault in a route is answered as documented', async (t) => {
+  const route = routes.get('/v1/deployments/evm')!;
+  const faults: unknown[] = [];
+  const rest = createRest({
+    routes: () =>
+      new Map([
+        [
+          '/fault',
+          {
+            ...route,
+            handle: () => {
+              throw new Error('a secret');
+            },
+          },
+        ],
+      ]),
+    tokens: new TokenDirectory([]),
+    limiter: new RateLimiter(clock),
+    requestsPerSecond: 5,
+    onFault: (_path, error) => faults.push(error),
+  });
+  const request = {
+    method: 'GET',
+    path: '/fault',
+    query: '',
+    authorization: [],
+    address: '::1',
+    hasBody: false,
+  };
+  const { status, headers, body } = rest(request);
+  t.equal(status, 500);
+  t.equal(faults.length, 1);
+  const documented = openApi.components.responses['InternalError']!;
+  t.equal(checkerOf(openApi)(documented.content['application/json'].schema, JSON.parse(body)), '');
+  t.same(
+    headers.map(([name]) => name),
+    Object.keys(documented.headers),
+  );
+  t.notMatch(body, 'secret');
+});
+
+interface DocumentedResponse {
+  readonly content: Readonly<Record<string, { readonly schema: object }>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}

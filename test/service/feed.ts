@@ -1,0 +1,74 @@
+import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { PRICE_SCALE, type Price } from '../../src/model/price.js';
+import { publisherSigner, type TestService, TestSocket, TOKEN } from './harness.js';
+
+/** A whole number of currency units as a price. */
+export function units(count: number): Price {
+  return (BigInt(count) * PRICE_SCALE) as Price;
+}
+
+export interface Quote {
+  readonly symbol: string;
+  readonly price: Price;
+  /** The number of the publisher; 1 when left out. */
+  readonly publisher?: number;
+  /** The clock's time when left out. */
+  readonly timestampNs?: bigint;
+}
+
+/** A publisher socket that signs quotes and hands back what the service answers. */
+export class Feed {
+  private constructor(
+    readonly socket: TestSocket,
+    readonly type: SignatureType,
+    readonly nowNs: () => bigint,
+  ) {}
+
+  /** @param nowNs the time of quotes that have none: the service's clock */
+  static async open(
+    service: Pick<TestService, 'socketUrl'>,
+    {
+      type = 'evm',
+      token = TOKEN,
+      nowNs = () => BigInt(Date.now()) * 1_000_000n,
+    }: { type?: SignatureType; token?: string; nowNs?: () => bigint } = {},
+  ): Promise<Feed> {
+    const socket = await TestSocket.open(`${service.socketUrl}/${type}/publish?ack=true`, token);
+    return new Feed(socket, type, nowNs);
+  }
+
+  sign({ symbol, price, publisher = 1, timestampNs = this.nowNs() }: Quote): PriceUpdate {
+    return publisherSigner(publisher, this.type).sign({ symbol, price, timestampNs });
+  }
+
+  /** Publishes quotes of one publisher in one message and gives the service's answer to it. */
+  publish(...quotes: readonly Quote[]): Promise<Record<string, unknown>> {
+    const updates = quotes.map((quote) => this.sign(quote));
+    this.socket.send(publishMessage('feed', updates));
+    return this.socket.nextJson();
+  }
+
+  /** @throws Error when the service takes the quote for anything but good. */
+  async accept(...quotes: readonly Quote[]): Promise<void> {
+    const { accepted, rejected } = await this.publish(...quotes);
+    if ((accepted as unknown[]).length !== quotes.length)
+      throw new Error(`not accepted: ${JSON.stringify(rejected)}`);
+  }
+}
+
+const POLL_MS = 5;
+
+/** What `look` gives as soon as it gives anything; it is asked again and again until then. */
+export async function eventually<T>(
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  deadlineMs = 5_000,
+): Promise<T> {
+  const endMs = Date.now() + deadlineMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > endMs) throw new Error('it did not happen within the deadline');
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

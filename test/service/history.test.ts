@@ -1,0 +1,209 @@
+import { test } from 'tap';
+import { PRICE_SCALE, type Price } from '../../src/model/price.js';
+import { FakeClock, START_NS } from '../model/sample.js';
+import { eventually, Feed, units } from './feed.js';
+import { get, startTestService, type TestService } from './harness.js';
+
+// Candles over REST, plain and for charts (spec "TradingViewHistoryResponse", contract §4).
+
+const SECOND_NS = 1_000_000_000n;
+/** Monday 2026-03-02 14:00:00 UTC. */
+const START_S = Number(START_NS / SECOND_NS);
+const DAY_S = 86_400;
+const MONDAY_S = START_S - 14 * 3600;
+const MARCH_S = MONDAY_S - DAY_S;
+
+interface Candles {
+  readonly t: number[];
+  readonly o: number[];
+  readonly h: number[];
+  readonly l: number[];
+  readonly c: number[];
+}
+
+/** A service whose asset was signed at these UNIX seconds with these prices. */
+async function serviceWith(
+  signed: readonly (readonly [second: number, price: Price])[],
+  limits: object = {},
+): Promise<TestService & { clock: FakeClock }> {
+  const clock = new FakeClock(BigInt(signed[0]?.[0] ?? START_S) * SECOND_NS);
+  const asset = { id: 1, symbol: 'BTCUSD', max_age: '1s', clock_period: '86400s', delta_percent: 0.000001 };
+  const service = await startTestService({ assets: [asset, { id: 2, symbol: 'SILENT' }], limits }, { clock });
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  for (const [second, price] of signed) {
+    clock.timeNs = BigInt(second) * SECOND_NS;
+    await feed.accept({ symbol: 'BTCUSD', price });
+    await eventually(async () => {
+      const { data } = await ask(service, '/v1/prices/latest?assets=BTCUSD');
+      return (data as { BTCUSD?: { price: string } }).BTCUSD?.price === String(price);
+    });
+  }
+  return { ...service, clock };
+}
+
+async function ask(service: TestService, path: string) {
+  const response = await get(`${service.url}${path}`);
+  const { data, error } = (await response.json()) as { data?: unknown; error?: string };
+  return { status: response.status, data, error };
+}
+
+async function history(service: TestService, resolution: string, from: number, to: number) {
+  const query = `symbol=BTCUSD&resolution=${resolution}&from=${from}&to=${to}`;
+  return (await ask(service, `/v1/tradingview/history?${query}`)).data as Candles;
+}
+
+test('candles of every resolution start on UTC boundaries', async (t) => {
+  const service = await serviceWith([
+    [MARCH_S - DAY_S, units(90)],
+    [MARCH_S + 60, units(95)],
+    [START_S, units(100)],
+    [START_S + 59, units(97)],
+    [START_S + 60, units(103)],
+    [START_S + 200, (PRICE_SCALE / 3n) as Price],
+    [START_S + 3600, units(-101)],
+  ]);
+  t.teardown(() => service.stop());
+  const all = (resolution: string) => history(service, resolution, 0, START_S * 2);
+  const third = 1 / 3;
+  t.same(await history(service, '1', START_S, START_S + 3601), {
+    t: [START_S, START_S + 60, START_S + 180, START_S + 3600],
+    o: [100, 103, third, -101],
+    h: [100, 103, third, -101],
+    l: [97, 103, third, -101],
+    c: [97, 103, third, -101],
+  });
+  t.same((await all('2')).t.slice(-3), [START_S, START_S + 120, START_S + 3600]);
+  t.same((await all('60')).t, [MARCH_S - DAY_S, MARCH_S, START_S, START_S + 3600]);
+  t.same(await history(service, '60', START_S, START_S + 1), {
+    t: [START_S],
+    o: [100],
+    h: [103],
+    l: [third],
+    c: [third],
+  });
+  t.same((await all('120')).t.at(-1), START_S, 'two-hour candles count from midnight');
+  t.same((await all('720')).t, [MARCH_S - DAY_S, MARCH_S, MONDAY_S + 12 * 3600]);
+  for (const day of ['D', '1D']) t.same((await all(day)).t, [MARCH_S - DAY_S, MARCH_S, MONDAY_S]);
+  for (const week of ['W', '1W']) t.same((await all(week)).t, [MONDAY_S - 7 * DAY_S, MONDAY_S], 'Mondays');
+  for (const month of ['M', '1M']) {
+    t.same(await all(month), {
+      t: [MARCH_S - 28 * DAY_S, MARCH_S],
+      o: [90, 95],
+      h: [90, 103],
+      l: [90, -101],
+      c: [90, -101],
+    });
+  }
+  for (const resolution of ['5', '15', '30', '240', '360'])
+    t.ok((await all(resolution)).t.length > 2, resolution);
+});
+
+test('from is in the range, to is not, and the candle that runs is', async (t) => {
+  const service = await serviceWith([
+    [START_S, units(1)],
+    [START_S + 60, units(2)],
+    [START_S + 121, units(3)],
+  ]);
+  t.teardown(() => service.stop());
+  const starts = async (from: number, to: number) =>
+    (await history(service, '1', START_S + from, START_S + to)).t;
+  t.same(await starts(0, 60), [START_S]);
+  t.same(await starts(1, 61), [START_S + 60]);
+  t.same(await starts(60, 121), [START_S + 60, START_S + 120]);
+  const empty: Candles = { t: [], o: [], h: [], l: [], c: [] };
+  t.same(await history(service, '1', START_S + 61, START_S + 120), empty);
+  t.same(await history(service, '1', START_S + 60, START_S), empty, 'from behind to');
+  t.same(await history(service, '1', -5, 0), empty);
+  const silent = await ask(
+    service,
+    '/v1/tradingview/history?symbol=SILENT&resolution=1&from=0&to=99999999999',
+  );
+  t.same(silent.data, empty);
+});
+
+test('bad input of the history is 400 and named', async (t) => {
+  const service = await serviceWith(
+    [
+      [START_S, units(1)],
+      [START_S + 60, units(2)],
+      [START_S + 120, units(3)],
+    ],
+    {
+      candles_per_request: 2,
+    },
+  );
+  t.teardown(() => service.stop());
+  const good = { symbol: 'BTCUSD', resolution: '1', from: '0', to: `${START_S}` };
+  const bad: readonly [change: object, error: RegExp][] = [
+    [{ symbol: 'NOPE' }, /^symbol .*NOPE/],
+    [{ symbol: 'BTCUSD,SILENT' }, /^symbol /],
+    [{ resolution: '3' }, /^resolution .*1, 2, 5/],
+    [{ resolution: '1m' }, /^resolution /],
+    [{ resolution: 'd' }, /^resolution /],
+    [{ from: '' }, /^from /],
+    [{ from: '1.5' }, /^from /],
+    [{ to: 'now' }, /^to /],
+    [{ to: '1e3' }, /^to /],
+    [{ to: '9'.repeat(16) }, /^to /],
+    [{ to: `${START_S + 121}` }, /candles_per_request \(2\)/],
+  ];
+  for (const [change, error] of bad) {
+    const query = new URLSearchParams({ ...good, ...change });
+    t.match(await ask(service, `/v1/tradingview/history?${query}`), { status: 400, error }, `${query}`);
+  }
+  for (const name of Object.keys(good)) {
+    const query = new URLSearchParams(good);
+    query.delete(name);
+    t.match(await ask(service, `/v1/tradingview/history?${query}`), {
+      status: 400,
+      error: `${name} is missing`,
+    });
+  }
+  t.equal((await history(service, '1', 0, START_S + 120)).t.length, 2, 'at the limit');
+});
+
+test('a chart finds its configuration, its symbols and its candles below /udf', async (t) => {
+  const service = await serviceWith([
+    [START_S - 3 * DAY_S, units(1)],
+    [START_S, units(2)],
+    [START_S + 60, units(3)],
+  ]);
+  t.teardown(() => service.stop());
+  const udf = async (path: string) => {
+    const response = await get(`${service.url}/udf/${path}`);
+    return response.headers.get('content-type') === 'text/plain' ? response.text() : response.json();
+  };
+  t.match(await udf('config'), {
+    supports_search: true,
+    supports_time: true,
+    supported_resolutions: ['1', '2'],
+  });
+  t.equal(await udf('time'), String(START_S + 60));
+  t.match(await udf('symbols?symbol=BTCUSD'), { name: 'BTCUSD', ticker: 'BTCUSD', has_intraday: true });
+  t.match(await udf('symbols?symbol=NOPE'), { s: 'error', errmsg: /NOPE/ });
+  t.match(await udf('search?query=btc&limit=10'), [{ symbol: 'BTCUSD' }]);
+  t.equal(((await udf('search?query=&limit=1')) as unknown[]).length, 1);
+  t.equal((await get(`${service.url}/udf/search?limit=x`)).status, 400);
+
+  const candles = (query: string) => udf(`history?symbol=BTCUSD&resolution=1&${query}`);
+  t.same(await candles(`from=${START_S}&to=${START_S + 61}`), {
+    s: 'ok',
+    t: [START_S, START_S + 60],
+    o: [2, 3],
+    h: [2, 3],
+    l: [2, 3],
+    c: [2, 3],
+  });
+  t.match(await candles(`from=${START_S}&to=${START_S + 61}&countback=3`), {
+    t: [START_S - 3 * DAY_S, START_S, START_S + 60],
+  });
+  t.match(await candles(`from=0&to=${START_S + 61}&countback=1`), { s: 'ok', t: [START_S + 60] });
+  t.same(await candles(`from=${START_S - DAY_S}&to=${START_S}`), {
+    s: 'no_data',
+    nextTime: START_S - 3 * DAY_S,
+  });
+  t.same(await candles(`from=0&to=${START_S - 4 * DAY_S}`), { s: 'no_data' });
+  t.match(await candles('from=0&to=99999999999'), { s: 'ok', t: [START_S - 3 * DAY_S] });
+  t.match(await udf('history?symbol=BTCUSD&resolution=3&from=0&to=1'), { s: 'error', errmsg: /resolution/ });
+  t.match(await udf(`history?symbol=SILENT&resolution=1&from=0&to=${START_S}&countback=5`), { s: 'no_data' });
+});

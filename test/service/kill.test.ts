@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { test } from 'tap';
+import { publishMessage } from '../../src/client/index.js';
+import { get, publisherSigner, SERVICE_KEYS, TestSocket, testConfig } from './harness.js';
+import { type Aggregate, latestOf, UNIT, until } from './publishing.js';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const ROUNDS = 3;
+/** Updates that the killed process was busy with. */
+const PIPELINED = 200;
+
+/** The service as a process of its own: only it can be killed. */
+interface Child {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly socketUrl: string;
+}
+
+test('kill -9 loses nothing that was acknowledged as durable', async (t) => {
+  const dir = t.testdir();
+  const configFile = writeConfig(dir);
+  const publisher = publisherSigner(1);
+  const signedNow = (price: bigint) =>
+    publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
+  let price = UNIT;
+  let acknowledged: { readonly timestamp: bigint; readonly price: bigint } | undefined;
+  let promised: { readonly second: number; readonly text: string } | undefined;
+
+  for (let round = 0; round < ROUNDS; round++) {
+    const child = await startChild(configFile);
+    t.teardown(() => child.process.kill('SIGKILL'));
+    if (acknowledged !== undefined && promised !== undefined) {
+      const least = acknowledged.timestamp;
+      const { BTCUSD } = await until(async () => {
+        const latest = await latestOf(child, 'BTCUSD');
+        return latest['BTCUSD'] === undefined ? undefined : (latest as { BTCUSD: Aggregate });
+      });
+      const found = BTCUSD.signed_prices[0]!;
+      t.ok(
+        found.timestamped_signature.timestamp >= least,
+        `round ${round}: the acknowledged update or a newer one`,
+      );
+      t.ok(BigInt(found.price) >= acknowledged.price);
+      t.equal(BTCUSD.price, found.price, 'and the price that is made of it');
+      t.equal(await recentText(child, promised.second), promised.text, 'recent as before, byte by byte');
+    }
+
+    const socket = await TestSocket.open(`${child.socketUrl}/evm/publish?ack=durable`);
+    const publishNext = async () => {
+      price += UNIT;
+      const update = signedNow(price);
+      socket.send(publishMessage(`${price}`, [update]));
+      const answer = await socket.nextJson();
+      if (!(answer['accepted'] as string[]).includes('BTCUSD')) return;
+      acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
+    };
+    // A whole second is over, and then something newer than its aggregate is on disk.
+    const startS = Math.floor(Date.now() / 1_000);
+    while (acknowledged === undefined || Math.floor(Date.now() / 1_000) === startS) await publishNext();
+    promised = { second: startS, text: await recentText(child, startS) };
+    t.match(promised.text, /"price"/);
+    const before: bigint = acknowledged.timestamp;
+    while (acknowledged.timestamp === before) await publishNext();
+
+    for (let i = 0; i < PIPELINED; i++) {
+      price += UNIT;
+      socket.send(publishMessage('unanswered', [signedNow(price)]));
+    }
+    // Each round kills further into that work.
+    for (let i = 0; i < round * 20; i++) await socket.next();
+    child.process.kill('SIGKILL');
+    await once(child.process, 'exit');
+  }
+  t.ok(price > UNIT * BigInt(ROUNDS * PIPELINED));
+});
+
+function writeConfig(dir: string): string {
+  mkdirSync(join(dir, 'keys'));
+  const keys = Object.fromEntries(
+    Object.entries(SERVICE_KEYS).map(([type, key]) => {
+      const file = join(dir, 'keys', `${type}.hex`);
+      writeFileSync(file, key.toString('hex'), { mode: 0o600 });
+      return [type, { file }];
+    }),
+  );
+  const configFile = join(dir, 'config.yaml');
+  writeFileSync(
+    configFile,
+    testConfig(dir, { keys, assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }] }),
+  );
+  return configFile;
+}
+
+/** Starts `serve`, which logs where it listens. */
+async function startChild(configFile: string): Promise<Child> {
+  const process_ = spawn(process.execPath, [MAIN, 'serve', '--config', configFile], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: process_.stdout! })) {
+    const { msg, port } = JSON.parse(line) as { msg: string; port: number };
+    if (msg === 'ready')
+      return { process: process_, url: `http://127.0.0.1:${port}`, socketUrl: `ws://127.0.0.1:${port}` };
+  }
+  throw new Error('the service ended before it was ready');
+}
+
+async function recentText({ url }: Child, second: number): Promise<string> {
+  return (await get(`${url}/v1/prices/recent?assets=BTCUSD&timestamp=${second}`)).text();
+}

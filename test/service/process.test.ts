@@ -1,0 +1,135 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'tap';
+import { ServeProcess, writeConfig } from './child.js';
+import { eventually, Feed, units } from './feed.js';
+import { get, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
+import { RawHttp } from './raw_http.js';
+
+// The service as a process: start, signals and the end (contract §1).
+
+test('stop closes every socket with 1001 and frees the ports', async (t) => {
+  const service = await startTestService();
+  const paths = ['/ws', '/ws?channel=10ms', '/evm/publish', '/stark/publish'];
+  const sockets = await Promise.all(paths.map((path) => TestSocket.open(`${service.socketUrl}${path}`)));
+  const idle = await RawHttp.open(service.port);
+  await Promise.all([service.stop(), ...sockets.map((socket) => socket.closed), idle.closed]);
+  for (const socket of sockets) t.match(await socket.closed, { code: 1001 });
+  await t.rejects(fetch(`${service.url}/v1/taxonomy`));
+  await t.rejects(fetch(`${service.adminUrl}/livez`));
+});
+
+test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit status 0', async (t) => {
+  const file = writeConfig(t.testdir());
+  const first = new ServeProcess(['--config', file]);
+  t.teardown(() => first.kill());
+  const { url, socketUrl, adminUrl } = await first.ready();
+  for (const path of ['livez', 'readyz', 'metrics'])
+    t.equal((await fetch(`${adminUrl}/${path}`)).status, 200, path);
+  t.equal((await fetch(`${adminUrl}/readyz`, { method: 'POST' })).status, 405);
+  t.equal((await get(`${adminUrl}/v1/taxonomy`)).status, 404);
+  const stream = await TestSocket.open(`${socketUrl}/ws?channel=10ms`);
+  stream.send({ type: 'subscribe', assets: [1] });
+  const feed = await Feed.open({ socketUrl });
+  const price = units(77);
+  await feed.accept({ symbol: 'BTCUSD', price });
+  await stream.next();
+  await get(`${url}/v1/taxonomy`);
+  first.child.kill('SIGTERM');
+  t.match(await stream.closed, { code: 1001 });
+  t.match(await feed.socket.closed, { code: 1001 });
+  t.same(await first.exited, { code: 0, signal: null });
+  t.equal(first.stderr, '');
+
+  const second = new ServeProcess(['--config', file]);
+  t.teardown(() => second.kill());
+  const again = await second.ready();
+  const { data } = (await (await get(`${again.url}/v1/prices/latest?assets=BTCUSD`)).json()) as {
+    data: Record<string, { price: string }>;
+  };
+  t.equal(data['BTCUSD']?.price, String(price), 'accepted before the signal, served after the start');
+  second.child.kill('SIGINT');
+  t.same(await second.exited, { code: 0, signal: null });
+});
+
+test('SIGHUP reads the file again; one that is not valid changes nothing and is logged', async (t) => {
+  const dir = t.testdir();
+  const file = writeConfig(dir);
+  const running = new ServeProcess(['--config', file]);
+  t.teardown(() => running.kill());
+  const { url, socketUrl } = await running.ready();
+  const valid = readFileSync(file, 'utf8');
+  const stream = await TestSocket.open(`${socketUrl}/ws`);
+  stream.send({ type: 'subscribe', assets: [1] });
+  const feed = await Feed.open({ socketUrl });
+  const symbols = async () => {
+    const response = await get(`${url}/v1/prices/assets`);
+    return ((await response.json()) as { data?: string[] }).data;
+  };
+
+  const invalid: readonly (readonly [text: string, error: RegExp])[] = [
+    [valid.replace('"id":1,', '"id":70000,'), /config.json:1:\d+ assets\[0\]\.id/],
+    [valid.replace('"tokens":', '"tokns":'), /tokns: unknown key/],
+    ['{', /config\.json:1/],
+    [valid.replace('evm.hex', 'nowhere.hex'), /keys\.evm.*nowhere\.hex/],
+  ];
+  for (const [text, error] of invalid) {
+    writeFileSync(file, text);
+    running.child.kill('SIGHUP');
+    const line = await running.line(error);
+    t.match(JSON.parse(line), { level: 50, msg: /nothing was changed/ });
+  }
+  t.same(await symbols(), ['BTCUSD', 'DYDXUSD']);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  t.match(await stream.nextJson(), { a: [{ id: 1 }] }, 'the sockets are the same');
+
+  const assets = [
+    { id: 9, symbol: 'BTCUSD' },
+    { id: 1, symbol: 'ETHUSD' },
+  ];
+  writeConfig(dir, { assets });
+  running.child.kill('SIGHUP');
+  await running.line(/was read again/);
+  t.same(await symbols(), ['BTCUSD', 'ETHUSD']);
+  await feed.accept({ symbol: 'ETHUSD', price: units(3) }, { symbol: 'BTCUSD', price: units(2) });
+  t.match(await stream.nextJson(), { a: [{ id: 9, v: String(units(2)) }] });
+
+  const other = { name: 'other', sha256: sha256('other'), scopes: ['rest'] };
+  writeConfig(dir, { assets, tokens: [other], limits: { connections_per_token: 1 } });
+  running.child.kill('SIGHUP');
+  t.match(await Promise.all([stream.closed, feed.socket.closed]), [{ code: 4401 }, { code: 4401 }]);
+  t.equal((await get(`${url}/v1/taxonomy`)).status, 401);
+  const headers = { Authorization: 'Basic other' };
+  t.equal((await fetch(`${url}/v1/taxonomy`, { headers })).status, 200);
+  t.match(JSON.parse(await running.line(/next start/)), { level: 40, sections: ['limits'] });
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: 0, signal: null });
+  t.notMatch(running.stdout, TOKEN, 'no token stands in the log');
+});
+
+test('a configuration that is not valid ends with status 2 and says where', async (t) => {
+  const dir = t.testdir({
+    'bad.yaml': 'keys: { evm: { file: evm.hex } }\nassets:\n  - { id: 1, symbl: X }\n',
+  });
+  const bad = new ServeProcess(['--config', `${dir}/bad.yaml`]);
+  const missing = new ServeProcess(['--config', `${dir}/nowhere.yaml`]);
+  t.teardown(() => Promise.all([bad.kill(), missing.kill()]));
+  t.match(await bad.exited, { code: 2 });
+  t.match(bad.stderr, /bad\.yaml:3:14 assets\[0\]\.symbl: unknown key/);
+  t.match(bad.stderr, /bad\.yaml:\d+:\d+ assets\[0\]\.symbol: missing/);
+  t.match(await missing.exited, { code: 2 });
+  t.match(missing.stderr, /nowhere\.yaml: cannot be read/);
+});
+
+test('what stands in the way of a start ends with status 1 and is named', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const taken = new ServeProcess(['--config', writeConfig(t.testdir(), { listen: { port: service.port } })]);
+  t.teardown(() => taken.kill());
+  t.match(await taken.exited, { code: 1 });
+  t.match(taken.stderr, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${service.port}`));
+  const locked = new ServeProcess(['--config', writeConfig(service.dir)]);
+  t.teardown(() => locked.kill());
+  t.match(await locked.exited, { code: 1 });
+  t.match(locked.stderr, /another process|in use|lock/i);
+  await eventually(async () => (await get(`${service.url}/v1/taxonomy`)).status === 200);
+});

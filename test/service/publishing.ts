@@ -1,0 +1,157 @@
+import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type PriceUpdate,
+  parseExactJson,
+  type SignedPrice,
+  writeExactJson,
+} from '../../src/client/index.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { get, type TestService, TestSocket, TOKEN } from './harness.js';
+
+/** One real unit of a price. */
+export const UNIT = 10n ** 18n;
+
+/** A publisher socket whose messages are answered, unless `query` says otherwise. */
+export function openPublisher(
+  service: TestService,
+  type: SignatureType = 'evm',
+  { query = '?ack=true', token = TOKEN } = {},
+): Promise<TestSocket> {
+  return TestSocket.open(`${service.socketUrl}/${type}/publish${query}`, token);
+}
+
+let messages = 0;
+
+/** Sends updates under the keys given here, or without keys under their asset IDs; resolves with the answer. */
+export async function publish(socket: TestSocket, updates: readonly PriceUpdate[] | Record<string, unknown>) {
+  const data = Array.isArray(updates)
+    ? Object.fromEntries(updates.map((update: PriceUpdate) => [update.asset_id, update]))
+    : updates;
+  const traceId = `trace-${++messages}`;
+  socket.send(writeExactJson({ type: 'signed_prices', trace_id: traceId, data }));
+  const answer = await socket.nextJson();
+  if (answer['trace_id'] !== traceId) throw new Error(`answer to another message: ${JSON.stringify(answer)}`);
+  return answer as { type: string; accepted: string[]; rejected: Record<string, string>; error?: string };
+}
+
+/** Publishes one update on a socket with acks: why it is refused, or `undefined` when it is accepted. */
+export async function refusalOf(
+  socket: TestSocket,
+  update: PriceUpdate,
+  key = update.asset_id,
+): Promise<string | undefined> {
+  const { accepted, rejected } = await publish(socket, { [key]: update });
+  if (accepted.includes(key) === key in rejected)
+    throw new Error(`${key} is accepted and rejected, or neither`);
+  return rejected[key];
+}
+
+/**
+ * The update with other values in some of its fields, whose names are distinct wherever they stand. `undefined` takes a
+ * field out.
+ */
+export function altered(update: PriceUpdate, fields: Readonly<Record<string, unknown>>): PriceUpdate {
+  const alter = (value: unknown): unknown =>
+    typeof value !== 'object' || value === null
+      ? value
+      : Object.fromEntries(
+          Object.entries(value)
+            .map(([name, inner]) => [name, name in fields ? fields[name] : alter(inner)] as const)
+            .filter(([, inner]) => inner !== undefined),
+        );
+  return alter(update) as PriceUpdate;
+}
+
+/** An `AggregatedSignedPrice` with integers as bigints. */
+export interface Aggregate {
+  readonly timestamp: bigint;
+  readonly asset_id: string;
+  readonly signature_type: SignatureType;
+  readonly trigger: string;
+  readonly price: string;
+  readonly service_signed_price: {
+    readonly public_key: string;
+    readonly encoded_asset_id: string;
+    readonly price: string;
+    readonly timestamped_signature: SignedPrice['timestamped_signature'];
+    readonly publisher_merkle_root: string;
+    readonly calculation_alg: { readonly type: string; readonly checksum: string };
+  };
+  readonly signed_prices: readonly SignedPrice[];
+}
+
+/** The text of `/v1/prices/latest`. */
+export async function latestText(service: Pick<TestService, 'url'>, ...symbols: string[]): Promise<string> {
+  return (await get(`${service.url}/v1/prices/latest?assets=${symbols.join()}`)).text();
+}
+
+/** The `data` of `/v1/prices/latest`. */
+export async function latestOf(
+  service: Pick<TestService, 'url'>,
+  ...symbols: string[]
+): Promise<Record<string, Aggregate>> {
+  return (parseExactJson(await latestText(service, ...symbols)) as { data: Record<string, Aggregate> }).data;
+}
+
+/** The asset's latest aggregate as soon as `isWanted` says it is the one; by default as soon as there is one. */
+export function latestWhen(
+  service: TestService,
+  symbol: string,
+  isWanted: (aggregate: Aggregate) => boolean = () => true,
+): Promise<Aggregate> {
+  return until(async () => {
+    const aggregate = (await latestOf(service, symbol))[symbol];
+    return aggregate !== undefined && isWanted(aggregate) ? aggregate : undefined;
+  });
+}
+
+/** Looks until there is something other than `undefined`. */
+export async function until<T>(
+  look: () => T | undefined | Promise<T | undefined>,
+  deadlineMs = 5_000,
+): Promise<T> {
+  const endMs = performance.now() + deadlineMs;
+  while (true) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > endMs) throw new Error(`not seen within ${deadlineMs} ms`);
+    await delay(2);
+  }
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: string;
+}
+
+/** Asks for a WebSocket that is to be refused. `headers` are names and values in turn, so that one may come twice. */
+export function refusedUpgrade(url: string, headers: readonly string[]): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const { host } = new URL(url);
+    const upgrade = [
+      'Host',
+      host,
+      'Connection',
+      'Upgrade',
+      'Upgrade',
+      'websocket',
+      'Sec-WebSocket-Version',
+      '13',
+    ];
+    const key = ['Sec-WebSocket-Key', Buffer.alloc(16).toString('base64')];
+    const ask = request(url, { headers: [...upgrade, ...key, ...headers] }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body }));
+    });
+    ask.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new Error('the upgrade was not refused'));
+    });
+    ask.on('error', reject).end();
+  });
+}

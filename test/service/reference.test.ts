@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { test } from 'tap';
+import { verifyAggregate } from '../../src/client/index.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { FakeClock, START_NS } from '../model/sample.js';
+import { eventually, Feed, units } from './feed.js';
+import { get, startTestService, type TestService } from './harness.js';
+
+// Market status, and what the configuration says of the service (spec "MarketStatusValue", contract §4).
+
+/** Monday 2026-03-02 14:00:00 UTC: 9:00 in New York. */
+const START_S = Number(START_NS / 1_000_000_000n);
+
+const MARKETS = [
+  { id: 1, symbol: 'BTCUSD' },
+  { id: 2, symbol: 'AAPL', calendar: 'us_equities' },
+  { id: 3, symbol: 'EURUSD', calendar: 'forex' },
+  { id: 4, symbol: 'XAUUSD', calendar: 'metals', signature_type: 'stark' },
+];
+
+async function ask(service: TestService, path: string) {
+  const response = await get(`${service.url}${path}`);
+  const text = await response.text();
+  return { status: response.status, text, ...(JSON.parse(text) as { data?: unknown; error?: string }) };
+}
+
+test('market status has three values in the shape of an aggregate, and nothing else', async (t) => {
+  const clock = new FakeClock(START_NS + 1n);
+  const service = await startTestService({ assets: MARKETS }, { clock });
+  t.teardown(() => service.stop());
+  const value = (id: string, price: number) => ({
+    [id]: {
+      timestamp: '#',
+      asset_id: id,
+      signature_type: 'evm',
+      trigger: 'clock',
+      price: String(price),
+      service_signed_price: {
+        encoded_asset_id: Buffer.from(id).toString('base64'),
+        price: String(price),
+        timestamped_signature: { timestamp: '#' },
+      },
+      signed_prices: [],
+    },
+  });
+  const { status, text } = await ask(service, '/v1/market_status?asset_id=AAPL');
+  t.equal(status, 200);
+  t.same(JSON.parse(text.replaceAll(`:${START_NS + 1n}`, ':"#"')), {
+    data: {
+      ...value('AAPL_CURRENT_STATUS', 2),
+      ...value('AAPL_NEXT_STATUS', 1),
+      ...value('AAPL_CHANGE_TIME', START_S + 1800),
+    },
+  });
+  const gold = await ask(service, '/v1/market_status?asset_id=XAUUSD');
+  t.match(gold.data, { XAUUSD_CURRENT_STATUS: { price: '1', signature_type: 'stark' } });
+});
+
+test('market status follows the calendar through the day', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService(
+    { assets: MARKETS, calendars: { us_equities: { early_closes: { '2026-03-03': '12:00' } } } },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const stateOf = async (symbol: string) => {
+    const { data } = await ask(service, `/v1/market_status?asset_id=${symbol}`);
+    const values = Object.values(data as Record<string, { price: string }>);
+    return values.map(({ price }) => Number(price));
+  };
+  const steps = [
+    [START_S + 1800 - 1, 2, 1, START_S + 1800],
+    [START_S + 1800, 1, 3, START_S + 7 * 3600],
+    [START_S + 7 * 3600, 3, 0, START_S + 11 * 3600],
+    [START_S + 11 * 3600, 0, 2, START_S + 19 * 3600],
+    // Tuesday ends at noon by the operator's word, and after hours move forward with it.
+    [START_S + 25 * 3600, 1, 3, START_S + 27 * 3600],
+    [START_S + 27 * 3600, 3, 0, START_S + 31 * 3600],
+  ] as const;
+  for (const [atS, ...state] of steps) {
+    clock.timeNs = BigInt(atS) * 1_000_000_000n;
+    t.same(await stateOf('AAPL'), state, new Date(atS * 1000).toISOString());
+  }
+  // Saturday: forex rests until Sunday 17:00 in New York.
+  clock.timeNs = BigInt(START_S + 5 * 86_400) * 1_000_000_000n;
+  t.match(await stateOf('EURUSD'), [0, 1]);
+});
+
+test('market status of no such asset, and of one that never closes, is 400', async (t) => {
+  const service = await startTestService({ assets: MARKETS });
+  t.teardown(() => service.stop());
+  const status = (query: string) => ask(service, `/v1/market_status?${query}`);
+  t.match(await status('asset_id=BTCUSD'), { status: 400, error: /^asset_id .*around the clock.*BTCUSD/ });
+  t.match(await status('asset_id=NOPE'), { status: 400, error: /^asset_id .*NOPE/ });
+  t.match(await status('asset_id=AAPL_CURRENT_STATUS'), { status: 400, error: /^asset_id / });
+  t.match(await status('asset_id=AAPL,EURUSD'), { status: 400, error: /^asset_id / });
+  t.match(await status('asset=AAPL'), { status: 400, error: /^asset_id is missing/ });
+  t.match(await status('asset_id=AAPL&asset_id=AAPL'), { status: 400, error: /^asset_id / });
+});
+
+test('taxonomy, algorithms and pushed assets are what the configuration says', async (t) => {
+  const pushed = { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
+  const service = await startTestService({
+    service: { taxonomy_id: 65_535 },
+    assets: [{ id: 65_535, symbol: 'Z' }, { ...MARKETS[3], aggregation: 'weighted average' }, MARKETS[1]],
+    pushed_assets: pushed,
+  });
+  t.teardown(() => service.stop());
+  const entry = { signature_type: 'evm', aggregation: 'median' };
+  t.same((await ask(service, '/v1/taxonomy')).data, {
+    taxonomy_id: 65_535,
+    assets: [
+      { ...entry, asset_id: 65_535, name: 'Z', calendar: 'none' },
+      {
+        asset_id: 4,
+        name: 'XAUUSD',
+        signature_type: 'stark',
+        aggregation: 'weighted average',
+        calendar: 'metals',
+      },
+      { ...entry, asset_id: 2, name: 'AAPL', calendar: 'us_equities' },
+    ],
+  });
+  const algorithms = (await ask(service, '/v1/algorithms')).data as Record<string, string>[];
+  t.same(
+    algorithms.map(({ type }) => type),
+    ['median', 'average', 'weighted average'],
+  );
+  for (const { definition, checksum } of algorithms)
+    t.equal(createHash('sha256').update(definition!).digest('hex'), checksum);
+  t.same((await ask(service, '/v0/deployments/service_pushed_assets')).data, pushed);
+  t.equal((await fetch(`${service.url}/v0/deployments/service_pushed_assets`)).status, 401);
+  const empty = await startTestService();
+  t.teardown(() => empty.stop());
+  t.same((await ask(empty, '/v0/deployments/service_pushed_assets')).data, {});
+  t.same((await ask(empty, '/v1/deployments/evm')).data, []);
+});
+
+test('another service name stands in the identifiers, and asset IDs may be hashed', async (t) => {
+  const service = await startTestService({
+    service: { name: 'acme', oracle_id: 'acme!', encoded_asset_id: 'keccak256' },
+    assets: [...MARKETS, { id: 9, symbol: 'DYDXUSD', signature_type: 'stark' }],
+  });
+  t.teardown(() => service.stop());
+  const encoded = (text: string) => `0x${Buffer.from(keccak256(Buffer.from(text))).toString('hex')}`;
+  await (await Feed.open(service)).accept({ symbol: 'BTCUSD', price: units(1) });
+  await (await Feed.open(service, { type: 'stark' })).accept({ symbol: 'DYDXUSD', price: units(2) });
+  const { text, data } = await eventually(async () => {
+    const answer = await ask(service, '/v1/prices/latest?assets=BTCUSD,DYDXUSD');
+    return Object.keys(answer.data as object).length === 2 && answer;
+  });
+  t.match(data, {
+    BTCUSD: { acme_signed_price: { price: String(units(1)), encoded_asset_id: encoded('BTCUSD') } },
+    DYDXUSD: { acme_signed_price: { price: String(units(2)), encoded_asset_id: encoded('DYDXUSD') } },
+  });
+  t.notMatch(text, 'service_signed_price');
+  t.match(
+    verifyAggregate(text.replaceAll('acme_signed_price', 'service_signed_price'), { oracleId: 'acme!' }),
+    [{ ok: true }, { ok: true }],
+  );
+  t.match((await ask(service, '/v1/market_status?asset_id=AAPL')).data, {
+    AAPL_NEXT_STATUS: { acme_signed_price: { encoded_asset_id: encoded('AAPL_NEXT_STATUS') } },
+  });
+  t.match(await ask(service, '/v0/deployments/acme_pushed_assets'), { status: 200 });
+  t.match(await ask(service, '/v0/deployments/service_pushed_assets'), { status: 404 });
+});

@@ -1,0 +1,209 @@
+import { test } from 'tap';
+import { parseFrame, verifyPayload } from '../../src/client/index.js';
+import { FakeClock } from '../model/sample.js';
+import { eventually, Feed, units } from './feed.js';
+import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
+
+// A changed configuration takes effect while everything runs (contract §1): assets, publishers, calendars.
+
+const MANY = { limits: { control_messages_per_second: 1000 } };
+
+async function ask(service: TestService, path: string) {
+  const response = await get(`${service.url}${path}`);
+  const body = (await response.json()) as { data?: unknown; error?: string };
+  return { status: response.status, ...body };
+}
+
+async function latest(service: TestService, symbol: string) {
+  const { data } = await ask(service, `/v1/prices/latest?assets=${symbol}`);
+  return (data as Record<string, { price: string; signature_type: string; signed_prices: object[] }>)[symbol];
+}
+
+/** Reads frames until one shows exactly these IDs and prices. */
+async function frameOf(socket: TestSocket, ...assets: readonly (readonly [id: number, value: bigint])[]) {
+  const wanted = assets.map(([id, value]) => `${id}:${value}`).join();
+  for (let frames = 0; ; frames++) {
+    const frame = parseFrame(await socket.next());
+    const found =
+      frame?.type === 'signed_ecdsa'
+        ? verifyPayload(frame.payload).payload!.assets
+        : frame?.type === 'unsigned'
+          ? frame.assets
+          : [];
+    if (found.map(({ id, value }) => `${id}:${value}`).join() === wanted) return;
+    if (frames > 200) throw new Error(`no frame with ${wanted}, the last was ${JSON.stringify(frame)}`);
+  }
+}
+
+test('assets come, go and change their IDs while they are subscribed', async (t) => {
+  const before = ['A', 'B', 'C'].map((symbol, i) => ({ id: i + 1, symbol }));
+  const service = await startTestService({ assets: before, ...MANY });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept(...before.map(({ symbol, id }) => ({ symbol, price: units(id * 10) })));
+  const queries = ['', 'channel=10ms', 'message_type=signed_ecdsa', 'channel=20ms&message_type=signed_ecdsa'];
+  const sockets = await Promise.all(
+    [...queries, ...queries].map((query) => TestSocket.open(`${service.socketUrl}/ws?${query}`)),
+  );
+  for (const socket of sockets) {
+    socket.send({ type: 'subscribe', assets: [1, 2, 3] });
+    await frameOf(socket, [1, 10n * units(1)], [2, units(20)], [3, units(30)]);
+  }
+
+  // B goes, A and C change places, D takes B's ID.
+  const after = [
+    { id: 3, symbol: 'A' },
+    { id: 1, symbol: 'C' },
+    { id: 2, symbol: 'D' },
+  ];
+  service.reconfigure({ assets: after, ...MANY });
+  await feed.accept(
+    { symbol: 'A', price: units(11) },
+    { symbol: 'C', price: units(31) },
+    { symbol: 'D', price: units(40) },
+  );
+  t.match(await feed.publish({ symbol: 'B', price: units(21) }), {
+    accepted: [],
+    rejected: { B: /B|unknown/ },
+  });
+  for (const socket of sockets) await frameOf(socket, [1, units(31)], [3, units(11)]);
+  for (const socket of sockets) {
+    socket.send({ type: 'subscribe', assets: [2] });
+    await eventually(async () => {
+      const text = await socket.next();
+      return text.includes('"id":2') || text.includes('signed');
+    });
+  }
+  await feed.accept(
+    { symbol: 'A', price: units(12) },
+    { symbol: 'C', price: units(32) },
+    { symbol: 'D', price: units(41) },
+  );
+  for (const socket of sockets) await frameOf(socket, [1, units(32)], [2, units(41)], [3, units(12)]);
+  t.match(await ask(service, '/v1/prices/assets'), { data: ['A', 'C', 'D'] });
+  t.match(await ask(service, '/v1/taxonomy'), { data: { assets: [{ name: 'A', asset_id: 3 }, {}, {}] } });
+  t.match(await ask(service, '/v1/prices/latest?assets=A,B'), { status: 400, error: /B/ });
+  const day = `resolution=1D&from=0&to=99999999999`;
+  t.match(await ask(service, `/v1/tradingview/history?symbol=B&${day}`), { status: 400 });
+
+  service.reconfigure({ assets: before, ...MANY });
+  t.match(await latest(service, 'B'), undefined, 'what was gone needs a fresh price');
+  t.match(await ask(service, `/v1/tradingview/history?symbol=B&${day}`), { data: { c: [20] } });
+  await feed.accept(
+    { symbol: 'A', price: units(13) },
+    { symbol: 'B', price: units(23) },
+    { symbol: 'C', price: units(33) },
+  );
+  for (const socket of sockets) await frameOf(socket, [1, units(13)], [3, units(33)]);
+  const priced = await eventually(() => latest(service, 'B'));
+  t.match(priced, { price: String(units(23)) });
+});
+
+test('publishers come and go with their prices', async (t) => {
+  const publisher = (n: number, weight = 1) => ({ key: publisherSigner(n).publicKey, weight });
+  const assets = [{ id: 1, symbol: 'A', aggregation: 'weighted average', min_publishers: 2 }];
+  const service = await startTestService({ assets, publishers: [1, 2, 3].map((n) => publisher(n)) });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  const stream = await TestSocket.open(`${service.socketUrl}/ws`);
+  stream.send({ type: 'subscribe', assets: [1] });
+  for (const [n, price] of [10, 20, 60].entries())
+    await feed.accept({ symbol: 'A', price: units(price), publisher: n + 1 });
+  await frameOf(stream, [1, units(30)]);
+  t.match(await feed.publish({ symbol: 'A', price: units(1), publisher: 4 }), {
+    rejected: { A: /publisher/ },
+  });
+
+  service.reconfigure({ assets, publishers: [publisher(1), publisher(2)] });
+  await frameOf(stream, [1, units(15)]);
+  const aggregate = await eventually(async () => {
+    const found = await latest(service, 'A');
+    return found?.price === String(units(15)) && found;
+  });
+  t.equal(aggregate.signed_prices.length, 2);
+  t.match(await feed.publish({ symbol: 'A', price: units(61), publisher: 3 }), {
+    rejected: { A: /publisher/ },
+  });
+
+  service.reconfigure({ assets, publishers: [publisher(1, 3), publisher(2), publisher(4)] });
+  await frameOf(stream, [1, units(25) / 2n]);
+  await feed.accept({ symbol: 'A', price: units(50), publisher: 4 });
+  await frameOf(stream, [1, units(20)]);
+
+  service.reconfigure({ assets, publishers: [publisher(1)] });
+  t.equal(await latest(service, 'A'), undefined, 'below min_publishers');
+  service.reconfigure({ assets, publishers: [{ ...publisher(1), assets: ['B'] }, publisher(2)] });
+  t.match(await feed.publish({ symbol: 'A', price: units(1) }), { rejected: { A: /publisher/ } });
+});
+
+test('what an asset asks of its inputs takes effect at once', async (t) => {
+  const clock = new FakeClock();
+  const asset = { id: 1, symbol: 'A' };
+  const service = await startTestService({ assets: [asset] }, { clock });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  for (const [n, price] of [10, 11, 30].entries())
+    await feed.accept({ symbol: 'A', price: units(price), publisher: n + 1 });
+  const priceIs = (price: bigint) =>
+    eventually(async () => (await latest(service, 'A'))?.price === String(price));
+  await priceIs(units(11));
+  service.reconfigure({ assets: [{ ...asset, aggregation: 'average' }] });
+  await priceIs(units(17));
+  service.reconfigure({ assets: [{ ...asset, aggregation: 'average', max_deviation_percent: 20 }] });
+  await priceIs(units(21) / 2n);
+  service.reconfigure({ assets: [{ ...asset, max_deviation_percent: 20, min_publishers: 3 }] });
+  t.equal(await latest(service, 'A'), undefined);
+  service.reconfigure({ assets: [asset] });
+  await priceIs(units(11));
+
+  service.reconfigure({ assets: [{ ...asset, max_age: '2s' }] });
+  clock.advance(2_000_000_001n);
+  await eventually(async () => (await latest(service, 'A')) === undefined);
+
+  service.reconfigure({ assets: [{ ...asset, signature_type: 'stark' }] });
+  t.match(await feed.publish({ symbol: 'A', price: units(1) }), { accepted: [] });
+  const stark = await Feed.open(service, { type: 'stark', nowNs: () => clock.nowNs() });
+  await stark.accept({ symbol: 'A', price: units(5) });
+  await priceIs(units(5));
+  t.match(await latest(service, 'A'), { signature_type: 'stark' });
+});
+
+test('calendars, deployments and pushed assets change', async (t) => {
+  const clock = new FakeClock();
+  const assets = [{ id: 1, symbol: 'AAPL', calendar: 'us_equities' }];
+  const service = await startTestService({ assets }, { clock });
+  t.teardown(() => service.stop());
+  const stream = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=ms`);
+  stream.send({ type: 'subscribe', assets: [1] });
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  await feed.accept({ symbol: 'AAPL', price: units(1) });
+  t.match(await stream.nextJson(), { a: [{ ms: 2 }] });
+  const deployment = {
+    chain_id: 1,
+    network: 'ethereum',
+    environment: 'mainnet',
+    proxy_address: `0x${'1'.repeat(40)}`,
+    block_explorer_url: 'https://etherscan.io',
+  };
+  service.reconfigure({
+    assets,
+    calendars: { us_equities: { closures: ['2026-03-02'] } },
+    deployments: [deployment],
+    pushed_assets: { a: { b: { c: { delta: 1, staleness: 2 } } } },
+  });
+  clock.advance(1_000_000n);
+  await feed.accept({ symbol: 'AAPL', price: units(2) });
+  t.match(await stream.nextJson(), { a: [{ ms: 0 }] }, 'closed today');
+  t.match(await ask(service, '/v1/market_status?asset_id=AAPL'), {
+    data: { AAPL_CURRENT_STATUS: { price: '0' }, AAPL_NEXT_STATUS: { price: '2' } },
+  });
+  t.same((await ask(service, '/v1/deployments/evm')).data, [deployment]);
+  t.match((await ask(service, '/v0/deployments/service_pushed_assets')).data, {
+    a: { b: { c: { delta: 1 } } },
+  });
+  service.reconfigure({ assets: [{ ...assets[0], calendar: 'none' }] });
+  t.match(await ask(service, '/v1/market_status?asset_id=AAPL'), { status: 400 });
+  clock.advance(1_000_000n);
+  await feed.accept({ symbol: 'AAPL', price: units(3) });
+  t.same((await stream.nextJson())['a'], [{ id: 1, v: String(units(3)) }]);
+});

@@ -1,0 +1,112 @@
+import { test } from 'tap';
+import { eventually, Feed, units } from './feed.js';
+import { publisherSigner, sha256, startTestService, type TestService, TestSocket } from './harness.js';
+
+// A changed configuration takes effect on open sockets (contract §1 and §6): tokens and what they allow.
+
+/** A revoked token is out within a second (contract §6, code 4401). */
+const REVOKED_MS_MAX = 1_000;
+
+function token(name: string, rest: object = {}) {
+  return {
+    name,
+    sha256: sha256(name),
+    scopes: ['rest', 'stream', 'publish'],
+    requests_per_second: 1000,
+    ...rest,
+  };
+}
+
+async function ask(service: TestService, path: string, name: string) {
+  const { status, headers } = await fetch(`${service.url}${path}`, {
+    headers: { Authorization: `Basic ${name}` },
+  });
+  return { status, limit: headers.get('ratelimit-limit') };
+}
+
+async function closeCode(socket: TestSocket): Promise<number> {
+  const startMs = Date.now();
+  const { code } = await socket.closed;
+  if (Date.now() - startMs > REVOKED_MS_MAX) throw new Error('closed too late');
+  return code;
+}
+
+test('a revoked token closes its sockets, and those of no other', async (t) => {
+  const service = await startTestService({ tokens: [token('gone'), token('stays'), token('renamed')] });
+  t.teardown(() => service.stop());
+  const open = (name: string) =>
+    Promise.all([
+      TestSocket.open(`${service.socketUrl}/ws`, name),
+      TestSocket.open(`${service.socketUrl}/ws?channel=10ms&message_type=signed_ecdsa`, name),
+      TestSocket.open(`${service.socketUrl}/evm/publish`, name),
+      TestSocket.open(`${service.socketUrl}/stark/publish`, name),
+    ]);
+  const [gone, stays, renamed] = await Promise.all([open('gone'), open('stays'), open('renamed')]);
+  for (const socket of [...gone.slice(0, 2), ...stays.slice(0, 2), ...renamed.slice(0, 2)]) {
+    socket.send({ type: 'subscribe', assets: [1], id: 1 });
+    await socket.next();
+  }
+  service.reconfigure({
+    tokens: [token('stays'), token('new'), { ...token('renamed'), name: 'other name' }],
+  });
+  t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401, 4401]);
+  t.equal((await ask(service, '/v1/taxonomy', 'gone')).status, 401);
+  await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'gone'), /^401/);
+  await t.rejects(TestSocket.open(`${service.socketUrl}/evm/publish`, 'gone'), /^401/);
+  t.equal((await ask(service, '/v1/taxonomy', 'new')).status, 200);
+  const feed = await Feed.open(service, { token: 'new' });
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  for (const socket of [...stays.slice(0, 2), ...renamed.slice(0, 2)])
+    t.ok(await socket.next(), 'still served');
+
+  service.reconfigure({ tokens: [] });
+  const left = await Promise.all([...stays, ...renamed, feed.socket].map(closeCode));
+  t.same(new Set(left), new Set([4401]));
+  service.reconfigure({ tokens: [token('gone')] });
+  await (await TestSocket.open(`${service.socketUrl}/ws`, 'gone')).close();
+});
+
+test('a token that loses a scope loses the sockets of that scope', async (t) => {
+  const service = await startTestService({ tokens: [token('a')] });
+  t.teardown(() => service.stop());
+  const stream = await TestSocket.open(`${service.socketUrl}/ws`, 'a');
+  const feed = await Feed.open(service, { token: 'a' });
+  service.reconfigure({ tokens: [token('a', { scopes: ['publish'] })] });
+  t.equal(await closeCode(stream), 4401);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  t.equal((await ask(service, '/v1/taxonomy', 'a')).status, 403);
+  await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'a'), /^403/);
+  service.reconfigure({ tokens: [token('a', { scopes: ['rest'] })] });
+  t.equal(await closeCode(feed.socket), 4401);
+});
+
+test('what a token may see, publish and ask changes under its open sockets', async (t) => {
+  const assets = [1, 2].map((id) => ({ id, symbol: `A${id}` }));
+  const service = await startTestService({ assets, tokens: [token('all'), token('a')] });
+  t.teardown(() => service.stop());
+  const all = await Feed.open(service, { token: 'all' });
+  const stream = await TestSocket.open(`${service.socketUrl}/ws`, 'a');
+  stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
+  await stream.next();
+  const feed = await Feed.open(service, { token: 'a' });
+  await feed.accept({ symbol: 'A1', price: units(1) });
+  t.match(await stream.nextJson(), { a: [{ id: 1 }] });
+
+  const key = publisherSigner(2).publicKey;
+  const rights = { assets: ['A2'], publisher_keys: [key.toLowerCase()], requests_per_second: 3 };
+  service.reconfigure({ assets, tokens: [token('all'), token('a', rights)] });
+  await all.accept({ symbol: 'A1', price: units(2) }, { symbol: 'A2', price: units(3) });
+  t.same((await stream.nextJson())['a'], [{ id: 2, v: String(units(3)) }], 'no more of A1');
+  stream.send({ type: 'subscribe', assets: [1], id: 2 });
+  t.match(await stream.nextJson(), { type: 'error', id: 2, error: /1$/ });
+  t.match(await feed.publish({ symbol: 'A2', price: units(4) }), { accepted: [], rejected: { A2: /token/ } });
+  await feed.accept({ symbol: 'A2', price: units(4), publisher: 2 });
+  t.same(await ask(service, '/v1/prices/latest?assets=A1', 'a'), { status: 403, limit: '3' });
+
+  service.reconfigure({ assets, tokens: [token('all'), token('a')] });
+  await feed.accept({ symbol: 'A2', price: units(5) });
+  await eventually(async () => (await stream.nextJson())['type'] === 'unsigned');
+  stream.send({ type: 'subscribe', assets: [1], id: 3 });
+  await eventually(async () => (await stream.nextJson())['id'] === 3);
+  t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] });
+});

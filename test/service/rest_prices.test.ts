@@ -1,0 +1,196 @@
+import { test } from 'tap';
+import { verifyAggregate } from '../../src/client/index.js';
+import { FakeClock, START_NS } from '../model/sample.js';
+import { eventually, Feed, units } from './feed.js';
+import { get, startTestService, type TestService, TOKEN } from './harness.js';
+import { RawHttp } from './raw_http.js';
+
+// `/v1/prices/*`: parameters, the latest prices, and those of a recent second (contract §4).
+
+const SECOND_NS = 1_000_000_000n;
+const START_S = Number(START_NS / SECOND_NS);
+
+interface Aggregate {
+  readonly price: string;
+  readonly trigger: string;
+}
+
+async function ask(service: TestService, path: string) {
+  const response = await get(`${service.url}/v1/prices/${path}`);
+  const body = (await response.json()) as { data?: Record<string, Aggregate>; error?: string };
+  return { status: response.status, data: body.data, error: body.error };
+}
+
+/** Waits until the latest price of an asset is the one given. */
+function latestIs(service: TestService, symbol: string, price: bigint): Promise<Aggregate> {
+  return eventually(async () => {
+    const aggregate = (await ask(service, `latest?assets=${symbol}`)).data?.[symbol];
+    return aggregate?.price === String(price) && aggregate;
+  });
+}
+
+test('an empty catalogue is 404', async (t) => {
+  const service = await startTestService({ assets: [] });
+  t.teardown(() => service.stop());
+  t.match(await ask(service, 'assets'), { status: 404, error: /empty/ });
+  t.match(await ask(service, 'latest?assets=BTCUSD'), { status: 400, error: /BTCUSD/ });
+});
+
+test('what is wrong with a list of assets is 400 and named', async (t) => {
+  const symbols = Array.from({ length: 101 }, (_, i) => `A${'S'.repeat(60)}${100 + i}`);
+  const service = await startTestService({
+    assets: ['BTCUSD', 'A+B', 'Ü/%', ...symbols].map((symbol, id) => ({ id, symbol })),
+  });
+  t.teardown(() => service.stop());
+  const recent = `recent?timestamp=${Math.floor(Date.now() / 1000)}`;
+  const cases: readonly [query: string, error: RegExp][] = [
+    ['', /^assets is missing/],
+    ['assets', /^assets .*empty/],
+    ['assets=', /^assets .*empty/],
+    ['assets=BTCUSD,', /^assets .*empty/],
+    ['assets=,BTCUSD', /^assets .*empty/],
+    ['assets=BTCUSD,%20,A%2BB', /^assets .*empty/],
+    ['assets=BTCUSD,NOPE,btcusd,__proto__', /^assets .*NOPE, btcusd, __proto__/],
+    ['assets=BTCUSD&assets=BTCUSD', /^assets is given more than once/],
+    ['assets=%E0%A4%A', /^assets has a malformed/],
+    ['assets=%', /^assets has a malformed/],
+    [`assets=${symbols.join()}`, /^assets .*101.*assets_per_request.*100/],
+  ];
+  for (const [query, error] of cases) {
+    t.match(await ask(service, `latest?${query}`), { status: 400, error }, `latest ${query.slice(0, 60)}`);
+    t.match(await ask(service, `${recent}&${query}`), { status: 400, error }, `recent ${query.slice(0, 60)}`);
+  }
+  const good = [
+    'assets=BTCUSD',
+    'assets=%20BTCUSD%20,A%2BB',
+    'assets=%C3%9C%2F%25',
+    'other=1&assets=BTCUSD&',
+  ];
+  for (const query of good) t.match(await ask(service, `latest?${query}`), { status: 200, data: {} }, query);
+  t.match(await ask(service, `latest?assets=${symbols.slice(1).join()}`), { status: 200 }, 'at the limit');
+  const repeated = [...symbols.slice(1), ...symbols.slice(1, 3)].join();
+  t.match(await ask(service, `latest?assets=${repeated}`), { status: 200 }, 'repeats count once');
+
+  const raw = await RawHttp.open(service.port);
+  t.teardown(() => raw.end());
+  // The pinned parser refuses a request line that is cut (uNetworking/uWebSockets#1776), so the cut comes behind it.
+  raw.socket.write(`GET /v1/prices/latest?assets=${symbols.slice(1).join()} HTTP/1.1\r\nHost: test\r\n`);
+  await get(`${service.url}/v1/taxonomy`);
+  raw.socket.write(`Authorization: Basic ${TOKEN}\r\n\r\n`);
+  t.match(await raw.response(), { status: 200 }, 'also in two packets');
+});
+
+test('latest has the assets with a live price, as long as they have one', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService(
+    {
+      assets: [
+        { id: 1, symbol: 'BTCUSD', max_age: '2s' },
+        { id: 2, symbol: 'ETHUSD', max_age: '2s', min_publishers: 2 },
+      ],
+    },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  t.same((await ask(service, 'latest?assets=BTCUSD,ETHUSD')).data, {});
+  await feed.accept({ symbol: 'BTCUSD', price: units(100) }, { symbol: 'ETHUSD', price: units(7) });
+  t.match(await latestIs(service, 'BTCUSD', units(100)), { trigger: 'delta' });
+  t.same(Object.keys((await ask(service, 'latest?assets=ETHUSD,BTCUSD')).data!), ['BTCUSD']);
+  await feed.accept({ symbol: 'ETHUSD', price: units(8), publisher: 2 });
+  await latestIs(service, 'ETHUSD', units(15) / 2n);
+  t.same(Object.keys((await ask(service, 'latest?assets=ETHUSD,BTCUSD')).data!), ['ETHUSD', 'BTCUSD']);
+
+  clock.advance(2n * SECOND_NS);
+  t.match((await ask(service, 'latest?assets=BTCUSD')).data, { BTCUSD: {} }, 'max_age itself still counts');
+  clock.advance(1n);
+  await eventually(
+    async () => Object.keys((await ask(service, 'latest?assets=BTCUSD,ETHUSD')).data!).length === 0,
+  );
+  await feed.accept({ symbol: 'BTCUSD', price: units(101) });
+  t.match(
+    await latestIs(service, 'BTCUSD', units(101)),
+    { trigger: 'delta' },
+    'it comes back as a first price',
+  );
+});
+
+test('recent serves what was in force at the end of a second, as it was signed', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService(
+    {
+      assets: [
+        { id: 1, symbol: 'BTCUSD', max_age: '5s', clock_period: '86400s', delta_percent: 1 },
+        { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '5s', clock_period: '86400s' },
+      ],
+    },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  const recent = (second: number, assets = 'BTCUSD,DYDXUSD') =>
+    ask(service, `recent?timestamp=${second}&assets=${assets}`);
+  const quote = async (price: number) => {
+    await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+    return latestIs(service, 'BTCUSD', units(price));
+  };
+  t.match(await recent(START_S), { status: 404, error: /timestamp/ }, 'none at all');
+
+  await quote(100);
+  clock.advance(SECOND_NS / 2n);
+  const second0 = await quote(102);
+  t.same((await recent(START_S)).data, { BTCUSD: second0 }, 'the current second has what there is so far');
+  clock.timeNs = START_NS + SECOND_NS - 1n;
+  const last0 = await quote(104);
+  clock.timeNs = START_NS + SECOND_NS;
+  const first1 = await quote(106);
+  t.same((await recent(START_S)).data, { BTCUSD: last0 }, 'one nanosecond before the next second');
+  t.same((await recent(START_S + 1)).data, { BTCUSD: first1 }, 'the first nanosecond of its second');
+  clock.advance(3n * SECOND_NS);
+  for (const second of [2, 3, 4])
+    t.same((await recent(START_S + second)).data, { BTCUSD: first1 }, 'still in force');
+  t.match(await recent(START_S + 1, 'DYDXUSD'), { status: 404 });
+  t.match(await recent(START_S - 1), { status: 404 });
+
+  clock.advance(2n * SECOND_NS + 1n);
+  await eventually(async () => (await recent(START_S + 6)).status === 404);
+  t.same((await recent(START_S + 5)).data, { BTCUSD: first1 }, 'before it lost its price');
+  t.match(await recent(START_S + 7), { status: 400, error: /^timestamp .*future/ });
+  clock.timeNs = START_NS + 600n * SECOND_NS;
+  const served = await (
+    await get(`${service.url}/v1/prices/recent?timestamp=${START_S}&assets=BTCUSD`)
+  ).text();
+  t.match(verifyAggregate(served, { publicKey: service.evmAddress }), [{ ok: true }]);
+  clock.timeNs = START_NS + 600n * SECOND_NS + SECOND_NS - 1n;
+  t.same((await recent(START_S)).data, { BTCUSD: last0 }, '600 seconds old');
+  clock.advance(1n);
+  t.match(await recent(START_S), { status: 400, error: /^timestamp .*600/ });
+});
+
+test('a timestamp of recent that is no integer of the window is 400', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const nowS = Math.floor(Date.now() / 1000);
+  const bad = [
+    '',
+    'now',
+    `${nowS}.0`,
+    `${nowS}.5`,
+    `%2B${nowS}`,
+    `+${nowS}`,
+    `${nowS}+`,
+    '1e9',
+    '0x65',
+    `${nowS}000`,
+  ];
+  bad.push('0', '-1', '9223372036854775807', '9223372036854775808', String(nowS - 700), String(nowS + 60));
+  bad.push(`${nowS}&timestamp=${nowS}`, `${nowS},${nowS}`, `${BigInt(nowS) * SECOND_NS}`, 'NaN', '%31%');
+  for (const timestamp of bad)
+    t.match(
+      await ask(service, `recent?timestamp=${timestamp}&assets=BTCUSD`),
+      { status: 400, error: /^timestamp/ },
+      timestamp,
+    );
+  t.match(await ask(service, 'recent?assets=BTCUSD'), { status: 400, error: /^timestamp is missing/ });
+  t.match(await ask(service, `recent?timestamp=${nowS}&assets=BTCUSD`), { status: 404, error: /timestamp/ });
+});

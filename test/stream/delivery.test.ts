@@ -1,0 +1,237 @@
+import { test } from 'tap';
+import type { Channel, StreamOptions } from '../../src/stream/options.js';
+import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
+
+const every10ms: StreamOptions = { ...REAL_TIME, channel: '10ms' };
+const MS = 1_000_000n;
+
+test('real_time: a snapshot at once, then what changed, once a turn, in ascending order of IDs', async (t) => {
+  const harness = new Harness();
+  harness.price(3, 30n);
+  harness.price(1, 10n);
+  const client = harness.connect();
+  client.subscribe(65_535, 3, 1);
+  t.same(client.news(), ['1=10 3=30']);
+  harness.advanceMs(1);
+  harness.price(65_535, -1n);
+  harness.price(1, 11n);
+  harness.price(1, 12n);
+  harness.price(500, 5n);
+  t.same(client.news(), []);
+  harness.endTurn();
+  t.same(client.news(), ['1=12 65535=-1']);
+  harness.price(1, 12n);
+  harness.endTurn();
+  harness.advanceMs(20);
+  t.same(client.news(), [], 'nothing changed');
+});
+
+test('real_time: at most one frame a millisecond, with the newest values', async (t) => {
+  const harness = new Harness();
+  const client = harness.connect();
+  client.subscribe(1, 3);
+  harness.price(1, 1n);
+  harness.endTurn();
+  t.same(client.news(), ['1=1']);
+  for (let i = 2n; i < 10n; i++) {
+    harness.clock.advance(MS / 10n);
+    harness.price(1, i);
+    harness.price(3, i);
+    harness.endTurn();
+  }
+  t.same(client.news(), []);
+  harness.engine.tick(harness.clock.advance(MS / 10n));
+  t.same(client.news(), []);
+  harness.engine.tick(harness.clock.advance(MS / 10n));
+  t.same(client.news(), ['1=9 3=9']);
+});
+
+test('real_time: a second subscription within a millisecond of a frame gets its snapshot when it is over', async (t) => {
+  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
+    const harness = new Harness();
+    harness.price(1, 10n);
+    harness.price(3, 30n);
+    const client = harness.connect(options);
+    client.subscribe(1);
+    client.subscribe(3);
+    t.same(client.news(), ['1=10']);
+    harness.endTurn();
+    t.same(client.news(), []);
+    t.equal(harness.deferred, 0, 'it waits for a tick and does not turn in circles');
+    harness.advanceMs(1);
+    t.same(client.news(), ['3=30']);
+    harness.advanceMs(5);
+    t.same(client.news(), []);
+    harness.price(3, 31n);
+    harness.endTurn();
+    t.same(client.news(), ['3=31']);
+  }
+});
+
+test('real_time: an asset that ends leaves the stream and comes back with its next price', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 10n);
+  harness.price(1, undefined);
+  const client = harness.connect();
+  client.subscribe(1, 3);
+  t.same(client.news(), []);
+  harness.price(1, 10n);
+  harness.price(3, 1n);
+  harness.price(1, undefined);
+  harness.endTurn();
+  t.same(client.news(), ['3=1']);
+  harness.advanceMs(1);
+  harness.price(1, 10n);
+  harness.endTurn();
+  t.same(client.news(), ['1=10']);
+});
+
+test('unsubscribing and subscribing again brings a snapshot again', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 10n);
+  harness.price(3, 30n);
+  const client = harness.connect();
+  client.subscribe(1, 3);
+  harness.advanceMs(1);
+  client.unsubscribe(1);
+  client.subscribe(1);
+  harness.advanceMs(1);
+  client.subscribe(1, 3);
+  harness.advanceMs(2);
+  t.same(client.news(), ['1=10 3=30', '1=10']);
+});
+
+test('fixed channels: every live asset at each wall-clock multiple, changed or not; no live asset, no frame', async (t) => {
+  const intervalsMs: Partial<Record<Channel, number>> = {
+    '10ms': 10,
+    '20ms': 20,
+    '50ms': 50,
+    '100ms': 100,
+    '500ms': 500,
+    '1s': 1000,
+  };
+  const harness = new Harness();
+  harness.clock.advance(3n * MS + 77n);
+  const clients = Object.entries(intervalsMs).map(([channel, intervalMs]) => {
+    const client = harness.connect({ ...REAL_TIME, channel: channel as Channel });
+    client.subscribe(3, 1);
+    return { client, intervalMs };
+  });
+  harness.advanceMs(500);
+  for (const { client } of clients) t.same(client.news(), []);
+  harness.price(1, 5n);
+  const startNs = harness.clock.timeNs;
+  harness.advanceMs(2000);
+  for (const { client, intervalMs } of clients) {
+    const interval = BigInt(intervalMs) * MS;
+    t.equal(client.frames.length, 2000 / intervalMs);
+    client.frames.forEach(({ sentAtNs, ts }, i) => {
+      const tickNs = (startNs / interval + BigInt(i) + 1n) * interval;
+      t.ok(sentAtNs >= tickNs && sentAtNs < tickNs + MS);
+      t.ok(ts >= sentAtNs && ts < sentAtNs + 10n);
+    });
+    t.equal(new Set(client.news()).size, 1);
+  }
+  t.equal(harness.counters.ticksSkipped, 0);
+});
+
+test('fixed channels: the first tick after subscribing counts, however late the clock ticks', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 5n);
+  harness.clock.advance(995n * MS);
+  const client = harness.connect({ ...REAL_TIME, channel: '1s' });
+  client.subscribe(1);
+  harness.advanceMs(10, 10);
+  t.same(client.news(), ['1=5']);
+});
+
+test('fixed channels: ticks that nobody could keep are counted, not made up for', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 5n);
+  const client = harness.connect(every10ms);
+  client.subscribe(1);
+  harness.advanceMs(10, 10);
+  harness.advanceMs(100, 100);
+  t.same(client.news(), ['1=5', '1=5']);
+  t.equal(harness.counters.ticksSkipped, 9);
+});
+
+test('a clock stepped back an hour: ticks go on, and ts grows', async (t) => {
+  for (const options of [every10ms, REAL_TIME, SIGNED_REAL_TIME]) {
+    const harness = new Harness();
+    harness.price(1, 1n);
+    const client = harness.connect(options);
+    client.subscribe(1);
+    harness.advanceMs(40);
+    harness.clock.advance(-3_600_000n * MS);
+    for (let i = 2n; i < 8n; i++) {
+      harness.price(1, i);
+      harness.endTurn();
+      harness.advanceMs(10);
+    }
+    t.ok(client.frames.length >= 6);
+    client.frames.reduce((before, frame) => {
+      t.ok(frame.ts > before.ts);
+      return frame;
+    });
+    t.equal(client.last!.prices.get(1), 7n);
+  }
+});
+
+test('one frame is made for all that share a group, and they get the same bytes', async (t) => {
+  for (const options of [every10ms, REAL_TIME, { ...SIGNED_REAL_TIME, marketStatus: true }]) {
+    const harness = new Harness();
+    const clients = Array.from({ length: 5 }, () => harness.connect(options));
+    for (const client of clients) client.subscribe(1, 3);
+    harness.price(1, 5n);
+    harness.endTurn();
+    harness.advanceMs(10);
+    t.equal(harness.counters.framesMade, 1);
+    t.equal(harness.published.length, 1);
+    for (const client of clients) t.equal(client.last!.text, harness.published[0]!.text);
+  }
+});
+
+test('a newcomer gets its snapshot alone, and the next frame with the others', async (t) => {
+  const harness = new Harness();
+  const first = harness.connect();
+  first.subscribe(1);
+  harness.price(1, 5n);
+  harness.endTurn();
+  const second = harness.connect();
+  second.subscribe(1);
+  t.same(first.news(), ['1=5']);
+  t.same(second.news(), ['1=5']);
+  harness.advanceMs(1);
+  harness.price(1, 6n);
+  const third = harness.connect();
+  third.subscribe(1);
+  t.same(third.news(), ['1=6'], 'the newest value, before the others have it');
+  harness.endTurn();
+  harness.advanceMs(3);
+  t.same([first.news(), second.news(), third.news()], [['1=6'], ['1=6'], []]);
+  harness.price(1, 7n);
+  harness.endTurn();
+  t.same([first.news(), second.news(), third.news()], [['1=7'], ['1=7'], ['1=7']]);
+  t.equal(new Set([first, second, third].flatMap(({ topics }) => [...topics])).size, 1);
+});
+
+test('market statuses come inline, in JSON only where there is a schedule', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 5n);
+  harness.price(3, 6n);
+  harness.status(3, 2);
+  const [unsigned, signed] = [REAL_TIME, SIGNED_REAL_TIME].map((options) => {
+    const client = harness.connect({ ...options, marketStatus: true });
+    client.subscribe(1, 3);
+    return client;
+  });
+  t.same([...unsigned!.last!.statuses], [[3, 2]]);
+  t.same(
+    [...signed!.last!.statuses],
+    [
+      [1, 0xff],
+      [3, 2],
+    ],
+  );
+});

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { evmAddress } from '../../src/crypto/evm.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import type { AssetIndex } from '../../src/model/asset.js';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { FrameEncoder, NO_SCHEDULE } from '../../src/stream/encoder.js';
+import { PriceTable } from '../../src/stream/price_table.js';
+
+const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
+
+/** The 65-byte signature and the body of signing.md's vector: one asset, id 1, 100 * 10^18, taxonomy 1. */
+const VECTOR_SIGNER = 'c4a02e7d370402f4afc36032076b05e74ff81786';
+const VECTOR_SIGNATURE = {
+  r: Buffer.from('690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1', 'hex'),
+  s: Buffer.from('2938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b', 'hex'),
+  recovery: 1 as const,
+};
+const VECTOR_BODY = [
+  '0001', // taxonomy ID, uint16
+  '187f4dcc627041f8', // timestamp in ns, uint64
+  '0001', // asset ID, uint16
+  '00000000000000056bc75e2d63100000', // 100 * 10^18, int128
+].join('');
+const VECTOR_TIME_NS = 0x187f4dcc627041f8n as TimeNs;
+
+function tableOf(prices: readonly (readonly [id: number, price: bigint])[]): PriceTable {
+  const table = new PriceTable(prices.map(([id]) => id));
+  prices.forEach(([, price], index) => {
+    table.set(index as AssetIndex, price as Price);
+  });
+  return table;
+}
+
+function indexes(count: number): AssetIndex[] {
+  return Array.from({ length: count }, (_, index) => index as AssetIndex);
+}
+
+test('the simplified payload is the one of the vector, byte by byte', async (t) => {
+  const encoder = new FrameEncoder(tableOf([[1, 100n * 10n ** 18n]]), 1);
+  const body = encoder.payloadBody(indexes(1), VECTOR_TIME_NS);
+  t.equal(body.toString('hex'), VECTOR_BODY);
+  const signature = Buffer.concat([VECTOR_SIGNATURE.r, VECTOR_SIGNATURE.s]);
+  const signer = secp256k1.recover(keccak256(body), signature, VECTOR_SIGNATURE.recovery);
+  t.equal(evmAddress(signer!).toString('hex'), VECTOR_SIGNER);
+  const frame = encoder.signedFrame(body, VECTOR_SIGNATURE).toString();
+  t.equal(frame, `{"type":"signed_ecdsa","p":"0x${signature.toString('hex')}01${VECTOR_BODY}"}`);
+});
+
+test('the versioned payload, field by field', async (t) => {
+  const table = tableOf([
+    [1, 100n * 10n ** 18n],
+    [65_535, -1n],
+  ]);
+  const body = new FrameEncoder(table, 0x0102).payloadBody(
+    indexes(2),
+    VECTOR_TIME_NS,
+    Uint8Array.of(NO_SCHEDULE, 2),
+  );
+  t.equal(
+    body.toString('hex'),
+    [
+      'ff', // magic
+      '02', // layout version
+      '0003', // attribute mask: bit 0 price, bit 1 market status
+      '0102', // taxonomy ID
+      '187f4dcc627041f8', // timestamp in ns
+      '0001', // asset ID
+      '00000000000000056bc75e2d63100000', // value
+      'ff', // no market schedule
+      'ffff', // asset ID
+      'ffffffffffffffffffffffffffffffff', // -1 in two's complement
+      '02', // extended hours
+    ].join(''),
+  );
+});
+
+test('the unsigned frame is the JSON of the spec', async (t) => {
+  const table = tableOf([
+    [1, 72147681412670819000000n],
+    [2, -5n],
+  ]);
+  const encoder = new FrameEncoder(table, 1);
+  t.equal(
+    encoder.unsignedFrame(indexes(2), VECTOR_TIME_NS).toString(),
+    '{"type":"unsigned","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"72147681412670819000000"},{"id":2,"v":"-5"}]}',
+  );
+  t.equal(
+    encoder.unsignedFrame(indexes(2), VECTOR_TIME_NS, Uint8Array.of(NO_SCHEDULE, 0)).toString(),
+    '{"type":"unsigned","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"72147681412670819000000"},{"id":2,"v":"-5","ms":0}]}',
+  );
+  t.equal(
+    encoder.unsignedFrame([1 as AssetIndex], VECTOR_TIME_NS).toString(),
+    '{"type":"unsigned","tax":1,"ts":1765215119172715000,"a":[{"id":2,"v":"-5"}]}',
+  );
+});
+
+/** JSON with the one integer that a double does not hold. */
+function slowUnsignedFrame(
+  taxonomyId: number,
+  timeNs: bigint,
+  elements: readonly { id: number; price: bigint; status?: number }[],
+): string {
+  const a = elements.map(({ id, price, status }) => ({
+    id,
+    v: String(price),
+    ...(status !== undefined && status !== NO_SCHEDULE && { ms: status }),
+  }));
+  return JSON.stringify({ type: 'unsigned', tax: taxonomyId, ts: '@', a }).replace('"@"', String(timeNs));
+}
+
+function slowBody(
+  taxonomyId: number,
+  timeNs: bigint,
+  elements: readonly { id: number; price: bigint; status?: number }[],
+  isVersioned: boolean,
+): string {
+  const header = isVersioned ? 14 : 10;
+  const entry = isVersioned ? 19 : 18;
+  const view = new DataView(new ArrayBuffer(header + entry * elements.length));
+  if (isVersioned) view.setUint32(0, 0xff02_0003);
+  view.setUint16(header - 10, taxonomyId);
+  view.setBigUint64(header - 8, timeNs);
+  elements.forEach(({ id, price, status }, i) => {
+    const at = header + i * entry;
+    view.setUint16(at, id);
+    view.setBigUint64(at + 2, BigInt.asUintN(64, price >> 64n));
+    view.setBigUint64(at + 10, BigInt.asUintN(64, price));
+    if (isVersioned) view.setUint8(at + 18, status!);
+  });
+  return Buffer.from(view.buffer).toString('hex');
+}
+
+const element = fc.record({
+  id: fc.integer({ min: 0, max: 65_535 }),
+  price: fc.oneof(
+    fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }),
+    fc.constantFrom<bigint>(0n, PRICE_MIN, PRICE_MAX, -1n),
+  ),
+  status: fc.constantFrom(...ALL_STATUSES),
+});
+
+test('frames of any assets are what slow writers write, and leave no trace in the next', async () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(element, { minLength: 1, maxLength: 40, selector: ({ id }) => id }),
+      fc.integer({ min: 0, max: 65_535 }),
+      fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), fc.boolean(), fc.nat()), {
+        maxLength: 4,
+      }),
+      fc.uint8Array({ minLength: 64, maxLength: 64 }),
+      (elements, taxonomyId, rounds, rs) => {
+        const encoder = new FrameEncoder(tableOf(elements.map(({ id, price }) => [id, price])), taxonomyId);
+        const statuses = Uint8Array.from(elements.map(({ status }) => status));
+        const signature = { r: rs.subarray(0, 32), s: rs.subarray(32), recovery: (rs[0]! & 1) as 0 | 1 };
+        return rounds.every(([timeNs, withStatus, skip]) => {
+          const some = indexes(elements.length).filter((index) => index % 3 !== skip % 4);
+          if (some.length === 0) return true;
+          const shown = some.map((index) => {
+            const { id, price, status } = elements[index]!;
+            return withStatus ? { id, price, status } : { id, price };
+          });
+          const given = withStatus ? statuses : undefined;
+          const unsigned = encoder.unsignedFrame(some, timeNs as TimeNs, given).toString();
+          const body = Buffer.from(encoder.payloadBody(some, timeNs as TimeNs, given));
+          const hex = slowBody(taxonomyId, timeNs, shown, withStatus);
+          const head = `${Buffer.from(rs).toString('hex')}0${signature.recovery}`;
+          return (
+            unsigned === slowUnsignedFrame(taxonomyId, timeNs, shown) &&
+            body.toString('hex') === hex &&
+            encoder.signedFrame(body, signature).toString() ===
+              `{"type":"signed_ecdsa","p":"0x${head}${hex}"}`
+          );
+        });
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+for (const count of [1, 10, 11, 100, 1000]) {
+  test(`${count} assets with the longest texts fit, in the sizes of the layouts`, async (t) => {
+    // The longest ID, price, status, taxonomy ID and timestamp, all at once.
+    const elements = Array.from({ length: count }, (_, i) => ({
+      id: 65_535 - i,
+      price: PRICE_MIN as bigint,
+      status: 3,
+    }));
+    const encoder = new FrameEncoder(tableOf(elements.map(({ id, price }) => [id, price])), 65_535);
+    const timeNs = (2n ** 63n - 1n) as TimeNs;
+    const statuses = new Uint8Array(count).fill(3);
+    t.equal(
+      encoder.unsignedFrame(indexes(count), timeNs, statuses).toString(),
+      slowUnsignedFrame(65_535, timeNs, elements),
+    );
+    const simplified = encoder.payloadBody(indexes(count), timeNs);
+    t.equal(simplified.length, 10 + 18 * count);
+    t.equal(encoder.signedFrame(simplified, VECTOR_SIGNATURE).length, 30 + 2 * (65 + simplified.length) + 2);
+    const versioned = encoder.payloadBody(indexes(count), timeNs, statuses);
+    t.equal(versioned.length, 14 + 19 * count);
+    const frame = encoder.signedFrame(versioned, VECTOR_SIGNATURE);
+    t.equal(frame.length, 30 + 2 * (65 + versioned.length) + 2);
+    t.equal(JSON.parse(frame.toString()).p.slice(132), slowBody(65_535, timeNs, elements, true));
+  });
+}

@@ -1,0 +1,168 @@
+import { test } from 'tap';
+import type { AssetIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
+import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
+
+test('a request with an id is answered with the whole set, one without is not', async (t) => {
+  const client = new Harness().connect();
+  client.subscribe(3, 1);
+  t.same(client.replies, []);
+  client.say({ type: 'subscribe', assets: [500, 1], id: 'a' });
+  client.say({ type: 'unsubscribe', assets: [3, 77, 65_535], id: 5 });
+  client.say({ type: 'unsubscribe', assets: [], id: 0 });
+  t.same(client.replies, [
+    { type: 'subscribe', id: 'a', assets: [1, 3, 500], invalid: [] },
+    { type: 'unsubscribe', id: 5, assets: [1, 500], invalid: [77] },
+    { type: 'unsubscribe', id: 0, assets: [1, 500], invalid: [] },
+  ]);
+});
+
+test('subscribing is all or nothing, or what is known with ignore_invalid', async (t) => {
+  const client = new Harness().connect(REAL_TIME, (symbol) => symbol !== 'ASSET500');
+  client.subscribe(1, 2, 500, -1);
+  const error = 'unknown asset IDs, or not covered by the token: 2, 500, -1';
+  t.same(client.replies.splice(0), [{ type: 'error', error }]);
+  t.same(client.session.assets, []);
+  client.say({ type: 'subscribe', assets: [1, 2], id: 9 });
+  t.same(client.replies.splice(0), [
+    { type: 'error', error: 'unknown asset IDs, or not covered by the token: 2', id: 9 },
+  ]);
+  client.say({ type: 'subscribe', assets: [1, 2, 500, 3], id: 9, ignore_invalid: true });
+  t.same(client.replies, [{ type: 'subscribe', id: 9, assets: [1, 3], invalid: [2, 500] }]);
+});
+
+test('at the limit of subscriptions it works, one past it is an error and changes nothing', async (t) => {
+  const client = new Harness({ limits: { subscriptionsPerConnection: 2 } }).connect();
+  client.say({ type: 'subscribe', assets: [1, 3], id: 1 });
+  client.say({ type: 'subscribe', assets: [1], id: 2 });
+  client.say({ type: 'subscribe', assets: [500], id: 3 });
+  client.say({ type: 'unsubscribe', assets: [], id: 4 });
+  t.match(client.replies, [
+    { id: 1, assets: [1, 3] },
+    { id: 2, assets: [1, 3] },
+    { type: 'error', id: 3, error: '3 subscriptions, subscriptions_per_connection is 2' },
+    { id: 4, assets: [1, 3] },
+  ]);
+});
+
+test('after ten bad messages, of whatever kind, the connection is closed with 1008', async (t) => {
+  const client = new Harness().connect();
+  for (let i = 0; i < 4; i++) client.say('x');
+  for (let i = 0; i < 5; i++) client.harness.engine.refuseOversize(client.session, 65_537);
+  t.equal(client.closedWith, undefined);
+  t.equal(client.replies.length, 9);
+  t.equal(client.replies.at(-1)!['error'], 'the message has 65537 bytes, client_message_bytes is 65536');
+  client.say('[]');
+  t.equal(client.closedWith, 1008);
+  t.equal(client.replies.length, 10);
+});
+
+test('an unknown asset is no bad message', async (t) => {
+  const client = new Harness().connect();
+  for (let i = 0; i < 30; i++) client.subscribe(2);
+  t.equal(client.closedWith, undefined);
+});
+
+test('so many control messages a second, by the second of the clock', async (t) => {
+  const harness = new Harness({ limits: { controlMessagesPerSecond: 3 } });
+  const client = harness.connect();
+  const other = harness.connect();
+  for (let i = 1; i <= 5; i++) client.say({ type: 'unsubscribe', assets: [], id: i });
+  other.say({ type: 'unsubscribe', assets: [], id: 1 });
+  const error = 'more than control_messages_per_second (3) messages in a second';
+  t.match(client.replies.splice(0), [{ id: 1 }, { id: 2 }, { id: 3 }, { error, id: 4 }, { error, id: 5 }]);
+  t.match(other.replies, [{ type: 'unsubscribe' }]);
+  harness.clock.advance(999_999_999n);
+  client.say({ type: 'unsubscribe', assets: [], id: 6 });
+  t.match(client.replies.splice(0), [{ error }]);
+  harness.clock.advance(1n);
+  client.say({ type: 'unsubscribe', assets: [], id: 7 });
+  t.match(client.replies, [{ type: 'unsubscribe', id: 7 }]);
+});
+
+test('connections share a group when channel, type, attributes and set are the same, in whatever order', async (t) => {
+  const harness = new Harness();
+  const first = harness.connect();
+  const second = harness.connect();
+  first.subscribe(1, 3);
+  second.subscribe(3);
+  t.equal(harness.engine.groupCount, 2);
+  second.subscribe(1);
+  t.equal(harness.engine.groupCount, 1);
+  t.same([...first.topics], [...second.topics]);
+  for (const options of [
+    SIGNED_REAL_TIME,
+    { ...REAL_TIME, marketStatus: true },
+    { ...REAL_TIME, channel: '1s' as const },
+    { ...REAL_TIME, channel: '10ms' as const },
+  ]) {
+    harness.connect(options).subscribe(1, 3);
+  }
+  t.equal(harness.engine.groupCount, 5);
+});
+
+test('a group without connections is gone, and no frame is made for it', async (t) => {
+  const harness = new Harness();
+  const clients = [REAL_TIME, SIGNED_REAL_TIME, { ...REAL_TIME, channel: '10ms' as const }].map((options) =>
+    harness.connect(options),
+  );
+  t.equal(harness.engine.hasRealTime, false);
+  for (const client of clients) client.subscribe(1);
+  t.equal(harness.engine.groupCount, 3);
+  t.equal(harness.engine.hasRealTime, true);
+  clients[0]!.unsubscribe(1);
+  clients[1]!.hangUp();
+  t.equal(harness.engine.hasRealTime, false);
+  clients[2]!.close(1001);
+  t.equal(harness.engine.groupCount, 0);
+  harness.price(1, 5n);
+  harness.endTurn();
+  harness.advanceMs(50);
+  t.same(harness.published, []);
+  t.equal(harness.counters.framesMade, 0);
+  for (const client of clients) t.equal(client.topics.size, 0);
+});
+
+test('a connection that closes with a change pending is sent nothing more', async (t) => {
+  const harness = new Harness();
+  const [client, other] = [harness.connect(), harness.connect()];
+  client.subscribe(1);
+  other.subscribe(1);
+  harness.price(1, 5n);
+  client.hangUp();
+  harness.endTurn();
+  t.same(client.news(), []);
+  t.same(other.news(), ['1=5']);
+});
+
+test('a changed catalogue takes assets and rights from connections, and adds new assets', async (t) => {
+  const harness = new Harness({ ids: [3, 1] });
+  let mayAll = true;
+  const client = harness.connect(REAL_TIME, (symbol) => mayAll || symbol !== 'A');
+  client.subscribe(1, 3);
+  harness.price(1, 10n);
+  harness.price(3, 30n);
+  harness.endTurn();
+  harness.advanceMs(2);
+  t.same(client.news(), ['1=10 3=30']);
+  const assets = ['A', 'B', 'C'].map((symbol, index) => ({
+    symbol,
+    index: index as AssetIndex,
+    id: index + 50,
+  }));
+  mayAll = false;
+  harness.table.resize(assets.map(({ id }) => id));
+  harness.engine.reload({ assets, listed: assets });
+  client.say({ type: 'subscribe', assets: [52], id: 1 });
+  t.same(client.replies, [{ type: 'subscribe', id: 1, assets: [51, 52], invalid: [] }]);
+  client.subscribe(1);
+  t.match(client.replies.at(-1), { error: 'unknown asset IDs, or not covered by the token: 1' });
+  harness.table.set(1 as AssetIndex, 11n as Price);
+  harness.table.set(2 as AssetIndex, 22n as Price);
+  harness.engine.priceChanged(1 as AssetIndex);
+  harness.advanceMs(2);
+  t.same(client.news(), ['51=11 52=22']);
+  harness.engine.reload({ assets, listed: [] });
+  t.equal(harness.engine.groupCount, 0);
+  t.equal(client.topics.size, 0);
+});

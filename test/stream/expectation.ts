@@ -1,0 +1,90 @@
+import type { StreamOptions } from '../../src/stream/options.js';
+import type { Client, Harness } from './harness.js';
+
+const MS = 1_000_000n;
+
+/** What a client of the streams may expect, kept by the plainest means. */
+export class Expectation {
+  readonly subscribed = new Set<number>();
+  /** `real_time`: per asset, changes of its price that it was told of, or 0 when it is to be told whatever it is. */
+  readonly toldOf = new Map<number, number>();
+  readonly values = new Map<number, bigint>();
+  isReading = true;
+  #seen = 0;
+  #lastTs = 0n;
+  #lastSentAtNs: bigint | undefined;
+
+  constructor(
+    readonly client: Client,
+    readonly options: StreamOptions,
+  ) {}
+
+  get isRealTime(): boolean {
+    return this.options.channel === 'real_time';
+  }
+
+  /** Takes in what came since the last look. */
+  check(real: Real): void {
+    const frames = this.client.frames.slice(this.#seen);
+    this.#seen = this.client.frames.length;
+    for (const { ts, prices, sentAtNs } of frames) {
+      assert(ts > this.#lastTs, 'ts grows');
+      this.#lastTs = ts;
+      assert(prices.size > 0, 'a frame has assets');
+      const ids = [...prices.keys()];
+      assert(
+        ids.every((id, i) => i === 0 || id > ids[i - 1]!),
+        'assets ascend',
+      );
+      assert(
+        ids.every((id) => this.subscribed.has(id)),
+        'only what is subscribed',
+      );
+      for (const [id, price] of prices) this.#take(id, price, real);
+      if (!real.signsLater) this.#checkNewest(prices, real);
+      if (this.isRealTime && !real.signsLater && this.#lastSentAtNs !== undefined) {
+        const passedNs = sentAtNs - this.#lastSentAtNs;
+        assert(passedNs >= MS || passedNs < 0n, `frames ${passedNs} ns apart`);
+      }
+      this.#lastSentAtNs = sentAtNs;
+    }
+  }
+
+  /** What is made and sent in one go is the newest, and all of it on a fixed channel. */
+  #checkNewest(prices: ReadonlyMap<number, bigint>, { live }: Real): void {
+    for (const [id, price] of prices) assert(live.get(id) === price, `asset ${id} is live at ${price}`);
+    const due = [...this.subscribed].filter((id) => live.has(id));
+    assert(this.isRealTime || due.length === prices.size, 'a fixed channel sends all live assets');
+  }
+
+  #take(id: number, price: bigint, real: Real): void {
+    const before = this.isRealTime ? (this.toldOf.get(id) ?? 0) : 0;
+    // The earliest change after the last one it was told of that this may be.
+    const told = (real.history.get(id) ?? []).indexOf(price, before) + 1;
+    assert(told > 0, `asset ${id} never was ${price}, or is repeated unchanged`);
+    this.toldOf.set(id, told);
+    this.values.set(id, price);
+  }
+
+  /** After everything has come to rest, it knows the live prices of its set. */
+  checkAtRest(real: Real): void {
+    for (const id of this.subscribed) {
+      const price = real.live.get(id);
+      if (price !== undefined) assert(this.values.get(id) === price, `asset ${id} is ${price} at rest`);
+    }
+  }
+}
+
+/** What the clients may expect something of. */
+export interface Real {
+  readonly harness: Harness;
+  readonly signsLater: boolean;
+  readonly clients: (Expectation | undefined)[];
+  readonly live: Map<number, bigint>;
+  /** Every price that each asset has had. A price that ended and came back is there twice. */
+  readonly history: Map<number, bigint[]>;
+}
+
+export function assert(condition: boolean, what: string): void {
+  if (!condition) throw new Error(what);
+}

@@ -1,0 +1,227 @@
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import type { AssetIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
+import { NO_SCHEDULE, type PayloadSignature } from '../../src/stream/encoder.js';
+import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
+import type { StreamOptions } from '../../src/stream/options.js';
+import { PriceTable } from '../../src/stream/price_table.js';
+import type { StreamConnection, StreamSession } from '../../src/stream/session.js';
+import { FakeClock } from '../model/sample.js';
+import { type ReceivedFrame, readFrame } from './received_frame.js';
+
+export const TAXONOMY_ID = 7;
+export const SIGNING_KEY = Buffer.alloc(32, 5);
+export const REAL_TIME: StreamOptions = {
+  channel: 'real_time',
+  messageType: 'unsigned',
+  marketStatus: false,
+};
+export const SIGNED_REAL_TIME: StreamOptions = { ...REAL_TIME, messageType: 'signed_ecdsa' };
+
+export interface EngineOptions {
+  readonly ids?: readonly number[];
+  readonly limits?: Partial<StreamLimits>;
+  /** Has signatures of groups wait until {@link Harness.finishSigning}. */
+  readonly signsLater?: boolean;
+}
+
+/** An engine with a clock that stands still, connections that record, and work that is done when the test says so. */
+export class Harness {
+  readonly clock = new FakeClock();
+  readonly table: PriceTable;
+  readonly engine: StreamEngine;
+  readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
+  readonly statuses: Uint8Array;
+  readonly clients = new Set<Client>();
+  /** Frames that left for a topic, whoever was in it. */
+  readonly published: { topic: string; text: string }[] = [];
+  readonly #deferred: (() => void)[] = [];
+  readonly #unsigned: { resolve(): void; reject(): void }[] = [];
+  readonly #indexById: ReadonlyMap<number, number>;
+
+  constructor({ ids = [3, 1, 500, 65_535], limits = {}, signsLater = false }: EngineOptions = {}) {
+    this.table = new PriceTable(ids);
+    this.#indexById = new Map(ids.map((id, index) => [id, index]));
+    this.statuses = new Uint8Array(ids.length).fill(NO_SCHEDULE);
+    const assets = ids.map((id, index) => ({ id, index: index as AssetIndex, symbol: `ASSET${id}` }));
+    const options = {
+      table: this.table,
+      catalogue: { assets, listed: assets },
+      taxonomyId: TAXONOMY_ID,
+      clock: this.clock,
+      statusesAt: () => this.statuses,
+      digest: keccak256,
+      signOne,
+      sign: (digests: readonly Uint8Array[]) =>
+        signsLater ? this.#signLater(digests) : digests.map(signOne),
+      publish: (topic: string, frame: Uint8Array) => this.#publish(topic, Buffer.from(frame).toString()),
+      defer: (callback: () => void) => {
+        this.#deferred.push(callback);
+      },
+      limits: {
+        clientMessageBytes: 65_536,
+        subscriptionsPerConnection: 1000,
+        controlMessagesPerSecond: 1_000_000,
+        slowConsumerNs: 10_000_000_000n,
+        ...limits,
+      },
+      counters: this.counters,
+    };
+    this.engine = new StreamEngine(options);
+  }
+
+  connect(options: StreamOptions = REAL_TIME, maySee: (symbol: string) => boolean = () => true): Client {
+    const client = new Client(this, options, maySee);
+    this.clients.add(client);
+    return client;
+  }
+
+  /** Puts a price, or none, in force and tells the engine as the pipeline does. */
+  price(id: number, price: bigint | undefined): void {
+    const index = this.#indexById.get(id)! as AssetIndex;
+    if (price === undefined) this.table.clear(index);
+    else if (this.table.set(index, price as Price)) this.engine.priceChanged(index);
+  }
+
+  status(id: number, status: number): void {
+    this.statuses[this.#indexById.get(id)!] = status;
+  }
+
+  /** Does what was deferred to the end of the turn, once. */
+  endTurn(): void {
+    for (const callback of this.#deferred.splice(0)) callback();
+  }
+
+  get deferred(): number {
+    return this.#deferred.length;
+  }
+
+  /** Time passes, in ticks. */
+  advanceMs(durationMs: number, tickMs = 1): void {
+    for (let ms = 0; ms < durationMs; ms += tickMs) {
+      this.engine.tick(this.clock.advance(BigInt(tickMs) * 1_000_000n));
+      this.endTurn();
+    }
+  }
+
+  get signing(): number {
+    return this.#unsigned.length;
+  }
+
+  /** The oldest batch comes back from the signers, or fails there. */
+  async finishSigning(outcome: 'signed' | 'failed' = 'signed'): Promise<void> {
+    const batch = this.#unsigned.shift();
+    if (outcome === 'signed') batch?.resolve();
+    else batch?.reject();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #signLater(digests: readonly Uint8Array[]): Promise<PayloadSignature[]> {
+    return new Promise((resolve, reject) => {
+      this.#unsigned.push({
+        resolve: () => resolve(digests.map(signOne)),
+        reject: () => reject(new Error('the signer is gone')),
+      });
+    });
+  }
+
+  #publish(topic: string, text: string): void {
+    this.published.push({ topic, text });
+    for (const client of this.clients) if (client.topics.has(topic)) client.send(text);
+  }
+}
+
+/** One connection and what it was sent. */
+export class Client implements StreamConnection {
+  readonly session: StreamSession;
+  readonly frames: ReceivedFrame[] = [];
+  readonly replies: Record<string, unknown>[] = [];
+  readonly topics = new Set<string>();
+  closedWith: number | undefined;
+  /** Whether the socket takes what it is sent. */
+  #reads = true;
+  #bufferedBytes = 0;
+
+  constructor(
+    readonly harness: Harness,
+    options: StreamOptions,
+    maySee: (symbol: string) => boolean,
+  ) {
+    this.session = harness.engine.open(this, options, { maySee });
+  }
+
+  subscribe(...assets: number[]): void {
+    this.say({ type: 'subscribe', assets });
+  }
+
+  unsubscribe(...assets: number[]): void {
+    this.say({ type: 'unsubscribe', assets });
+  }
+
+  say(message: object | string): void {
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    this.harness.engine.receive(this.session, text);
+  }
+
+  stopReading(): void {
+    this.#reads = false;
+  }
+
+  /** The socket takes so many of the bytes that wait, or all. */
+  read(bytes = Number.POSITIVE_INFINITY): void {
+    if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
+    this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);
+    this.harness.engine.drained(this.session);
+  }
+
+  /** The client is gone. */
+  hangUp(): void {
+    this.topics.clear();
+    this.harness.clients.delete(this);
+    this.harness.engine.closed(this.session);
+  }
+
+  get last(): ReceivedFrame | undefined {
+    return this.frames.at(-1);
+  }
+
+  /** What was received since the last call, as text such as `1=5 3=7`. */
+  news(): string[] {
+    return this.frames
+      .splice(0)
+      .map(({ prices }) => [...prices].map(([id, price]) => `${id}=${price}`).join(' '));
+  }
+
+  send(frame: Uint8Array | string): void {
+    if (this.closedWith !== undefined) throw new Error('sent on a closed socket');
+    const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
+    if (!this.#reads) this.#bufferedBytes += text.length;
+    const read = readFrame(text, this.harness.clock.timeNs);
+    if (read) this.frames.push(read);
+    else this.replies.push(JSON.parse(text));
+  }
+
+  join(topic: string): void {
+    if (this.topics.has(topic)) throw new Error('joined twice');
+    this.topics.add(topic);
+  }
+
+  leave(topic: string): void {
+    if (!this.topics.delete(topic)) throw new Error('left without having joined');
+  }
+
+  bufferedBytes(): number {
+    return this.#bufferedBytes;
+  }
+
+  close(code: number): void {
+    this.closedWith = code;
+    this.hangUp();
+  }
+}
+
+function signOne(digest: Uint8Array): PayloadSignature {
+  const { signature, recovery } = secp256k1.sign(digest, SIGNING_KEY);
+  return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+}

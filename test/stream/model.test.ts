@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import type { StreamOptions } from '../../src/stream/options.js';
+import { assert, Expectation, type Real } from './expectation.js';
+import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
+
+const IDS = [9, 2, 700, 65_535];
+const HOUR_NS = 3_600_000_000_000n;
+const MS = 1_000_000n;
+const CLIENTS = 5;
+const KINDS: readonly StreamOptions[] = [
+  REAL_TIME,
+  SIGNED_REAL_TIME,
+  { ...REAL_TIME, marketStatus: true },
+  { ...REAL_TIME, channel: '10ms' },
+  { ...SIGNED_REAL_TIME, channel: '20ms' },
+];
+
+type Step =
+  | { kind: 'connect'; slot: number; options: StreamOptions }
+  | { kind: 'subscribe' | 'unsubscribe'; slot: number; ids: number[] }
+  | { kind: 'hang up' | 'stop reading' | 'read' | 'read some'; slot: number }
+  | { kind: 'price'; id: number; price: bigint | undefined }
+  | { kind: 'end turn' }
+  | { kind: 'pass'; durationNs: bigint }
+  | { kind: 'step back' }
+  | { kind: 'sign'; outcome: 'signed' | 'failed' };
+
+const slot = fc.nat(CLIENTS - 1);
+const ids = fc.subarray(IDS, { minLength: 1 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('connect' as const), slot, options: fc.constantFrom(...KINDS) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('subscribe' as const, 'subscribe' as const, 'unsubscribe' as const),
+      slot,
+      ids,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'hang up' as const,
+        'stop reading' as const,
+        'read' as const,
+        'read some' as const,
+      ),
+      slot,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('price' as const),
+      id: fc.constantFrom(...IDS),
+      price: fc.oneof({ weight: 8, arbitrary: fc.bigInt({ min: -2n, max: 3n }) }, fc.constant(undefined)),
+    }),
+  },
+  { weight: 4, arbitrary: fc.constant({ kind: 'end turn' as const }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('pass' as const),
+      durationNs: fc.constantFrom(1n, 300_000n, MS, MS, 3n * MS, 10n * MS),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'step back' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('sign' as const),
+      outcome: fc.constantFrom('signed' as const, 'signed' as const, 'signed' as const, 'failed' as const),
+    }),
+  },
+);
+
+async function take(real: Real, command: Step): Promise<void> {
+  const { harness, clients } = real;
+  const expectation = 'slot' in command ? clients[command.slot] : undefined;
+  switch (command.kind) {
+    case 'connect':
+      if (expectation === undefined)
+        clients[command.slot] = new Expectation(harness.connect(command.options), command.options);
+      break;
+    case 'subscribe':
+      for (const id of command.ids) {
+        // Newly subscribed assets come as a snapshot, changed or not.
+        if (expectation && !expectation.subscribed.has(id)) expectation.toldOf.delete(id);
+        expectation?.subscribed.add(id);
+      }
+      expectation?.client.subscribe(...command.ids);
+      break;
+    case 'unsubscribe':
+      expectation?.client.unsubscribe(...command.ids);
+      for (const id of command.ids) expectation?.subscribed.delete(id);
+      break;
+    case 'hang up':
+      expectation?.client.hangUp();
+      clients[command.slot] = undefined;
+      break;
+    case 'stop reading':
+      expectation?.client.stopReading();
+      break;
+    case 'read':
+      expectation?.client.read();
+      break;
+    case 'read some':
+      expectation?.client.read(10);
+      break;
+    case 'price':
+      setPrice(real, command.id, command.price);
+      break;
+    case 'end turn':
+      harness.endTurn();
+      break;
+    case 'pass':
+      harness.engine.tick(harness.clock.advance(command.durationNs));
+      break;
+    case 'step back':
+      harness.clock.advance(-HOUR_NS);
+      break;
+    case 'sign':
+      if (harness.signing > 0) await harness.finishSigning(command.outcome);
+      break;
+  }
+}
+
+function setPrice({ harness, live, history }: Real, id: number, price: bigint | undefined): void {
+  if (price === undefined) live.delete(id);
+  else if (live.get(id) !== price) {
+    live.set(id, price);
+    history.set(id, [...(history.get(id) ?? []), price]);
+  }
+  harness.price(id, price);
+}
+
+function checkAll(real: Real): void {
+  for (const expectation of real.clients) expectation?.check(real);
+}
+
+/** Everybody reads, every signature comes, and time passes until nothing is pending. */
+async function comeToRest(real: Real): Promise<void> {
+  for (const expectation of real.clients) expectation?.client.read();
+  checkAll(real);
+  for (let ms = 0; ms < 45; ms++) {
+    real.harness.advanceMs(1);
+    checkAll(real);
+    while (real.harness.signing > 0) await real.harness.finishSigning();
+    checkAll(real);
+  }
+}
+
+for (const signsLater of [false, true]) {
+  const how = signsLater ? 'later' : 'at once';
+  test(`with signatures ${how}, every client ends with the live prices of its set and saw nothing wrong`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+        const harness = new Harness({ ids: IDS, signsLater });
+        const real: Real = {
+          harness,
+          signsLater,
+          clients: new Array(CLIENTS).fill(undefined),
+          live: new Map(),
+          history: new Map(),
+        };
+        for (const command of steps) {
+          await take(real, command);
+          checkAll(real);
+        }
+        await comeToRest(real);
+        for (const expectation of real.clients) expectation?.checkAtRest(real);
+        const isNew = new Set(real.clients.map((one) => one?.client.frames.length));
+        await comeToRest(real);
+        for (const one of real.clients)
+          assert(!one?.isRealTime || isNew.has(one.client.frames.length), 'real_time is silent at rest');
+        for (const one of real.clients) one?.client.hangUp();
+        assert(harness.engine.groupCount === 0 && !harness.engine.hasRealTime, 'no group is left');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+}

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { readRequest } from '../../src/stream/request.js';
+
+test('a request is read with each asset once', async (t) => {
+  t.same(readRequest('{"type":"subscribe","assets":[3,1,3]}'), {
+    type: 'subscribe',
+    assets: [3, 1],
+    ignoreInvalid: false,
+    id: undefined,
+  });
+  t.same(readRequest('{"type":"unsubscribe","assets":[],"id":"x","ignore_invalid":true,"more":1}'), {
+    type: 'unsubscribe',
+    assets: [],
+    ignoreInvalid: true,
+    id: 'x',
+  });
+  t.equal(readRequest('{"type":"subscribe","assets":[],"id":0}').id, 0);
+  t.equal(
+    readRequest(`{"type":"subscribe","assets":[],"id":"${'x'.repeat(256)}"}`).id?.toString().length,
+    256,
+  );
+});
+
+test('an error names the field, and comes with the id where there is one', async (t) => {
+  const errors: [string, string, unknown?][] = [
+    ['', 'the message is not JSON'],
+    ['subscribe', 'the message is not JSON'],
+    ['[]', 'the message is not a JSON object'],
+    ['null', 'the message is not a JSON object'],
+    ['5', 'the message is not a JSON object'],
+    ['{}', 'type is not "subscribe" or "unsubscribe"'],
+    ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe"', 5],
+    ['{"type":"subscribe","id":"a"}', 'assets is not an array of integer asset IDs', 'a'],
+    ['{"type":"subscribe","assets":{"0":1}}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","assets":["1"]}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","assets":[1.5]}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","assets":[1,null]}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","assets":[1e999]}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","assets":[],"ignore_invalid":1}', 'ignore_invalid is not true or false'],
+    [
+      '{"type":"subscribe","assets":[],"id":null}',
+      'id is not a number or a string of at most 256 characters',
+    ],
+    ['{"type":"subscribe","assets":[],"id":{}}', 'id is not a number or a string of at most 256 characters'],
+    [
+      `{"type":"subscribe","assets":[],"id":"${'x'.repeat(257)}"}`,
+      'id is not a number or a string of at most 256 characters',
+    ],
+  ];
+  for (const [text, error, id] of errors) t.same(readRequest(text), { error, id }, text);
+});
+
+test('no text makes it throw', async () => {
+  const near = fc
+    .record(
+      {
+        type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe'), fc.jsonValue()),
+        assets: fc.oneof(fc.array(fc.integer()), fc.jsonValue()),
+        id: fc.jsonValue(),
+        ignore_invalid: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    .map((message) => JSON.stringify(message));
+  fc.assert(
+    fc.property(fc.oneof(near, fc.string(), fc.json()), (text) => {
+      const request = readRequest(text);
+      return 'error' in request
+        ? request.error.length > 0
+        : new Set(request.assets).size === request.assets.length && request.assets.every(Number.isInteger);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,121 @@
+import { test } from 'tap';
+import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
+
+const every10ms = { ...REAL_TIME, channel: '10ms' as const };
+
+test('real_time: a slow reader leaves the topic and catches up with the newest values', async (t) => {
+  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
+    const harness = new Harness();
+    const slow = harness.connect(options);
+    const quick = harness.connect(options);
+    for (const client of [slow, quick]) client.subscribe(1, 3, 500);
+    harness.price(500, 1n);
+    harness.endTurn();
+    slow.stopReading();
+    harness.advanceMs(1);
+    for (let i = 1n; i <= 20n; i++) {
+      harness.price(i % 2n === 0n ? 1 : 3, i);
+      harness.endTurn();
+      harness.advanceMs(1);
+    }
+    t.equal(quick.news().length, 21);
+    t.same(slow.news(), ['500=1', '3=1'], 'one frame fills its socket, the others are left out');
+    t.equal(slow.topics.size, 0);
+    t.equal(harness.counters.framesSkipped, 19);
+    slow.read(10);
+    t.same(slow.news(), [], 'something still waits');
+    slow.read();
+    t.same(slow.news(), ['1=20 3=19']);
+    harness.price(1, 21n);
+    harness.endTurn();
+    harness.advanceMs(1);
+    t.same([slow.news(), quick.news()], [['1=21'], ['1=21']]);
+  }
+});
+
+test('fixed channels: a slow reader gets the next tick after it has read', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 1n);
+  const slow = harness.connect(every10ms);
+  const quick = harness.connect(every10ms);
+  for (const client of [slow, quick]) client.subscribe(1);
+  slow.stopReading();
+  harness.advanceMs(100, 10);
+  t.equal(quick.news().length, 10);
+  t.equal(slow.news().length, 1);
+  t.equal(harness.counters.framesSkipped, 9);
+  harness.price(1, 2n);
+  slow.read();
+  t.same(slow.news(), []);
+  harness.advanceMs(10, 10);
+  t.same([slow.news(), quick.news()], [['1=2'], ['1=2']]);
+});
+
+test('a reader without progress is closed with 1013 after slow_consumer, one with progress is not', async (t) => {
+  const harness = new Harness({ limits: { slowConsumerNs: 10_000_000_000n } });
+  const stuck = harness.connect();
+  const trickling = harness.connect();
+  const quick = harness.connect();
+  for (const client of [stuck, trickling, quick]) client.subscribe(1);
+  stuck.stopReading();
+  trickling.stopReading();
+  harness.price(1, 1n);
+  harness.endTurn();
+  harness.advanceMs(10);
+  harness.price(1, 2n);
+  harness.endTurn();
+  for (let i = 0; i < 9; i++) {
+    harness.advanceMs(1000, 10);
+    trickling.read(1);
+  }
+  harness.advanceMs(900, 10);
+  t.equal(stuck.closedWith, undefined);
+  harness.advanceMs(600, 10);
+  t.equal(stuck.closedWith, 1013);
+  t.equal(trickling.closedWith, undefined);
+  t.equal(harness.counters.slowConsumersClosed, 1);
+  trickling.read();
+  t.same(trickling.news(), ['1=1', '1=2']);
+  t.equal(harness.engine.groupCount, 1);
+});
+
+test('a slow reader may change its subscriptions; what it is told is the newest of the new set', async (t) => {
+  const harness = new Harness();
+  const slow = harness.connect();
+  slow.subscribe(1);
+  slow.stopReading();
+  harness.price(1, 1n);
+  harness.endTurn();
+  harness.advanceMs(1);
+  harness.price(1, 2n);
+  harness.price(3, 3n);
+  harness.endTurn();
+  slow.subscribe(3);
+  harness.advanceMs(5);
+  slow.unsubscribe(1);
+  harness.price(3, 4n);
+  harness.endTurn();
+  harness.advanceMs(5);
+  t.same(slow.news(), ['1=1']);
+  slow.read();
+  t.same(slow.news(), ['3=4']);
+  harness.advanceMs(5);
+  t.same(slow.news(), []);
+});
+
+test('a clock stepped back does not close a slow reader early', async (t) => {
+  const harness = new Harness();
+  const slow = harness.connect();
+  slow.subscribe(1);
+  slow.stopReading();
+  harness.price(1, 1n);
+  harness.endTurn();
+  harness.advanceMs(2);
+  harness.price(1, 2n);
+  harness.endTurn();
+  harness.clock.advance(-3_600_000_000_000n);
+  harness.advanceMs(9_000, 10);
+  t.equal(slow.closedWith, undefined);
+  harness.advanceMs(2_000, 10);
+  t.equal(slow.closedWith, 1013);
+});
