@@ -51,9 +51,14 @@ export class SocketRegistry {
     accept: (query: ReadonlyMap<string, string>, token: Token) => D | string,
   ): void {
     const request = readRequest(res, req);
-    const decision = upgradeFault(req) ?? this.#decide(request, scope, accept);
+    const decision = this.#decide(request, scope, accept);
     if ('status' in decision) {
       writeResponse(res, request.method, decision);
+      return;
+    }
+    const fault = upgradeFault(req);
+    if (fault !== undefined) {
+      writeResponse(res, request.method, fault);
       return;
     }
     res.upgrade(
