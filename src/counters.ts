@@ -13,6 +13,10 @@ export interface Counters extends StreamCounters {
   assetsEnded: number;
   /** Replies to publishers that do not read their socket. */
   repliesDropped: number;
+  /** Frames that a thread which serves sockets was too far behind to take. */
+  relayOverruns: number;
+  /** Threads that serve sockets and ended by themselves. */
+  relayFailures: number;
 }
 
 export function createCounters(): Counters {
@@ -28,6 +32,8 @@ export function createCounters(): Counters {
     framesSkipped: 0,
     ticksSkipped: 0,
     slowConsumersClosed: 0,
+    relayOverruns: 0,
+    relayFailures: 0,
   };
 }
 

@@ -16,11 +16,13 @@ export interface Measured {
   readonly table: Pick<PriceTable, 'live'>;
   /** Open WebSockets of all kinds, and those that stream. */
   readonly sockets: () => { readonly size: number; readonly streams: number };
+  /** Threads that serve REST and the sockets. */
+  readonly listenThreads: () => number;
 }
 
 /** @returns a function that writes all metrics in the Prometheus text format. */
 export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
-  const { pool, pipeline, stream, store, table, sockets } = measured;
+  const { pool, pipeline, stream, store, table, sockets, listenThreads } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -95,6 +97,17 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
   );
   measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => sockets().size);
   measure('tickseal_stream_connections', 'Open streaming connections.', () => sockets().streams);
+  measure('tickseal_listen_threads', 'Threads that serve REST and the sockets.', listenThreads);
+  count(
+    'tickseal_listen_thread_failures_total',
+    'Threads that ended by themselves; each was replaced.',
+    () => counters.relayFailures,
+  );
+  count(
+    'tickseal_listen_thread_overruns_total',
+    'Frames that a thread was too far behind to take; its connections get newer ones.',
+    () => counters.relayOverruns,
+  );
   measure('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
   measure(
     'tickseal_updates_waiting',

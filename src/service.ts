@@ -67,7 +67,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (secp256k1.implementation !== 'native')
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
   const counters = createCounters();
-  const pool = await createCryptoPool({ threads: Math.max(1, availableParallelism() - 1) });
+  const threads = planThreads(config.listen.threads, availableParallelism());
+  const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
 
   function derive(nextConfig: Config, keys: PrivateKeys, before?: Catalogue): InForce {
@@ -95,7 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
     },
     sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
-    publish: (topic, frame) => doors!.publish(topic, frame),
+    publish: (topic, frame, sequence) => doors!.publish(topic, frame, sequence),
     defer: setImmediate,
     limits: { ...config.limits, slowConsumerNs: BigInt(config.limits.slowConsumerMs) * NS_PER_MS },
     counters,
@@ -147,10 +148,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     table,
     sockets: () => doors!.sockets,
+    listenThreads: () => doors!.threads,
   });
   try {
     doors = await openDoors(webSockets, {
       config,
+      threads: threads.listen,
+      allowedSha256: options.env[UWS_SHA256_VARIABLE],
       routes: routes(),
       clock,
       stream,
@@ -177,7 +181,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await ticker.stop();
     await pool.close();
     await store.close();
-    doors!.close();
+    await doors!.close();
   }
 
   return {
@@ -198,6 +202,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     stop: () => (stopped ??= stop()),
   };
+}
+
+/**
+ * The main thread makes the prices and, where it is the only one, serves the sockets. The cores beside it are shared
+ * between serving and signatures.
+ */
+export function planThreads(
+  configured: number | 'auto',
+  cores: number,
+): { readonly listen: number; readonly crypto: number } {
+  const listen = configured === 'auto' ? Math.max(1, Math.floor((cores - 1) / 2)) : configured;
+  return { listen, crypto: Math.max(1, cores - 1 - (listen === 1 ? 0 : listen)) };
 }
 
 function storeOptions({ catalogue, config }: InForce) {

@@ -11,6 +11,7 @@ export const TICKER_POSTED = 1;
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #worker: Worker;
+  #stopped = false;
 
   /** @param onTick called at most once at a time: ticks that come while it runs are one tick after it. */
   constructor(intervalMs: number, onTick: () => void) {
@@ -21,18 +22,20 @@ export class Ticker {
     });
     this.#worker.on('message', () => {
       Atomics.store(this.#shared, TICKER_POSTED, 0);
-      onTick();
+      if (!this.#stopped) onTick();
     });
   }
 
-  /** Takes effect at once. */
+  /** Takes effect at once; once it is stopped, none does. */
   setInterval(intervalMs: number): void {
+    if (this.#stopped) return;
     if (Atomics.exchange(this.#shared, TICKER_INTERVAL_MS, intervalMs) !== intervalMs)
       Atomics.notify(this.#shared, TICKER_INTERVAL_MS);
   }
 
   async stop(): Promise<void> {
     this.setInterval(0);
+    this.#stopped = true;
     await new Promise((resolve) => this.#worker.once('exit', resolve));
   }
 }

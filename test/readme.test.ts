@@ -63,6 +63,7 @@ test('the list of metrics is whole', async (t) => {
     store: { health: () => ({ ok: true }) },
     table: { live: new Uint8Array() },
     sockets: () => ({ size: 0, streams: 0 }),
+    listenThreads: () => 1,
   })();
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();

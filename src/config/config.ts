@@ -16,7 +16,11 @@ export interface Config {
     readonly oracleId: string;
     readonly encodedAssetId: 'base64' | 'keccak256';
   };
-  readonly listen: Listener & { readonly tls?: { readonly certFile: string; readonly keyFile: string } };
+  readonly listen: Listener & {
+    readonly tls?: { readonly certFile: string; readonly keyFile: string };
+    /** How many threads serve the sockets. */
+    readonly threads: number | 'auto';
+  };
   readonly admin: Listener;
   readonly keys: { readonly evm: KeySource; readonly stark?: KeySource };
   readonly tokens: readonly TokenConfig[];
@@ -91,6 +95,7 @@ export function toConfig(file: ConfigFile): Config {
     listen: {
       host: listen.host,
       port: listen.port,
+      threads: listen.threads,
       ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
     },
     admin: file.admin,

@@ -43,11 +43,20 @@ const service = z.strictObject({
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
 });
 
+/** Far above what one main thread can feed. */
+const LISTEN_THREADS_MAX = 256;
+
 const listen = z.strictObject({
   host: line.prefault('127.0.0.1'),
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
+  /** How many threads serve the sockets: `auto` leaves half of the cores to prices and signatures. */
+  threads: z
+    .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
+      error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
+    })
+    .prefault('auto'),
 });
 
 const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });

@@ -28,8 +28,17 @@ export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp 
   }
 }
 
-/** @throws Error when the address is in use or not ours. */
-export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: ListenOptions): Promise<Listening> {
+/**
+ * @param sharing whether other threads that also share the port may listen on it too. Two services would share it
+ * silently in the same way, so the default is that nobody may.
+ * @throws Error when the address is in use or not ours.
+ */
+export function listen(
+  ws: typeof uWS,
+  app: TemplatedApp,
+  { host, port }: ListenOptions,
+  sharing: 'exclusive' | 'shared' = 'exclusive',
+): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const onListen = (socket: us_listen_socket | false) => {
       if (!socket) {
@@ -52,13 +61,14 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: Listen
         },
       });
     };
-    // Without the exclusive option two services would share the port silently. The typings lack this overload.
-    const listenExclusively = app.listen.bind(app) as unknown as ListenWithOptions;
-    listenExclusively(host, port, EXCLUSIVE_PORT, onListen);
+    // The typings lack this overload.
+    const listenWithOptions = app.listen.bind(app) as unknown as ListenWithOptions;
+    listenWithOptions(host, port, PORT_OPTIONS[sharing], onListen);
   });
 }
 
-const EXCLUSIVE_PORT = 1;
+/** `LIBUS_LISTEN_DEFAULT` and `LIBUS_LISTEN_EXCLUSIVE_PORT`. */
+const PORT_OPTIONS = { shared: 0, exclusive: 1 };
 type ListenWithOptions = (
   host: string,
   port: number,

@@ -4,20 +4,26 @@ import type { Config } from '../config/config.js';
 import type { Counters } from '../counters.js';
 import type { Clock } from '../model/time.js';
 import type { Pipeline } from '../pipeline.js';
+import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
 import { serveAdmin } from './admin.js';
 import { createApp, listen } from './app.js';
 import { TokenDirectory } from './auth.js';
-import { serveRest } from './http.js';
-import { servePublishers } from './publish_socket.js';
+import { type FrontHost, openFront } from './front.js';
+import { publishEndpoints } from './publish_socket.js';
 import { RateLimiter } from './rate_limit.js';
+import { openRelays } from './relays.js';
 import { createRest } from './rest.js';
 import type { Route } from './route.js';
 import { SocketRegistry } from './sockets.js';
-import { serveStreams } from './stream_socket.js';
+import { streamEndpoint } from './stream_socket.js';
 
 export interface DoorOptions {
   readonly config: Config;
+  /** How many threads serve REST and the sockets; one is the calling thread. */
+  readonly threads: number;
+  /** The hash of another build of uWebSockets.js that the operator trusts. */
+  readonly allowedSha256: string | undefined;
   readonly routes: ReadonlyMap<string, Route>;
   readonly clock: Clock;
   readonly stream: StreamEngine;
@@ -36,13 +42,15 @@ export interface Doors {
   readonly port: number;
   readonly adminPort: number;
   readonly sockets: SocketRegistry;
-  /** Sends a text frame to every connection of a topic. */
-  publish(topic: string, frame: Uint8Array): void;
+  /** Threads that serve REST and the sockets now. */
+  readonly threads: number;
+  /** Sends a text frame of a price sequence to every connection of a topic. */
+  publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Puts changed tokens and routes in force; closes the sockets of revoked tokens. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
   drain(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Requests per second and client address on routes without a token. */
@@ -54,7 +62,6 @@ const CLOSING_MS = 100;
 export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<Doors> {
   const { config, clock, stream, pipeline, counters, logger } = options;
   const { limits } = config;
-  const app = createApp(ws, config.listen);
   const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
   const sockets = new SocketRegistry(tokens, {
@@ -64,22 +71,22 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
   const onFault = (path: string, error: unknown) => logger.error({ path, err: error }, 'fault in a handler');
   let { routes } = options;
 
-  serveStreams(app, {
-    stream,
-    registry: sockets,
-    messageBytesMax: limits.clientMessageBytes,
-    idleTimeoutSeconds: limits.idleTimeoutSeconds,
-  });
-  servePublishers(app, {
-    pipeline,
-    registry: sockets,
-    messageBytesMax: limits.publishMessageBytes,
-    durable: options.durable,
-    onReplyDropped: () => {
-      counters.repliesDropped++;
-    },
-    onFault,
-  });
+  const endpoints = [
+    streamEndpoint({
+      stream,
+      messageBytesMax: limits.clientMessageBytes,
+      idleTimeoutSeconds: limits.idleTimeoutSeconds,
+    }),
+    ...publishEndpoints({
+      pipeline,
+      messageBytesMax: limits.publishMessageBytes,
+      durable: options.durable,
+      onReplyDropped: () => {
+        counters.repliesDropped++;
+      },
+      onFault,
+    }),
+  ];
   const rest = createRest({
     routes: () => routes,
     tokens,
@@ -87,7 +94,11 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
-  serveRest(app, rest);
+  const host: FrontHost = {
+    endpoints,
+    decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
+    rest,
+  };
   serveAdmin(admin, {
     notReady() {
       const health = options.health();
@@ -97,18 +108,29 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     metrics: options.metrics,
   });
 
-  const listening = await listen(ws, app, config.listen);
-  const adminListening = await listen(ws, admin, config.admin).catch((error) => {
-    listening.close();
+  const front = await (options.threads === 1
+    ? openFront(ws, config.listen, host)
+    : openRelays(ws, {
+        threads: options.threads,
+        listen: config.listen,
+        host,
+        frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
+        allowedSha256: options.allowedSha256,
+        counters,
+        onFailure: (error) => logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
+      }));
+  const adminListening = await listen(ws, admin, config.admin).catch(async (error) => {
+    await front.close();
     throw error;
   });
   return {
-    port: listening.port,
+    port: front.port,
     adminPort: adminListening.port,
     sockets,
-    publish: (topic, frame) => {
-      app.publish(topic, frame, false);
+    get threads() {
+      return front.threads;
     },
+    publish: (topic, frame, sequence) => front.publish(topic, frame, sequence),
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
       routes = nextRoutes;
@@ -116,11 +138,11 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     },
     async drain() {
       sockets.drain();
-      listening.stopListening();
+      front.stopListening();
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },
-    close() {
-      listening.close();
+    async close() {
+      await front.close();
       adminListening.close();
     },
   };

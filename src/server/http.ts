@@ -1,11 +1,22 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { failure, type RestRequest, type RestResponse } from './rest.js';
 
+/** Answers a request, by calling `answer` once, at once or later. */
+export type AnswerRest = (request: RestRequest, answer: (response: RestResponse) => void) => void;
+
 /** Serves every path that no WebSocket takes. */
-export function serveRest(app: TemplatedApp, rest: (request: RestRequest) => RestResponse): void {
+export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
   app.any('/*', (res, req) => {
     const request = readRequest(res, req);
-    writeResponse(res, request.method, rest(request));
+    let pending = true;
+    rest(request, (response) => {
+      if (pending) writeResponse(res, request.method, response);
+      pending = false;
+    });
+    if (!pending) return;
+    res.onAborted(() => {
+      pending = false;
+    });
   });
   for (const path of WEBSOCKET_PATHS) {
     // An upgrade that lacks what RFC 6455 asks for comes here.
@@ -44,7 +55,7 @@ export function readRequest(res: HttpResponse, req: HttpRequest): RestRequest {
 }
 
 /** @returns what an upgrade request that uWebSockets.js would take lacks of RFC 6455, section 4.2.1. */
-export function upgradeFault(req: HttpRequest): RestResponse | undefined {
+export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
   if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return NO_UPGRADE;
   return req.getHeader('sec-websocket-version') === '13'
     ? undefined

@@ -1,24 +1,16 @@
-import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Pipeline, PublisherSession, PublishOutcome } from '../pipeline.js';
 import { ACKS, type Ack, DEFAULT_ACK } from './messages.js';
-import type { SocketData, SocketRegistry } from './sockets.js';
+import type { Endpoint, OpenSocket, Socket } from './socket.js';
 
-export interface PublishSocketOptions {
+export interface PublishEndpointOptions {
   readonly pipeline: Pipeline;
-  readonly registry: SocketRegistry;
   readonly messageBytesMax: number;
   /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
   readonly durable: () => Promise<void>;
   /** Told of a reply that was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
-}
-
-interface PublishData extends SocketData {
-  readonly session: PublisherSession;
-  readonly ack: Ack;
-  open: boolean;
 }
 
 /** Above our own limit, which is answered; past this the connection ends without a close frame. */
@@ -31,50 +23,55 @@ const PARSER_HEADROOM = 4;
 const REPLY_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 960;
 
-/** Serves `/evm/publish` and `/stark/publish`. */
-export function servePublishers(app: TemplatedApp, options: PublishSocketOptions): void {
-  for (const type of ['evm', 'stark'] as const) servePath(app, type, options);
+/** `/evm/publish` and `/stark/publish`. */
+export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
+  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options));
 }
 
-function servePath(app: TemplatedApp, type: SignatureType, options: PublishSocketOptions): void {
-  const { pipeline, registry, messageBytesMax, onFault } = options;
-  const path = `/${type}/publish`;
-  app.ws<PublishData>(path, {
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    maxPayloadLength: messageBytesMax * PARSER_HEADROOM,
-    maxBackpressure: REPLY_BYTES_MAX,
-    sendPingsAutomatically: false,
-    upgrade(res, req, context) {
-      registry.upgrade<PublishData>(res, req, context, 'publish', (query, token) => {
-        const ack = query.get('ack') ?? DEFAULT_ACK;
-        if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
-        const session = { type, rights: token, tail: undefined };
-        return { token, scope: 'publish', session, ack, open: true };
-      });
+function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
+  const { messageBytesMax } = options;
+  return {
+    path: {
+      path: `/${type}/publish`,
+      messageBytesMax,
+      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+      bufferedBytesMax: REPLY_BYTES_MAX,
+      idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
+      sendsPings: false,
     },
-    open(ws) {
-      registry.opened(ws);
+    scope: 'publish',
+    accept(query, token) {
+      const ack = query.get('ack') ?? DEFAULT_ACK;
+      if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
+      return openPublisher({ type, rights: token, tail: undefined }, ack, options);
     },
-    message(ws, message, isBinary) {
-      const { session, ack } = ws.getUserData();
-      const reply = (outcome: PublishOutcome) =>
-        ack === 'durable' ? replyWhenDurable(ws, outcome, options) : sendReply(ws, outcome, ack, options);
-      if (isBinary) {
-        ws.end(1003, 'binary messages are not accepted');
-      } else if (message.byteLength > messageBytesMax) {
-        const error = `the message has ${message.byteLength} bytes, publish_message_bytes is ${messageBytesMax}`;
-        reply({ ok: false, traceId: undefined, error });
-      } else {
-        const outcome = pipeline.publish(session, Buffer.from(message).toString());
-        if (outcome instanceof Promise) outcome.then(reply, (error) => onFault(path, error));
+  };
+}
+
+function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndpointOptions): OpenSocket {
+  const { pipeline, messageBytesMax, onReplyDropped, onFault } = options;
+  return (socket) => {
+    const reply = (outcome: PublishOutcome) =>
+      ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
+    return {
+      text(text) {
+        const outcome = pipeline.publish(session, text);
+        if (outcome instanceof Promise)
+          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
         else reply(outcome);
-      }
-    },
-    close(ws) {
-      ws.getUserData().open = false;
-      registry.closed(ws);
-    },
-  });
+      },
+      oversize(messageBytes) {
+        const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
+        reply({ ok: false, traceId: undefined, error });
+      },
+      lagged() {
+        throw new Error('a publisher is in no topic');
+      },
+      drained() {},
+      dropped: onReplyDropped,
+      closed() {},
+    };
+  };
 }
 
 function isAck(text: string): text is Ack {
@@ -82,36 +79,28 @@ function isAck(text: string): text is Ack {
 }
 
 function replyWhenDurable(
-  ws: WebSocket<PublishData>,
+  socket: Socket,
   outcome: PublishOutcome,
-  options: PublishSocketOptions,
+  { durable }: PublishEndpointOptions,
 ): void {
   if (!outcome.ok || outcome.accepted.length === 0) {
-    sendReply(ws, outcome, 'durable', options);
+    sendReply(socket, outcome, 'durable');
     return;
   }
-  options.durable().then(
-    () => sendReply(ws, outcome, 'durable', options),
+  durable().then(
+    () => sendReply(socket, outcome, 'durable'),
     (reason: Error) => {
       const error = `accepted, but not on disk: ${reason.message}`;
-      sendReply(ws, { ok: false, traceId: outcome.traceId, error }, 'durable', options);
+      sendReply(socket, { ok: false, traceId: outcome.traceId, error }, 'durable');
     },
   );
 }
 
-function sendReply(
-  ws: WebSocket<PublishData>,
-  outcome: PublishOutcome,
-  ack: Ack,
-  { onReplyDropped }: PublishSocketOptions,
-): void {
-  if (!ws.getUserData().open) return;
+/** A socket that is closed by now takes no reply. */
+function sendReply(socket: Socket, outcome: PublishOutcome, ack: Ack): void {
   const text = replyText(outcome, ack);
-  if (text !== undefined && ws.send(text, false) === SEND_DROPPED) onReplyDropped();
+  if (text !== undefined) socket.send(text);
 }
-
-/** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
-const SEND_DROPPED = 2;
 
 function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;

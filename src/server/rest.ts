@@ -18,6 +18,8 @@ export interface RestRequest {
   readonly hasBody: boolean;
   /** What is wrong with its headers. */
   readonly fault?: string;
+  /** What to answer a request for a WebSocket that lacks something for one. */
+  readonly upgradeFault?: RestResponse;
 }
 
 export interface RestResponse {

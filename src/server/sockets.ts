@@ -1,9 +1,9 @@
-import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import type { Scope } from '../config/config.js';
 import type { Token, TokenDirectory } from './auth.js';
-import { readRequest, upgradeFault, writeResponse } from './http.js';
 import { parseQuery } from './query.js';
-import { denied, failure, type RestRequest, type RestResponse } from './rest.js';
+import { denied, failure, type RestRequest } from './rest.js';
+import type { Endpoint, OpenSocket, Socket } from './socket.js';
+import type { UpgradeDecision } from './web_sockets.js';
 
 export interface SocketLimits {
   /** Connections of all kinds per token. */
@@ -11,15 +11,14 @@ export interface SocketLimits {
   readonly streamConnectionsMax: number;
 }
 
-/** What every WebSocket carries. */
-export interface SocketData {
+interface Entry {
   readonly token: Token;
   readonly scope: Scope;
 }
 
-/** The open WebSockets: who may open one, how many there are, and closing them all or by token. */
+/** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by token. */
 export class SocketRegistry {
-  readonly #sockets = new Map<WebSocket<SocketData>, SocketData>();
+  readonly #sockets = new Map<Socket, Entry>();
   readonly #openByToken = new Map<Token, number>();
   readonly #tokens: TokenDirectory;
   readonly #limits: SocketLimits;
@@ -39,86 +38,65 @@ export class SocketRegistry {
     return this.#streams;
   }
 
-  /**
-   * Decides an upgrade before it happens.
-   * @param accept reads the query: the data of the new socket, or an error text.
-   */
-  upgrade<D extends SocketData>(
-    res: HttpResponse,
-    req: HttpRequest,
-    context: us_socket_context_t,
-    scope: Scope,
-    accept: (query: ReadonlyMap<string, string>, token: Token) => D | string,
-  ): void {
-    const request = readRequest(res, req);
-    const decision = this.#decide(request, scope, accept);
-    if ('status' in decision) {
-      writeResponse(res, request.method, decision);
-      return;
-    }
-    const fault = upgradeFault(req);
-    if (fault !== undefined) {
-      writeResponse(res, request.method, fault);
-      return;
-    }
-    res.upgrade(
-      decision.data,
-      req.getHeader('sec-websocket-key'),
-      req.getHeader('sec-websocket-protocol'),
-      req.getHeader('sec-websocket-extensions'),
-      context,
-    );
-  }
-
-  #decide<D>(
-    request: RestRequest,
-    scope: Scope,
-    accept: (query: ReadonlyMap<string, string>, token: Token) => D | string,
-  ): { readonly data: D } | RestResponse {
+  /** Decides an upgrade before it happens. What it returns to open the socket with must be called at once. */
+  decide({ scope, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
     const token = this.#tokens.authorize(request.authorization, scope);
     if ('status' in token) return denied(token);
+    if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
-    const data = accept(query, token);
-    if (typeof data === 'string') return failure(400, data);
+    const open = accept(query, token);
+    if (typeof open === 'string') return failure(400, open);
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
     if ((this.#openByToken.get(token) ?? 0) >= connectionsPerTokenMax)
       return failure(429, `the token has connections_per_token (${connectionsPerTokenMax}) connections`);
     if (scope === 'stream' && this.#streams >= streamConnectionsMax)
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
-    return { data };
+    return this.#register({ token, scope }, open);
   }
 
-  opened(ws: WebSocket<SocketData>): void {
-    const data = ws.getUserData();
-    this.#sockets.set(ws, data);
-    this.#openByToken.set(data.token, (this.#openByToken.get(data.token) ?? 0) + 1);
-    if (data.scope === 'stream') this.#streams++;
+  #register(entry: Entry, open: OpenSocket): OpenSocket {
+    return (socket) => {
+      this.#opened(socket, entry);
+      const events = open(socket);
+      return {
+        ...events,
+        closed: () => {
+          this.#closed(socket, entry);
+          events.closed();
+        },
+      };
+    };
   }
 
-  closed(ws: WebSocket<SocketData>): void {
-    const data = this.#sockets.get(ws);
-    if (data === undefined) return;
-    this.#sockets.delete(ws);
-    if (data.scope === 'stream') this.#streams--;
-    const left = this.#openByToken.get(data.token)! - 1;
-    if (left === 0) this.#openByToken.delete(data.token);
-    else this.#openByToken.set(data.token, left);
+  #opened(socket: Socket, entry: Entry): void {
+    const { token, scope } = entry;
+    this.#sockets.set(socket, entry);
+    this.#openByToken.set(token, (this.#openByToken.get(token) ?? 0) + 1);
+    if (scope === 'stream') this.#streams++;
+  }
+
+  #closed(socket: Socket, { token, scope }: Entry): void {
+    this.#sockets.delete(socket);
+    if (scope === 'stream') this.#streams--;
+    const left = this.#openByToken.get(token)! - 1;
+    if (left === 0) this.#openByToken.delete(token);
+    else this.#openByToken.set(token, left);
   }
 
   /** Closes the sockets whose token a reload has removed, or has taken the scope from. */
   closeRevoked(): void {
-    for (const [ws, { token, scope }] of [...this.#sockets])
-      if (!this.#tokens.isValid(token, scope)) ws.end(4401, 'the access token was revoked');
+    for (const [socket, { token, scope }] of [...this.#sockets])
+      if (!this.#tokens.isValid(token, scope)) socket.close(4401, 'the access token was revoked');
   }
 
   /** Refuses new sockets from now on and closes the open ones. */
   drain(): void {
     this.draining = true;
-    for (const ws of [...this.#sockets.keys()]) ws.end(1001, 'the service is shutting down');
+    for (const socket of [...this.#sockets.keys()]) socket.close(1001, 'the service is shutting down');
   }
 }

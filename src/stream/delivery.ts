@@ -19,8 +19,12 @@ export interface DeliveryOptions {
   readonly sign: (
     digests: readonly Uint8Array[],
   ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
-  /** Sends a text frame to every connection of a topic; the bytes are only valid during the call. */
-  readonly publish: (topic: string, frame: Uint8Array) => void;
+  /**
+   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} is told of the others,
+   * during the call or later. The bytes are only valid during the call.
+   * @param sequence the frame tells of what changed up to this price sequence
+   */
+  readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly counters: DeliveryCounters;
@@ -111,10 +115,9 @@ export class Delivery {
         counters.ticksSkipped++;
         continue;
       }
-      this.#setAsideLagging(group, nowNs);
       const assets = this.#dueAssets(group);
       const { sequence } = table;
-      if (group.intervalMs === undefined) this.#updateWaiting(group, nowNs);
+      this.#updateWaiting(group, nowNs);
       if (assets.length === 0 || group.members.size === 0) {
         group.sequence = sequence;
         this.#joinWaiting(group);
@@ -124,7 +127,8 @@ export class Delivery {
       counters.framesMade++;
       const statuses = this.#statuses(group.options, timestampNs);
       if (group.options.messageType === 'unsigned') {
-        this.#options.publish(group.topic, this.#encoder.unsignedFrame(assets, timestampNs, statuses));
+        const frame = this.#encoder.unsignedFrame(assets, timestampNs, statuses);
+        this.#options.publish(group.topic, frame, sequence);
         group.sequence = sequence;
         this.#joinWaiting(group);
       } else {
@@ -150,8 +154,8 @@ export class Delivery {
     const publish = (signatures: readonly PayloadSignature[]) => {
       frames.forEach(({ group, body, sequence }, i) => {
         group.signing = false;
-        this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!));
-        // Not before: who leaves while a frame is being signed does not get it.
+        this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!), sequence);
+        // Not before: who leaves while a frame is being signed, or cannot take it, does not get it.
         group.sequence = sequence;
         this.#joinWaiting(group);
       });
@@ -184,11 +188,11 @@ export class Delivery {
     return due;
   }
 
-  /** `real_time`: brings those that wait beside the topic to the same point as its members. */
+  /** Those that wait beside the topic: counts what slow readers miss, and brings `real_time` ones to its point. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
-      if (session.lag !== undefined) this.#options.counters.framesSkipped++;
-      else if (!this.#update(session, nowNs)) this.#flushLater(group);
+      if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
+      else if (group.intervalMs === undefined && !this.#update(session, nowNs)) this.#flushLater(group);
     }
   }
 
@@ -198,7 +202,7 @@ export class Delivery {
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
-      if (session.lag !== undefined) continue;
+      if (session.stalledSinceNs !== undefined) continue;
       const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
       if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
@@ -208,7 +212,7 @@ export class Delivery {
     group.waiting.delete(session);
     group.members.add(session);
     group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
-    session.connection.join(group.topic);
+    session.connection.join(group.topic, group.sequence);
   }
 
   /**
@@ -246,21 +250,6 @@ export class Delivery {
   #nextTimestamp(nowNs: TimeNs): TimeNs {
     this.#lastTimestampNs = nowNs > this.#lastTimestampNs ? nowNs : this.#lastTimestampNs + 1n;
     return this.#lastTimestampNs as TimeNs;
-  }
-
-  /**
-   * A member whose socket still holds bytes leaves the topic: a further frame would only wait behind older ones. It
-   * comes back with the newest values when it has drained. One look a member and frame costs a fiftieth of a write.
-   */
-  #setAsideLagging(group: Group, nowNs: TimeNs): void {
-    for (const session of group.members) {
-      const bufferedBytes = session.connection.bufferedBytes();
-      if (bufferedBytes === 0) continue;
-      leave(group, session);
-      group.waiting.add(session);
-      session.lag = { bufferedBytes, progressNs: nowNs };
-    }
-    if (group.intervalMs !== undefined) this.#options.counters.framesSkipped += group.waiting.size;
   }
 }
 

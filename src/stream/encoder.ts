@@ -31,6 +31,8 @@ const OPENING_BRACKET = '['.charCodeAt(0);
 
 const FRAME_HEAD = '{"type":"signed_ecdsa","p":"0x';
 const FRAME_TAIL = '"}';
+const SIGNED_FRAME_BYTES_EMPTY =
+  FRAME_HEAD.length + 2 * (SIGNATURE_BYTES + VERSIONED_HEADER_BYTES) + FRAME_TAIL.length;
 
 /** A signature over the Keccak-256 of a payload's body. */
 export interface PayloadSignature {
@@ -38,6 +40,11 @@ export interface PayloadSignature {
   readonly r: Uint8Array;
   readonly s: Uint8Array;
   readonly recovery: 0 | 1;
+}
+
+/** The longest frame of so many assets, of either message type: a signed one has 38 bytes an asset. */
+export function frameBytesMax(assets: number): number {
+  return UNSIGNED_HEAD_BYTES_MAX + SIGNED_FRAME_BYTES_EMPTY + assets * UNSIGNED_ELEMENT_BYTES_MAX;
 }
 
 /**
@@ -60,9 +67,7 @@ export class FrameEncoder {
     const bodyBytesMax = VERSIONED_HEADER_BYTES + assets * (ENTRY_BYTES + 1);
     this.#body = Buffer.allocUnsafeSlow(bodyBytesMax);
     this.#unsigned = Buffer.allocUnsafeSlow(UNSIGNED_HEAD_BYTES_MAX + assets * UNSIGNED_ELEMENT_BYTES_MAX);
-    this.#signed = Buffer.allocUnsafeSlow(
-      FRAME_HEAD.length + 2 * (SIGNATURE_BYTES + bodyBytesMax) + FRAME_TAIL.length,
-    );
+    this.#signed = Buffer.allocUnsafeSlow(SIGNED_FRAME_BYTES_EMPTY + 2 * assets * (ENTRY_BYTES + 1));
     this.#signed.latin1Write(FRAME_HEAD, 0);
   }
 

@@ -98,11 +98,28 @@ export class StreamEngine {
     this.#leaveGroup(session);
   }
 
-  /** The socket has taken some of what waited for it. */
-  drained(session: StreamSession): void {
-    if (session.lag === undefined || session.connection.bufferedBytes() > 0) return;
-    session.lag = undefined;
-    if (session.group) this.#delivery.enter(session.group, session);
+  /**
+   * The socket held bytes when it was to get a frame, which would only have waited behind older ones: it was left out.
+   * Its connection gets nothing more until it has drained, and then the newest values.
+   * @param sequence what changed up to this price sequence was sent to it. A socket of another thread is heard of after
+   * a while, in which the session may have come to think further.
+   */
+  lagged(session: StreamSession, sequence: number): void {
+    const { group } = session;
+    if (group?.members.has(session)) {
+      leave(group, session);
+      group.waiting.add(session);
+    }
+    if (sequence < session.sequence) session.sequence = sequence;
+    session.stalledSinceNs = this.#options.clock.nowNs();
+    this.#options.counters.framesSkipped++;
+  }
+
+  /** The socket has taken some of what waited for it; so many bytes still wait. */
+  drained(session: StreamSession, bufferedBytes: number): void {
+    if (session.stalledSinceNs === undefined) return;
+    session.stalledSinceNs = bufferedBytes === 0 ? undefined : this.#options.clock.nowNs();
+    if (bufferedBytes === 0 && session.group) this.#delivery.enter(session.group, session);
   }
 
   /** A text message of the client. */
@@ -239,7 +256,7 @@ export class StreamEngine {
     session.group = group;
     group.waiting.add(session);
     this.#startCounting(group);
-    if (session.lag === undefined) this.#delivery.enter(group, session);
+    if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
   }
 
   #leaveGroup(session: StreamSession): void {
@@ -254,12 +271,11 @@ export class StreamEngine {
   #checkLag(nowNs: TimeNs): void {
     this.#lagCheckedNs = nowNs;
     for (const session of [...this.#sessions]) {
-      const { lag } = session;
-      if (lag === undefined) continue;
-      const bufferedBytes = session.connection.bufferedBytes();
-      if (bufferedBytes < lag.bufferedBytes || nowNs < lag.progressNs) {
-        session.lag = { bufferedBytes, progressNs: nowNs };
-      } else if (nowNs - lag.progressNs >= this.#options.limits.slowConsumerNs) {
+      const { stalledSinceNs } = session;
+      if (stalledSinceNs === undefined) continue;
+      if (nowNs < stalledSinceNs) {
+        session.stalledSinceNs = nowNs;
+      } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {
         this.#options.counters.slowConsumersClosed++;
         session.connection.close(1013, 'too slow');
       }

@@ -22,7 +22,7 @@ export class Group {
 
   constructor(
     readonly key: string,
-    readonly topic: string,
+    readonly topic: number,
     readonly options: StreamOptions,
     /** Ascending by streaming ID. */
     readonly assets: readonly AssetIndex[],

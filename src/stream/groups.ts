@@ -37,7 +37,7 @@ export class Groups {
     const key = `${options.channel} ${options.messageType} ${options.marketStatus} ${assets.join()}`;
     const known = this.#byKey.get(key);
     if (known) return known;
-    const group = new Group(key, `g${this.#topics++}`, options, assets);
+    const group = new Group(key, this.#topics++, options, assets);
     group.sequence = sequence;
     this.#byKey.set(key, group);
     if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);

@@ -5,10 +5,12 @@ import type { StreamOptions } from './options.js';
 /** What the engine needs of a WebSocket. Frames are text; the bytes are only valid during the call. */
 export interface StreamConnection {
   send(frame: Uint8Array | string): void;
-  join(topic: string): void;
-  leave(topic: string): void;
-  /** Bytes that the socket has not yet taken. */
-  bufferedBytes(): number;
+  /**
+   * Has it get what is published on the topic from now on, until the engine is told that it lags or lets it leave.
+   * @param sequence what changed up to this price sequence has been sent to it
+   */
+  join(topic: number, sequence: number): void;
+  leave(topic: number): void;
   close(code: number, reason: string): void;
 }
 
@@ -28,8 +30,8 @@ export class StreamSession {
   readonly fresh = new Set<AssetIndex>();
   /** When the last frame that was made for this connection alone left. */
   lastFrameNs = 0n;
-  /** Set while the socket does not take what it is sent. */
-  lag: Lag | undefined;
+  /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
+  stalledSinceNs: bigint | undefined;
   badMessages = 0;
   /** Control messages left in the current second. */
   controlMessagesLeft = 0;
@@ -40,11 +42,4 @@ export class StreamSession {
     readonly options: StreamOptions,
     readonly rights: StreamRights,
   ) {}
-}
-
-export interface Lag {
-  /** Bytes that were waiting when it was last looked at. */
-  bufferedBytes: number;
-  /** When it last took any of them. */
-  progressNs: bigint;
 }

@@ -22,6 +22,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['listen.tls', { right: [undefined], wrong: [true, null] }],
   ['listen.tls.cert_file', { right: ['a/b.pem'], wrong: ['', undefined, 5] }],
   ['listen.tls.key_file', { right: ['a/b.pem'], wrong: ['', undefined, 5] }],
+  ['listen.threads', { right: [undefined, 'auto', 1, 256], wrong: [0, 257, 1.5, '2', 'all', null] }],
   ['admin', { right: [undefined, {}], wrong: [9090] }],
   ['admin.host', { ...lines, right: [undefined, ...lines.right] }],
   ['admin.port', { ...ports, right: [undefined, ...ports.right], wrong: [...ports.wrong, 8080] }],

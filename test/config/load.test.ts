@@ -13,6 +13,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
   t.same(config.listen, {
     host: '127.0.0.1',
     port: 8080,
+    threads: 'auto',
     tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   });
   t.same(config.tokens, [

@@ -4,7 +4,12 @@ import { stringify } from 'yaml';
 export function sampleFile() {
   return {
     service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc', encoded_asset_id: 'base64' },
-    listen: { host: '127.0.0.1', port: 8080, tls: { cert_file: 'cert.pem', key_file: 'key.pem' } },
+    listen: {
+      host: '127.0.0.1',
+      port: 8080,
+      tls: { cert_file: 'cert.pem', key_file: 'key.pem' },
+      threads: 'auto',
+    },
     admin: { host: '127.0.0.1', port: 9090 },
     keys: { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } },
     tokens: [

@@ -213,7 +213,7 @@ test('a newcomer gets its snapshot alone, and the next frame with the others', a
   harness.price(1, 7n);
   harness.endTurn();
   t.same([first.news(), second.news(), third.news()], [['1=7'], ['1=7'], ['1=7']]);
-  t.equal(new Set([first, second, third].flatMap(({ topics }) => [...topics])).size, 1);
+  t.equal(new Set([first, second, third].flatMap(({ topics }) => [...topics.keys()])).size, 1);
 });
 
 test('market statuses come inline, in JSON only where there is a schedule', async (t) => {

@@ -35,7 +35,7 @@ export class Harness {
   readonly statuses: Uint8Array;
   readonly clients = new Set<Client>();
   /** Frames that left for a topic, whoever was in it. */
-  readonly published: { topic: string; text: string }[] = [];
+  readonly published: { topic: number; text: string }[] = [];
   readonly #deferred: (() => void)[] = [];
   readonly #unsigned: { resolve(): void; reject(): void }[] = [];
   readonly #indexById: ReadonlyMap<number, number>;
@@ -55,7 +55,8 @@ export class Harness {
       signOne,
       sign: (digests: readonly Uint8Array[]) =>
         signsLater ? this.#signLater(digests) : digests.map(signOne),
-      publish: (topic: string, frame: Uint8Array) => this.#publish(topic, Buffer.from(frame).toString()),
+      publish: (topic: number, frame: Uint8Array, sequence: number) =>
+        this.#publish(topic, Buffer.from(frame).toString(), sequence),
       defer: (callback: () => void) => {
         this.#deferred.push(callback);
       },
@@ -126,9 +127,9 @@ export class Harness {
     });
   }
 
-  #publish(topic: string, text: string): void {
+  #publish(topic: number, text: string, sequence: number): void {
     this.published.push({ topic, text });
-    for (const client of this.clients) if (client.topics.has(topic)) client.send(text);
+    for (const client of this.clients) client.published(topic, text, sequence);
   }
 }
 
@@ -137,7 +138,8 @@ export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
-  readonly topics = new Set<string>();
+  /** With what it was told of on each: the price sequence. */
+  readonly topics = new Map<number, number>();
   closedWith: number | undefined;
   /** Whether the socket takes what it is sent. */
   #reads = true;
@@ -172,7 +174,7 @@ export class Client implements StreamConnection {
   read(bytes = Number.POSITIVE_INFINITY): void {
     if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
     this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);
-    this.harness.engine.drained(this.session);
+    this.harness.engine.drained(this.session, this.#bufferedBytes);
   }
 
   /** The client is gone. */
@@ -202,17 +204,25 @@ export class Client implements StreamConnection {
     else this.replies.push(JSON.parse(text));
   }
 
-  join(topic: string): void {
+  /** A frame for the topic, which a socket that still holds bytes does not take. */
+  published(topic: number, text: string, sequence: number): void {
+    const toldOf = this.topics.get(topic);
+    if (toldOf === undefined) return;
+    if (this.#bufferedBytes > 0) {
+      this.harness.engine.lagged(this.session, toldOf);
+      return;
+    }
+    this.topics.set(topic, sequence);
+    this.send(text);
+  }
+
+  join(topic: number, sequence: number): void {
     if (this.topics.has(topic)) throw new Error('joined twice');
-    this.topics.add(topic);
+    this.topics.set(topic, sequence);
   }
 
-  leave(topic: string): void {
+  leave(topic: number): void {
     if (!this.topics.delete(topic)) throw new Error('left without having joined');
-  }
-
-  bufferedBytes(): number {
-    return this.#bufferedBytes;
   }
 
   close(code: number): void {

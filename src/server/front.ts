@@ -1,0 +1,44 @@
+import type uWS from 'uWebSockets.js';
+import { createApp, type ListenOptions, listen } from './app.js';
+import { serveRest } from './http.js';
+import type { RestRequest, RestResponse } from './rest.js';
+import type { Endpoint } from './socket.js';
+import { type UpgradeDecision, WebSockets } from './web_sockets.js';
+
+/** The listener for REST and the sockets, on one thread or on several. */
+export interface Front {
+  readonly port: number;
+  /** Threads that serve sockets now. */
+  readonly threads: number;
+  /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
+  publish(topic: number, frame: Uint8Array, sequence: number): void;
+  /** Takes no new connections; those that are open stay. */
+  stopListening(): void;
+  /** Ends everything; resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/** What a front asks of the service. */
+export interface FrontHost {
+  readonly endpoints: readonly Endpoint[];
+  decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
+  rest(request: RestRequest): RestResponse;
+}
+
+/** Serves everything on the calling thread. @throws Error when the address is in use or TLS cannot start. */
+export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHost): Promise<Front> {
+  const app = createApp(ws, at);
+  const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
+  const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request, answer) =>
+    answer(host.decideUpgrade(endpointOf.get(path)!, request)),
+  );
+  serveRest(app, (request, answer) => answer(host.rest(request)));
+  const { port, stopListening, close } = await listen(ws, app, at);
+  return {
+    port,
+    threads: 1,
+    publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
+    stopListening,
+    close: async () => close(),
+  };
+}

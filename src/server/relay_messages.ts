@@ -1,0 +1,58 @@
+import type { ListenOptions } from './app.js';
+import type { RestRequest, RestResponse } from './rest.js';
+import type { SocketPath } from './socket.js';
+
+/** What a relay thread is started with. */
+export interface RelayStart {
+  readonly listen: ListenOptions;
+  readonly paths: readonly SocketPath[];
+  /** The memory of the frames that come from the main thread. */
+  readonly ring: SharedArrayBuffer;
+  /** One `Int32`: how much of what the relay has sent the main thread has handled, by weight; it wraps. */
+  readonly handled: SharedArrayBuffer;
+  /** For {@link loadWebSockets}. */
+  readonly allowedSha256: string | undefined;
+}
+
+/** From the main thread: what a relay does, in this order. Requests are numbered by the relay, sockets by the main thread. */
+export type RelayCommand =
+  | { readonly do: 'respond'; readonly request: number; readonly response: RestResponse }
+  | { readonly do: 'accept'; readonly request: number; readonly socket: number }
+  | { readonly do: 'send'; readonly socket: number; readonly text: string }
+  | { readonly do: 'join'; readonly socket: number; readonly topic: number; readonly sequence: number }
+  | { readonly do: 'leave'; readonly socket: number; readonly topic: number }
+  | { readonly do: 'close'; readonly socket: number; readonly code: number; readonly reason: string }
+  /** The main thread knows that the socket lags: what it asks for from here on is meant for a socket that does. */
+  | { readonly do: 'heedLag'; readonly socket: number }
+  /** Publishes so many frames of the ring. */
+  | { readonly do: 'publish'; count: number }
+  /** To be answered when everything before it is done. */
+  | { readonly do: 'echo' }
+  | { readonly do: 'stopListening' }
+  | { readonly do: 'exit' };
+
+/** What happened at a relay. */
+export type RelayEvent =
+  | { readonly on: 'request'; readonly request: number; readonly content: RestRequest }
+  | {
+      readonly on: 'upgrade';
+      readonly request: number;
+      readonly path: string;
+      readonly content: RestRequest;
+    }
+  | { readonly on: 'text'; readonly socket: number; readonly text: string }
+  | { readonly on: 'oversize'; readonly socket: number; readonly messageBytes: number }
+  | { readonly on: 'lagged'; readonly socket: number; readonly sequence: number }
+  | { readonly on: 'drained'; readonly socket: number; readonly bufferedBytes: number }
+  | { readonly on: 'dropped'; readonly socket: number }
+  | { readonly on: 'closed'; readonly socket: number }
+  | { readonly on: 'echo' }
+  | { readonly on: 'listening' }
+  | { readonly on: 'failed'; readonly error: string };
+
+/** The events of one turn of a relay's event loop. */
+export interface RelayReport {
+  readonly events: readonly RelayEvent[];
+  /** What they weigh on {@link RelayStart.handled}, in about bytes. */
+  readonly weight: number;
+}

@@ -1,0 +1,50 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { RelayEvent, RelayReport } from './relay_messages.js';
+
+/** What an event weighs beside its text. */
+const EVENT_WEIGHT = 256;
+/** Events are sent on when the turn of the event loop ends, or when this much is together. */
+const REPORT_WEIGHT = 256 * 1024;
+/** How much may be with the main thread; some 0.2 s of its work when each message has one update. */
+const UNHANDLED_WEIGHT_MAX = 4 * 1024 * 1024;
+
+/**
+ * Takes what happens at a relay to the main thread, in one message per turn of the event loop. While the main thread is
+ * too far behind, the relay stands still, and with it what its clients send: as if the main thread had read it itself.
+ */
+export class RelayOutbox {
+  readonly #port: MessagePort;
+  readonly #handled: Int32Array;
+  #events: RelayEvent[] = [];
+  #weight = 0;
+  /** The weight of everything sent so far; wraps like what has been handled. */
+  #sent = 0;
+
+  constructor(port: MessagePort, handled: SharedArrayBuffer) {
+    this.#port = port;
+    this.#handled = new Int32Array(handled);
+  }
+
+  /** @param textLength of the text that the event carries. */
+  post(event: RelayEvent, textLength = 0): void {
+    if (this.#events.length === 0) setImmediate(() => this.send());
+    this.#events.push(event);
+    this.#weight += EVENT_WEIGHT + textLength;
+    if (this.#weight >= REPORT_WEIGHT) this.send();
+  }
+
+  /** Sends what is together. */
+  send(): void {
+    if (this.#events.length === 0) return;
+    const report: RelayReport = { events: this.#events, weight: this.#weight };
+    this.#port.postMessage(report);
+    this.#sent = (this.#sent + this.#weight) | 0;
+    this.#events = [];
+    this.#weight = 0;
+    for (;;) {
+      const handled = Atomics.load(this.#handled, 0);
+      if (((this.#sent - handled) | 0) <= UNHANDLED_WEIGHT_MAX) return;
+      Atomics.wait(this.#handled, 0, handled);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createApp, type Listening, listen } from './app.js';
+import { FrameReader } from './frame_ring.js';
+import { serveRest } from './http.js';
+import { loadWebSockets } from './native.js';
+import type { RelayCommand, RelayStart } from './relay_messages.js';
+import { RelayOutbox } from './relay_outbox.js';
+import type { RestResponse } from './rest.js';
+import type { Socket, SocketEvents } from './socket.js';
+import { type UpgradeDecision, WebSockets } from './web_sockets.js';
+
+// Serves sockets for the main thread, which decides everything: tells it what happens on them, and does what it says.
+
+const start = workerData as RelayStart;
+const ws = loadWebSockets(start.allowedSha256);
+const app = createApp(ws, start.listen);
+// A thread that ends while its uWebSockets.js app lives takes the process with it.
+process.on('uncaughtExceptionMonitor', () => app.close());
+
+const frames = new FrameReader(start.ring);
+const outbox = new RelayOutbox(parentPort!, start.handled);
+const sockets = new Map<number, RelayedSocket>();
+const upgrades = new Map<number, (decision: UpgradeDecision) => void>();
+const requests = new Map<number, (response: RestResponse) => void>();
+let requestsSeen = 0;
+let listening: Listening | undefined;
+
+/** One WebSocket, which the main thread knows by its number. */
+class RelayedSocket implements SocketEvents {
+  /** The main thread has been told that it lags, and not yet that it no longer does. */
+  #lags = false;
+  /** What the main thread asks for was decided before it heard of the lag. */
+  #unheeded = false;
+
+  constructor(
+    readonly id: number,
+    readonly socket: Socket,
+  ) {}
+
+  join(topic: number, sequence: number): void {
+    // The main thread will have it leave when it hears of the lag.
+    if (!this.#unheeded) this.socket.join(topic, sequence);
+  }
+
+  heedLag(): void {
+    this.#unheeded = false;
+  }
+
+  text(text: string): void {
+    outbox.post({ on: 'text', socket: this.id, text }, text.length);
+  }
+
+  oversize(messageBytes: number): void {
+    outbox.post({ on: 'oversize', socket: this.id, messageBytes });
+  }
+
+  lagged(sequence: number): void {
+    this.#lags = true;
+    this.#unheeded = true;
+    outbox.post({ on: 'lagged', socket: this.id, sequence });
+  }
+
+  drained(bufferedBytes: number): void {
+    if (!this.#lags) return;
+    this.#lags = bufferedBytes > 0;
+    outbox.post({ on: 'drained', socket: this.id, bufferedBytes });
+  }
+
+  dropped(): void {
+    outbox.post({ on: 'dropped', socket: this.id });
+  }
+
+  closed(): void {
+    sockets.delete(this.id);
+    outbox.post({ on: 'closed', socket: this.id });
+  }
+}
+
+const webSockets = new WebSockets(app, start.paths, ({ path }, content, answer) => {
+  const request = requestsSeen++;
+  upgrades.set(request, answer);
+  outbox.post({ on: 'upgrade', request, path, content });
+});
+serveRest(app, (content, answer) => {
+  const request = requestsSeen++;
+  requests.set(request, answer);
+  outbox.post({ on: 'request', request, content });
+});
+
+parentPort!.on('message', (commands: readonly RelayCommand[]) => {
+  for (const command of commands) carryOut(command);
+});
+listen(ws, app, start.listen, 'shared').then(
+  (opened) => {
+    listening = opened;
+    outbox.post({ on: 'listening' });
+  },
+  (error: Error) => {
+    outbox.post({ on: 'failed', error: error.message });
+    outbox.send();
+    parentPort!.close();
+  },
+);
+
+function carryOut(command: RelayCommand): void {
+  switch (command.do) {
+    case 'publish':
+      for (let i = 0; i < command.count; i++) {
+        const { topic, sequence, bytes } = frames.read();
+        webSockets.publish(topic, bytes, sequence);
+      }
+      break;
+    case 'send':
+      sockets.get(command.socket)?.socket.send(command.text);
+      break;
+    case 'join':
+      sockets.get(command.socket)?.join(command.topic, command.sequence);
+      break;
+    case 'leave':
+      sockets.get(command.socket)?.socket.leave(command.topic);
+      break;
+    case 'heedLag':
+      sockets.get(command.socket)?.heedLag();
+      break;
+    case 'close':
+      sockets.get(command.socket)?.socket.close(command.code, command.reason);
+      break;
+    case 'respond':
+      respond(command.request, command.response);
+      break;
+    case 'accept':
+      accept(command.request, command.socket);
+      break;
+    case 'echo':
+      outbox.post({ on: 'echo' });
+      break;
+    case 'stopListening':
+      listening?.stopListening();
+      break;
+    case 'exit':
+      app.close();
+      parentPort!.close();
+  }
+}
+
+function respond(request: number, response: RestResponse): void {
+  const answer = upgrades.get(request) ?? requests.get(request)!;
+  upgrades.delete(request);
+  requests.delete(request);
+  answer(response);
+}
+
+function accept(request: number, id: number): void {
+  const answer = upgrades.get(request)!;
+  upgrades.delete(request);
+  answer((socket) => {
+    const relayed = new RelayedSocket(id, socket);
+    sockets.set(id, relayed);
+    return relayed;
+  });
+  // The client may have gone while the main thread decided.
+  if (!sockets.has(id)) outbox.post({ on: 'closed', socket: id });
+}

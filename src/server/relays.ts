@@ -1,0 +1,128 @@
+import type uWS from 'uWebSockets.js';
+import { createApp, type ListenOptions, listen } from './app.js';
+import { ringBytesFor } from './frame_ring.js';
+import type { Front, FrontHost } from './front.js';
+import { Relay, type RelayCounters } from './relay.js';
+
+export interface RelaysOptions {
+  /** How many threads. */
+  readonly threads: number;
+  readonly listen: ListenOptions;
+  readonly host: FrontHost;
+  /** The longest frame there can be. */
+  readonly frameBytesMax: number;
+  /** For `loadWebSockets` in the threads. */
+  readonly allowedSha256: string | undefined;
+  readonly counters: RelaysCounters;
+  /** Told of a thread that ended by itself and is being replaced. */
+  readonly onFailure: (error: unknown) => void;
+  /** The module that runs in the threads, where it is not `relay_worker.js`. */
+  readonly workerFile?: URL;
+}
+
+/** Counts since the start. */
+export interface RelaysCounters extends RelayCounters {
+  /** Threads that ended by themselves; each was replaced. */
+  relayFailures: number;
+}
+
+/** The least that a thread may fall behind before frames pass it by: some 10,000 frames of 10 assets. */
+const RING_BYTES_MIN = 4 * 1024 * 1024;
+const RING_FRAMES_MIN = 4;
+/** So that a thread that cannot start does not take a core with its attempts. */
+const REPLACEMENT_DELAY_MS = 100;
+
+/**
+ * Serves sockets on threads of their own, which share the port: what each connection costs is one write to the kernel per
+ * frame, and this spreads it over the cores. Frames are made once, here, and so is every decision.
+ * @throws Error when the address is in use or TLS cannot start.
+ */
+export async function openRelays(ws: typeof uWS, options: RelaysOptions): Promise<Front> {
+  const front = new RelayFront(options, await findPort(ws, options.listen));
+  try {
+    await front.start();
+  } catch (error) {
+    await front.close();
+    throw error;
+  }
+  return front;
+}
+
+/**
+ * The port, picked where it is to be. Threads share it, and those of another service would join in silently, so it is
+ * first taken exclusively; and a port that uWebSockets.js picks is never shared.
+ */
+async function findPort(ws: typeof uWS, at: ListenOptions): Promise<number> {
+  const listening = await listen(ws, createApp(ws, at), at);
+  listening.close();
+  return listening.port;
+}
+
+class RelayFront implements Front {
+  readonly #options: RelaysOptions;
+  readonly #ringBytes: number;
+  readonly #relays = new Set<Relay>();
+  readonly #replacements = new Set<NodeJS.Timeout>();
+  #stopping = false;
+
+  constructor(
+    options: RelaysOptions,
+    readonly port: number,
+  ) {
+    this.#options = options;
+    this.#ringBytes = Math.max(RING_BYTES_MIN, ringBytesFor(RING_FRAMES_MIN, options.frameBytesMax));
+  }
+
+  get threads(): number {
+    return [...this.#relays].filter(({ isListening }) => isListening).length;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.threads }, () => this.#open().listening));
+  }
+
+  publish(topic: number, frame: Uint8Array, sequence: number): void {
+    for (const relay of this.#relays) relay.publish(topic, frame, sequence);
+  }
+
+  stopListening(): void {
+    this.#stopping = true;
+    for (const relay of this.#relays) relay.stopListening();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping = true;
+    for (const replacement of this.#replacements) clearTimeout(replacement);
+    await Promise.all([...this.#relays].map((relay) => relay.exit()));
+  }
+
+  #open(): Relay {
+    const { host, allowedSha256, workerFile, counters, onFailure } = this.#options;
+    const relay = new Relay({
+      listen: { ...this.#options.listen, port: this.port },
+      host,
+      ringBytes: this.#ringBytes,
+      allowedSha256,
+      workerFile,
+      counters,
+      onExit: (error) => {
+        this.#relays.delete(relay);
+        if (this.#stopping) return;
+        counters.relayFailures++;
+        onFailure(error ?? new Error('the thread ended'));
+        this.#replaceLater();
+      },
+    });
+    this.#relays.add(relay);
+    return relay;
+  }
+
+  #replaceLater(): void {
+    const replacement = setTimeout(() => {
+      this.#replacements.delete(replacement);
+      // When it cannot listen it ends, and that is heard of.
+      this.#open().listening.catch(() => {});
+    }, REPLACEMENT_DELAY_MS);
+    this.#replacements.add(replacement);
+  }
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
+import WebSocket from 'ws';
+import type { Front, FrontHost } from '../../src/server/front.js';
+import { loadWebSockets } from '../../src/server/native.js';
+import { openRelays } from '../../src/server/relays.js';
+import { failure } from '../../src/server/rest.js';
+import type { Endpoint, Socket } from '../../src/server/socket.js';
+import type { Fate, MortalData } from './mortal_relay_worker.js';
+
+export const webSockets = loadWebSockets(undefined);
+
+/** What happened on one socket, for whoever asks. */
+export class Happenings<T> {
+  readonly #seen: T[] = [];
+  #asking: (() => void) | undefined;
+
+  add(what: T): void {
+    this.#seen.push(what);
+    this.#asking?.();
+  }
+
+  /** The next one that is not taken yet; waits for it. */
+  async next(): Promise<T> {
+    while (this.#seen.length === 0)
+      await new Promise<void>((resolve) => {
+        this.#asking = resolve;
+      });
+    return this.#seen.shift()!;
+  }
+}
+
+export type Happening = string | { readonly lagged: number } | { readonly drained: number };
+
+/** A socket as the service's side has it. */
+export interface ServerSocket {
+  readonly socket: Socket;
+  readonly events: Happenings<Happening>;
+}
+
+export interface RelayHarness {
+  readonly front: Front;
+  readonly url: string;
+  /** In the order they were opened. */
+  readonly opened: Happenings<ServerSocket>;
+  readonly counters: { relayOverruns: number; relayFailures: number };
+  /** Both ends of a new connection. */
+  connect(): Promise<{ server: ServerSocket; client: WebSocket }>;
+  /** Does something to one of the threads, whichever it is. */
+  strike(fate: Fate): void;
+  /** Ends the threads and the connections. */
+  close(): Promise<void>;
+}
+
+/** Relays whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
+export async function startRelays(threads: number, frameBytesMax = 1024): Promise<RelayHarness> {
+  const opened = new Happenings<ServerSocket>();
+  const counters = { relayOverruns: 0, relayFailures: 0 };
+  const endpoint: Endpoint = {
+    path: {
+      path: '/ws',
+      messageBytesMax: 1000,
+      parserBytesMax: 100_000,
+      bufferedBytesMax: 64 * 1024 * 1024,
+      idleTimeoutSeconds: 60,
+      sendsPings: false,
+    },
+    scope: 'stream',
+    accept: () => 'the host below decides',
+  };
+  const host: FrontHost = {
+    endpoints: [endpoint],
+    rest: (request) => ({ status: 200, headers: [['X-Test', 'yes']], body: JSON.stringify(request) }),
+    decideUpgrade: (_endpoint, { query }) =>
+      query === 'refuse'
+        ? failure(403, 'refused')
+        : (socket) => {
+            const events = new Happenings<Happening>();
+            opened.add({ socket, events });
+            return {
+              text: (text) => events.add(text),
+              oversize: (messageBytes) => events.add(`oversize ${messageBytes}`),
+              lagged: (sequence) => events.add({ lagged: sequence }),
+              drained: (bufferedBytes) => events.add({ drained: bufferedBytes }),
+              dropped: () => events.add('dropped'),
+              closed: () => events.add('closed'),
+            };
+          },
+  };
+  const fatesLeft = new Int32Array(new SharedArrayBuffer(4));
+  const channel = new BroadcastChannel(`mortal relays ${randomUUID()}`);
+  const mortal: MortalData = { channel: channel.name, fatesLeft };
+  setEnvironmentData('mortal', mortal as unknown as Parameters<typeof setEnvironmentData>[1]);
+  const front = await openRelays(webSockets, {
+    threads,
+    listen: { host: '127.0.0.1', port: 0 },
+    host,
+    frameBytesMax,
+    allowedSha256: undefined,
+    counters,
+    onFailure: () => {},
+    workerFile: new URL('./mortal_relay_worker.js', import.meta.url),
+  });
+  const clients: WebSocket[] = [];
+  return {
+    front,
+    url: `127.0.0.1:${front.port}`,
+    opened,
+    counters,
+    async connect() {
+      const client = new WebSocket(`ws://127.0.0.1:${front.port}/ws`);
+      client.on('error', () => {});
+      clients.push(client);
+      await new Promise((resolve) => client.once('open', resolve));
+      return { server: await opened.next(), client };
+    },
+    strike(fate) {
+      Atomics.add(fatesLeft, 0, 1);
+      channel.postMessage(fate);
+    },
+    async close() {
+      for (const client of clients) client.terminate();
+      channel.close();
+      await front.close();
+    },
+  };
+}
+
+/** The messages that a client gets, as text. */
+export function messagesOf(client: WebSocket): Happenings<string> {
+  const messages = new Happenings<string>();
+  client.on('message', (data) => messages.add(data.toString()));
+  return messages;
+}
+
+/** Its close code. */
+export function closeOf(client: WebSocket): Promise<number> {
+  return new Promise((resolve) => client.once('close', resolve));
+}

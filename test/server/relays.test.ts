@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { test } from 'tap';
+import WebSocket from 'ws';
+import { createApp, listen } from '../../src/server/app.js';
+import {
+  closeOf,
+  type Happening,
+  messagesOf,
+  type RelayHarness,
+  startRelays,
+  webSockets,
+} from './relay_harness.js';
+
+const CONNECTIONS = 24;
+
+type Connection = Awaited<ReturnType<RelayHarness['connect']>>;
+
+/** So many that it would take a miracle for all to be on one thread. */
+async function connectMany(relays: RelayHarness) {
+  const connections: Connection[] = [];
+  while (connections.length < CONNECTIONS) connections.push(await relays.connect());
+  return connections;
+}
+
+test('requests and refusals pass through a thread as they are', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const response = await fetch(`http://${relays.url}/a/b?c=%20d`, { headers: { Authorization: 'Basic x' } });
+  t.equal(response.headers.get('x-test'), 'yes');
+  t.same(await response.json(), {
+    method: 'GET',
+    path: '/a/b',
+    query: 'c=%20d',
+    authorization: ['Basic x'],
+    address: '127.0.0.1',
+    hasBody: false,
+  });
+  const head = await fetch(`http://${relays.url}/`, { method: 'HEAD' });
+  t.same([head.status, await head.text()], [200, '']);
+  t.equal((await fetch(`http://${relays.url}/ws`)).status, 426);
+  const refused = new WebSocket(`ws://${relays.url}/ws?refuse`);
+  const [, message] = await once(refused, 'unexpected-response');
+  t.equal(message.statusCode, 403);
+  message.resume();
+});
+
+test('messages, closing and dropping pass through a thread', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const { server, client } = await relays.connect();
+  const messages = messagesOf(client);
+  client.send('grüße');
+  t.equal(await server.events.next(), 'grüße');
+  client.send('x'.repeat(1001));
+  t.equal(await server.events.next(), 'oversize 1001');
+  server.socket.send('é as text');
+  server.socket.send(Buffer.from('ascii as bytes'));
+  t.same([await messages.next(), await messages.next()], ['é as text', 'ascii as bytes']);
+  server.socket.close(4401, 'revoked');
+  t.equal(await server.events.next(), 'closed', 'at once');
+  t.equal(await closeOf(client), 4401);
+  server.socket.send('to nobody');
+
+  const other = await relays.connect();
+  other.client.send(Buffer.from('binary'));
+  t.equal(await closeOf(other.client), 1003);
+  t.equal(await other.server.events.next(), 'closed');
+});
+
+test('a client that goes during its upgrade is closed, and what is meant for it goes nowhere', async (t) => {
+  const relays = await startRelays(1);
+  t.teardown(() => relays.close());
+  for (let i = 0; i < 10; i++) {
+    const socket = connectTcp(relays.front.port, '127.0.0.1');
+    const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+    socket.end(
+      `GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    );
+    socket.on('error', () => {});
+    const { socket: remote, events } = await relays.opened.next();
+    socket.destroy();
+    remote.join(1, 0);
+    remote.send('hello');
+    relays.front.publish(1, Buffer.from('frame'), 1);
+    t.equal(await events.next(), 'closed');
+  }
+});
+
+test('members of a topic get its frames on every thread, in order with all else, and others do not', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const connections = await connectMany(relays);
+  const all = connections.map(({ client, server }) => ({ server, messages: messagesOf(client) }));
+  const expected: string[] = [];
+  all.forEach(({ server: { socket } }, i) => {
+    if (i % 3 === 0) return;
+    socket.send('before');
+    socket.join(4_000_000_000, 0);
+  });
+  expected.push('before');
+  for (let i = 1; i <= 50; i++) {
+    const frame = `frame ${i} ${'x'.repeat(i * 20)}`;
+    relays.front.publish(4_000_000_000, Buffer.from(frame), i);
+    relays.front.publish(5, Buffer.from('for nobody'), i);
+    expected.push(frame);
+  }
+  for (const { server } of all) {
+    server.socket.leave(4_000_000_000);
+    server.socket.send('after');
+  }
+  relays.front.publish(4_000_000_000, Buffer.from('for nobody any more'), 51);
+  for (const { server } of all) server.socket.send('end');
+  expected.push('after', 'end');
+  for (const [i, { messages }] of all.entries()) {
+    const received: string[] = [];
+    while (received.at(-1) !== 'end') received.push(await messages.next());
+    // Frames wait for the end of the turn, in which what is sent to one connection overtakes them.
+    t.same(received.sort(), (i % 3 === 0 ? ['after', 'end'] : [...expected]).sort());
+  }
+  t.equal(relays.counters.relayOverruns, 0);
+});
+
+test('a slow reader leaves its topic with the sequence that it was told of, and drains', async (t) => {
+  const relays = await startRelays(2, 65_536);
+  t.teardown(() => relays.close());
+  const { server, client } = await relays.connect();
+  const frame = Buffer.alloc(65_536, 'x');
+  let received = 0;
+  client.on('message', () => {
+    received++;
+  });
+  server.socket.join(1, 100);
+  client.pause();
+  let sequence = 100;
+  const lagged = server.events.next();
+  let isLagging = false;
+  void lagged.then(() => {
+    isLagging = true;
+  });
+  // One frame a turn, so that the thread sees what the one before has left in the socket.
+  while (!isLagging) {
+    relays.front.publish(1, frame, ++sequence);
+    server.socket.send('in between');
+    await fetch(`http://${relays.url}/`).then((response) => response.text());
+  }
+  const { lagged: toldOf } = (await lagged) as { lagged: number };
+  t.ok(toldOf > 100 && toldOf < sequence, `${toldOf} of ${sequence}`);
+  server.socket.leave(1);
+  client.resume();
+  for (let drained = 1; drained > 0; ) {
+    ({ drained } = (await server.events.next()) as { drained: number });
+  }
+  const got = new Promise<void>((resolve) => {
+    client.on('message', (data) => {
+      if (data.toString() === 'newest') resolve();
+    });
+  });
+  server.socket.join(1, sequence);
+  relays.front.publish(1, Buffer.from('newest'), sequence + 1);
+  await got;
+  t.equal(
+    received,
+    toldOf - 100 + (sequence - 100) + 1,
+    'the frames it was told of, the replies, and the newest',
+  );
+});
+
+test('a thread that hangs is left out, loses no connection, and goes on with the newest', async (t) => {
+  const relays = await startRelays(2, 65_536);
+  t.teardown(() => relays.close());
+  const connections = await connectMany(relays);
+  const hangUntil = new Int32Array(new SharedArrayBuffer(4));
+  for (const { server } of connections) server.socket.join(1, 0);
+  const messages = connections.map(({ client }) => messagesOf(client));
+  relays.strike(hangUntil);
+  const frame = Buffer.alloc(65_000, 'x');
+  let sequence = 0;
+  while (relays.counters.relayOverruns === 0) {
+    relays.front.publish(1, frame, ++sequence);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const laggards = new Set<number>();
+  for (const [i, { server }] of connections.entries()) {
+    connections[i]!.client.send('alive');
+    const event = await server.events.next();
+    if (event === 'alive') continue;
+    laggards.add(i);
+    t.same(event, { lagged: sequence - 1 });
+    server.socket.leave(1);
+  }
+  t.ok(laggards.size > 0 && laggards.size < CONNECTIONS, `${laggards.size} of ${CONNECTIONS}`);
+  t.equal(relays.counters.relayOverruns, 1);
+  relays.front.publish(1, Buffer.from('without them'), ++sequence);
+
+  Atomics.store(hangUntil, 0, 1);
+  Atomics.notify(hangUntil, 0);
+  for (const i of laggards) {
+    const { server } = connections[i]!;
+    // What the thread finds in the ring may be more than the socket takes at once.
+    for (
+      let event: Happening = '';
+      !(typeof event === 'object' && 'drained' in event && event.drained === 0);
+    )
+      event = await server.events.next();
+    server.socket.join(1, sequence);
+  }
+  relays.front.publish(1, Buffer.from('newest'), ++sequence);
+  for (const [i, one] of messages.entries()) {
+    const texts: string[] = [];
+    while (texts.at(-1) !== 'newest') texts.push(await one.next());
+    t.equal(texts.includes('without them'), !laggards.has(i));
+    if (!laggards.has(i)) t.equal(texts.length, sequence);
+  }
+  t.equal(relays.front.threads, 2);
+});
+
+test('a thread that dies takes only its own connections with it and is replaced', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const connections = await connectMany(relays);
+  for (const { server } of connections) server.socket.join(1, 0);
+  const messages = connections.map(({ client }) => messagesOf(client));
+  relays.strike('die');
+  t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
+  const closed = await closedOf(connections);
+  t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
+  relays.front.publish(1, Buffer.from('still here'), 1);
+  for (const [i, one] of messages.entries()) if (!closed.has(i)) t.equal(await one.next(), 'still here');
+  t.equal(relays.counters.relayFailures, 1);
+  while (relays.front.threads < 2) await relays.connect();
+  const later = await connectMany(relays);
+  relays.strike('die');
+  await Promise.race(later.map(({ client }) => closeOf(client)));
+  const closedLater = await closedOf(later);
+  t.ok(closedLater.size > 0 && closedLater.size < CONNECTIONS, 'the new thread serves too');
+});
+
+/** The places of those that are closed; the others say that they are alive. */
+async function closedOf(connections: readonly Connection[]): Promise<ReadonlySet<number>> {
+  const closed = new Set<number>();
+  for (const [i, { server, client }] of connections.entries()) {
+    if (client.readyState === WebSocket.OPEN) client.send('alive');
+    if ((await server.events.next()) === 'closed') closed.add(i);
+  }
+  return closed;
+}
+
+test('another service is kept off the port, and the port is free when all is closed', async (t) => {
+  const relays = await startRelays(2);
+  const at = { host: '127.0.0.1', port: relays.front.port };
+  await t.rejects(listen(webSockets, createApp(webSockets, at), at), /in use/);
+  relays.front.stopListening();
+  await relays.close();
+  (await listen(webSockets, createApp(webSockets, at), at)).close();
+});

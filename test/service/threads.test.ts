@@ -1,0 +1,134 @@
+import { test } from 'tap';
+import { publishMessage, verifyPayload } from '../../src/client/index.js';
+import { planThreads } from '../../src/service.js';
+import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
+
+// What is served must not depend on how many threads serve it: each test runs with one and with two.
+
+const CONNECTIONS = 16;
+const ASSETS = 500;
+
+function openStreams(service: TestService, query: string, count = CONNECTIONS): Promise<TestSocket[]> {
+  return Promise.all(
+    Array.from({ length: count }, () => TestSocket.open(`${service.socketUrl}/ws?${query}`)),
+  );
+}
+
+/** One message with a new price for each symbol. */
+function priceMessage(price: bigint, symbols: readonly string[] = ['BTCUSD']): string {
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  const signer = publisherSigner(1);
+  return publishMessage(
+    `trace ${price}`,
+    symbols.map((symbol) => signer.sign({ symbol, price, timestampNs })),
+  );
+}
+
+for (const threads of [1, 2]) {
+  const listen = { port: 0, threads };
+
+  test(`${threads} threads: the same signed bytes reach all who share a set`, async (t) => {
+    const service = await startTestService({ listen });
+    t.teardown(() => service.stop());
+    const streams = await openStreams(service, 'message_type=signed_ecdsa');
+    const publisher = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=durable`);
+    for (const stream of streams) {
+      stream.send({ type: 'subscribe', assets: [1], id: 'x' });
+      t.same(await stream.nextJson(), { type: 'subscribe', id: 'x', assets: [1], invalid: [] });
+    }
+    for (let price = 1n; price <= 3n; price++) {
+      publisher.send(priceMessage(price));
+      t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+      const frames = new Set(await Promise.all(streams.map((stream) => stream.next())));
+      t.equal(frames.size, 1);
+      const { p } = JSON.parse([...frames][0]!) as { p: string };
+      const report = verifyPayload(p, { signer: service.evmAddress, taxonomyId: 1 });
+      t.ok(report.ok);
+      t.match(report.payload?.assets, [{ id: 1, value: price }]);
+    }
+    const latest = await get(`${service.url}/v1/prices/latest?assets=BTCUSD`);
+    t.equal(latest.status, 200);
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    t.match(metrics, `\ntickseal_connections ${CONNECTIONS + 1}\n`);
+    t.match(metrics, `\ntickseal_stream_connections ${CONNECTIONS}\n`);
+    t.match(metrics, `\ntickseal_listen_threads ${threads}\n`);
+  });
+
+  test(`${threads} threads: limits and tokens hold across them`, async (t) => {
+    const service = await startTestService({ listen, limits: { connections_per_token: CONNECTIONS } });
+    t.teardown(() => service.stop());
+    const streams = await openStreams(service, 'channel=10ms');
+    await t.rejects(TestSocket.open(`${service.socketUrl}/ws`), /^429 .*connections_per_token/);
+    await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'unknown'), /^401/);
+    await streams.pop()!.close();
+    streams.push(await TestSocket.open(`${service.socketUrl}/ws`));
+    await t.rejects(TestSocket.open(`${service.socketUrl}/ws?channel=1h`), /^400 .*channel/);
+    service.reconfigure({ listen, limits: { connections_per_token: CONNECTIONS }, tokens: [] });
+    for (const stream of streams) t.equal((await stream.closed).code, 4401);
+    t.equal((await get(`${service.url}/v1/prices/assets`)).status, 401);
+  });
+
+  test(`${threads} threads: stopping closes all with 1001`, async (t) => {
+    const service = await startTestService({ listen });
+    const streams = await openStreams(service, 'channel=10ms');
+    streams.push(await TestSocket.open(`${service.socketUrl}/evm/publish`));
+    t.equal((await fetch(`${service.adminUrl}/readyz`)).status, 200);
+    await service.stop();
+    for (const stream of streams) t.equal((await stream.closed).code, 1001);
+    await t.rejects(fetch(service.url));
+  });
+
+  test(`${threads} threads: a slow reader catches up or is closed with 1013`, async (t) => {
+    const symbols = Array.from({ length: ASSETS }, (_, i) => `ASSET${i}`);
+    const service = await startTestService({
+      listen,
+      assets: symbols.map((symbol, id) => ({ id, symbol })),
+      limits: { slow_consumer: '2s' },
+    });
+    t.teardown(() => service.stop());
+    const publisher = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=true`);
+    const [slow, stuck] = (await openStreams(service, 'channel=10ms', 2)) as [TestSocket, TestSocket];
+    publisher.send(priceMessage(10n ** 37n, symbols));
+    t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });
+    for (const stream of [slow, stuck]) {
+      stream.ws.pause();
+      stream.send({ type: 'subscribe', assets: symbols.map((_, id) => id) });
+    }
+    // Some MB fit into the kernel before the service can tell.
+    await metricReaches(service, 'tickseal_stream_frames_skipped_total', 10);
+    publisher.send(priceMessage(10n ** 37n + 1n, symbols.slice(0, 1)));
+    t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });
+    slow.ws.resume();
+    const seen: number[] = [];
+    for (let isNewest = false; !isNewest; ) {
+      const { ts, a } = JSON.parse(await slow.next()) as { ts: number; a: { v: string }[] };
+      seen.push(ts);
+      isNewest = a[0]!.v.endsWith('1');
+    }
+    t.ok(seen.every((ts, i) => i === 0 || ts > seen[i - 1]!));
+    await metricReaches(service, 'tickseal_stream_slow_consumers_closed_total', 1);
+    stuck.ws.resume();
+    t.equal((await stuck.closed).code, 1013);
+    t.equal(slow.ws.readyState, slow.ws.OPEN);
+  });
+}
+
+async function metricReaches({ adminUrl }: TestService, name: string, least: number): Promise<void> {
+  const pattern = new RegExp(`^${name} (\\d+)$`, 'm');
+  for (let value = 0; value < least; )
+    value = Number(pattern.exec(await (await fetch(`${adminUrl}/metrics`)).text())![1]);
+}
+
+test('auto leaves the main thread a core, and signatures what serving does not take', async (t) => {
+  const plans = [1, 2, 4, 5, 8, 16].map((cores) => planThreads('auto', cores));
+  t.same(plans, [
+    { listen: 1, crypto: 1 },
+    { listen: 1, crypto: 1 },
+    { listen: 1, crypto: 3 },
+    { listen: 2, crypto: 2 },
+    { listen: 3, crypto: 4 },
+    { listen: 7, crypto: 8 },
+  ]);
+  t.same(planThreads(4, 2), { listen: 4, crypto: 1 });
+  t.same(planThreads(1, 8), { listen: 1, crypto: 7 });
+});
