@@ -106,19 +106,21 @@ const ROWS: readonly Row[] = [
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), LOST],
 ];
 
-test('frames: the right close or error, and the others notice nothing', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
-  const answers = await Promise.all(ROWS.map(([, bytes]) => answersTo(service.port, bytes)));
-  ROWS.forEach(([name, , expected], row) => {
-    if (expected.length > 100) t.equal(answers[row]!.length, expected.length, name);
-    else t.match(answers[row], expected, name);
-    t.equal(answers[row]!.length, expected.length, name);
+for (const threads of [1, 2]) {
+  test(`frames: the right close or error, and the others notice nothing, ${threads} threads`, async (t) => {
+    const service = await startTestService({ listen: { port: 0, threads } });
+    t.teardown(() => service.stop());
+    const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
+    const answers = await Promise.all(ROWS.map(([, bytes]) => answersTo(service.port, bytes)));
+    ROWS.forEach(([name, , expected], row) => {
+      if (expected.length > 100) t.equal(answers[row]!.length, expected.length, name);
+      else t.match(answers[row], expected, name);
+      t.equal(answers[row]!.length, expected.length, name);
+    });
+    bystander.send({ type: 'subscribe', assets: [1], id: 'bystander' });
+    t.match(await bystander.nextJson(), { id: 'bystander', assets: [1] }, 'another connection');
   });
-  bystander.send({ type: 'subscribe', assets: [1], id: 'bystander' });
-  t.match(await bystander.nextJson(), { id: 'bystander', assets: [1] }, 'another connection');
-});
+}
 
 /** uWebSockets.js does not look at the mask bit: it takes four bytes of an unmasked message for the mask. */
 test('an unmasked request is not acted on', async (t) => {
