@@ -120,8 +120,12 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
       logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
       return;
     }
-    service.reload(configured.config, configured.keys);
-    logger.info('the configuration was read again');
+    try {
+      service.reload(configured.config, configured.keys);
+      logger.info('the configuration was read again');
+    } catch (error) {
+      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    }
   });
 }
 
