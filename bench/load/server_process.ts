@@ -10,15 +10,20 @@ export interface ServerProcess {
   readonly adminPort: number | undefined;
   /** CPU time of all its threads so far, in seconds. Linux only. */
   cpuSeconds(): number;
+  /** Time that its threads were ready to run and another process had the core, in seconds. Linux only. */
+  waitSeconds(): number;
   /** Anonymous memory that it holds, in bytes; mapped files do not count. Linux only. */
   anonymousBytes(): number;
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
 }
 
+/** Ends a server with this process; see there. */
+const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.url).href}`;
+
 /** Starts one of the peers in `bench/peers`. */
 export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
-  return startServer(fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url)), args, {});
+  return startServer(fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url)), args, '');
 }
 
 /** Options for Node itself that the service is started with, as for a profile. */
@@ -27,30 +32,25 @@ export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 /** Starts `tickseal serve --config` with a configuration file. */
 export function startService(configFile: string, nodeOptions = ''): Promise<ServerProcess> {
   const file = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-  const options = `${nodeOptions} ${process.env[SERVICE_NODE_OPTIONS] ?? ''}`.trim();
-  return startServer(file, ['serve', '--config', configFile], { NODE_OPTIONS: options });
+  const options = `${nodeOptions} ${process.env[SERVICE_NODE_OPTIONS] ?? ''}`;
+  return startServer(file, ['serve', '--config', configFile], options);
 }
 
-/** Waits for the line of JSON that says the port. The server does not outlive this process. */
-async function startServer(
-  file: string,
-  args: string[],
-  env: Record<string, string>,
-): Promise<ServerProcess> {
+/** Waits for the line of JSON that says the port. */
+async function startServer(file: string, args: string[], nodeOptions: string): Promise<ServerProcess> {
   const child = spawn(process.execPath, [file, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env, TICKSEAL_LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    env: {
+      ...process.env,
+      NODE_OPTIONS: `${END_WITH_PARENT} ${nodeOptions}`,
+      TICKSEAL_LOG_LEVEL: 'info',
+    },
   });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
   const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      process.removeListener('exit', kill);
-      resolve();
-    });
+    child.once('exit', () => resolve());
   });
   const ready = await new Promise<{ port: number; adminPort?: number }>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
       const said = JSON.parse(line) as { port?: number; adminPort?: number; level?: number };
       if (said.port !== undefined) resolve({ ...said, port: said.port });
       else if ((said.level ?? 0) >= LOG_LEVEL_WARN) process.stderr.write(`${line}\n`);
@@ -61,7 +61,8 @@ async function startServer(
   return {
     port: ready.port,
     adminPort: ready.adminPort,
-    cpuSeconds: () => cpuSecondsOf(pid),
+    cpuSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_CPU),
+    waitSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_WAIT),
     anonymousBytes: () => anonymousBytesOf(pid),
     async stop() {
       child.kill('SIGTERM');
@@ -72,13 +73,15 @@ async function startServer(
 
 const LOG_LEVEL_WARN = 40;
 
+/** Places in a thread's `schedstat`. */
+const SCHEDSTAT_CPU = 0;
+const SCHEDSTAT_WAIT = 1;
+
 /** The scheduler counts nanoseconds per thread, where `/proc/PID/stat` counts in steps of 10 ms. */
-function cpuSecondsOf(pid: number): number {
+function schedulerSecondsOf(pid: number, place: number): number {
   let ns = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const schedstat = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
-    ns += Number(schedstat.slice(0, schedstat.indexOf(' ')));
-  }
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[place]);
   return ns / 1e9;
 }
 

@@ -6,6 +6,8 @@ export interface Usage {
   readonly serverCpuSeconds: number;
   /** Of the server, in cores: above 1 when several threads worked. */
   readonly serverShare: number;
+  /** Of the wall time, how long threads of the server were ready to run and had no core: the work of others. */
+  readonly serverWaitShare: number;
   /** Of this process, the client. Near 1 it would be the bottleneck. */
   readonly clientShare: number;
 }
@@ -15,6 +17,7 @@ export function measureUsage(server: ServerProcess): () => Usage {
   const startMs = performance.now();
   const startClient = process.cpuUsage();
   const startServerSeconds = server.cpuSeconds();
+  const startWaitSeconds = server.waitSeconds();
   return () => {
     const serverCpuSeconds = server.cpuSeconds() - startServerSeconds;
     const wallSeconds = (performance.now() - startMs) / 1000;
@@ -23,6 +26,7 @@ export function measureUsage(server: ServerProcess): () => Usage {
       wallSeconds,
       serverCpuSeconds,
       serverShare: serverCpuSeconds / wallSeconds,
+      serverWaitShare: (server.waitSeconds() - startWaitSeconds) / wallSeconds,
       clientShare: (user + system) / 1e6 / wallSeconds,
     };
   };

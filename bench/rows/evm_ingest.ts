@@ -16,7 +16,7 @@ export const evmIngest: Row = {
     'accepted by the CPU time of all its threads. The loops recover a signature and compare the address (which is what ' +
     'has to be done, since `v` must be right), or only verify under a known key. On noble, the same service finds no ' +
     'native library.',
-  rounds: 5,
+  rounds: 3,
   variants: {
     service: (scale) => overSocket(scale, UPDATES[scale], UPDATES[scale] / 2, ''),
     'recover loop': async (scale) => loop(scale, recoverOnce()),
@@ -29,7 +29,7 @@ export const evmIngest: Row = {
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
 const NOBLE_UPDATES: Readonly<Record<Scale, number>> = { full: 400, smoke: 20 };
-const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50, 1] };
+const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50] };
 const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
 
 function line(size: number): Line {

@@ -1,12 +1,30 @@
 import type { Row } from '../harness/row.js';
+import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
+import { growth } from './growth.js';
+import { latency } from './latency.js';
+import { memory } from './memory.js';
+import { rest } from './rest.js';
 import { signedFrames } from './signed_frames.js';
 import { starkIngest } from './stark_ingest.js';
+import { ticks } from './ticks.js';
 import { unsignedFrames } from './unsigned_frames.js';
 
 /** All rows, in the order in which they are run and shown. */
-export const ROWS: readonly Row[] = [evmIngest, starkIngest, signedFrames, unsignedFrames, fanOut];
+export const ROWS: readonly Row[] = [
+  evmIngest,
+  starkIngest,
+  signedFrames,
+  unsignedFrames,
+  fanOut,
+  latency,
+  ticks,
+  distinctSets,
+  rest,
+  memory,
+  growth,
+];
 
 /** @throws RangeError when there is no row of that name. */
 export function rowByName(name: string): Row {

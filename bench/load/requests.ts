@@ -1,0 +1,84 @@
+import { connect } from 'node:net';
+import { TOKEN } from './catalogue.js';
+
+/** What a time of requests came to. */
+export interface RequestCount {
+  readonly requests: number;
+  /** From a request's last byte out to its answer's last byte in, in ms. */
+  readonly delaysMs: readonly number[];
+}
+
+/** Asks for one path over and over, each of the connections as soon as it has its answer, for a while. */
+export async function requestFor(
+  port: number,
+  path: string,
+  connections: number,
+  durationMs: number,
+): Promise<RequestCount> {
+  const endMs = performance.now() + durationMs;
+  const delaysMs: number[] = [];
+  await Promise.all(Array.from({ length: connections }, () => keepAsking(port, path, endMs, delaysMs)));
+  return { requests: delaysMs.length, delaysMs };
+}
+
+/** The body of one answer. @throws Error for any status but 200. */
+export async function fetchBody(port: number, path: string): Promise<string> {
+  const headers = { Authorization: `Basic ${TOKEN}` };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
+  return body;
+}
+
+const READ_BUFFER = Buffer.allocUnsafeSlow(512 * 1024);
+
+function keepAsking(port: number, path: string, endMs: number, delaysMs: number[]): Promise<void> {
+  const request = Buffer.from(
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`,
+  );
+  return new Promise((resolve, reject) => {
+    let sentMs = 0;
+    /** Bytes of the body that are still to come; `undefined` before the end of the head. */
+    let bytesLeft: number | undefined;
+    let head = '';
+    const ask = () => {
+      bytesLeft = undefined;
+      head = '';
+      sentMs = performance.now();
+      socket.write(request);
+    };
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        buffer: READ_BUFFER,
+        callback(length, buffer) {
+          if (bytesLeft === undefined) {
+            head += (buffer as Buffer).toString('latin1', 0, length);
+            const end = head.indexOf('\r\n\r\n');
+            if (end < 0) return true;
+            const body = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+            if (!head.startsWith('HTTP/1.1 200') || Number.isNaN(body)) {
+              reject(new Error(`${path}: ${head.slice(0, end)}`));
+              socket.destroy();
+              return false;
+            }
+            bytesLeft = body - (head.length - end - 4);
+          } else {
+            bytesLeft -= length;
+          }
+          if (bytesLeft > 0) return true;
+          const nowMs = performance.now();
+          delaysMs.push(nowMs - sentMs);
+          if (nowMs < endMs) ask();
+          else socket.destroy();
+          return true;
+        },
+      },
+    });
+    socket.once('connect', ask);
+    socket.once('error', reject);
+    socket.once('close', resolve);
+  });
+}

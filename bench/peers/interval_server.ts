@@ -1,0 +1,44 @@
+import { createRequire } from 'node:module';
+import { eip191 } from '../../src/crypto/evm.js';
+import { publisherKeys } from '../load/catalogue.js';
+import { serve, webSockets } from './web_sockets.js';
+
+/**
+ * `interval_server.js`: the fixed channels as they are first written: a `setInterval` each, which publishes a frame with
+ * the time in it. For every message that it receives it recovers one signature, as the service has to.
+ */
+const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
+const digest = eip191(Buffer.alloc(32, 1));
+const { signature, recid } = native.ecdsaSign(digest, publisherKeys('evm', 0).secretKey);
+
+const app = webSockets.App();
+const options = { idleTimeout: 960, maxPayloadLength: 1024 * 1024 };
+app.ws<{ topic: string }>('/ws', {
+  ...options,
+  upgrade(res, req, context) {
+    res.upgrade({ topic: req.getQuery('channel')! }, req.getHeader('sec-websocket-key'), '', '', context);
+  },
+  message(ws, message) {
+    ws.send(message, false);
+    ws.subscribe(ws.getUserData().topic);
+  },
+});
+app.ws('/evm/publish', {
+  ...options,
+  message: () => {
+    native.ecdsaRecover(signature, recid, digest, false);
+  },
+});
+await serve(app);
+for (const [channel, intervalMs] of Object.entries({
+  '10ms': 10,
+  '20ms': 20,
+  '50ms': 50,
+  '100ms': 100,
+  '500ms': 500,
+  '1s': 1000,
+}))
+  setInterval(() => {
+    const ts = Math.round((performance.timeOrigin + performance.now()) * 1e6);
+    app.publish(channel, `{"type":"unsigned","tax":1,"ts":${ts},"a":[{"id":0,"v":"100"}]}`, false);
+  }, intervalMs);

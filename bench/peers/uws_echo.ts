@@ -1,0 +1,30 @@
+import { serve, webSockets } from './web_sockets.js';
+
+/**
+ * `uws_echo.js FRAME`: for every message on `/evm/publish` publishes a frame to all connections of `/ws`, with
+ * uWebSockets.js and nothing else: what it costs when nothing is read, verified or encoded. `/echo` sends it back.
+ */
+const [frame = ''] = process.argv.slice(2);
+const bytes = Buffer.from(frame);
+const app = webSockets.App();
+const options = { idleTimeout: 960, maxPayloadLength: 1024 * 1024 };
+app.ws('/ws', {
+  ...options,
+  message(ws, message) {
+    ws.send(message, false);
+    ws.subscribe('all');
+  },
+});
+app.ws('/evm/publish', {
+  ...options,
+  message() {
+    app.publish('all', bytes, false);
+  },
+});
+app.ws('/echo', {
+  ...options,
+  message(ws) {
+    ws.send(bytes, false);
+  },
+});
+await serve(app);

@@ -1,0 +1,139 @@
+import type { Line, Measurement, Plot, Row, Scale, Source } from '../harness/row.js';
+import { measureIngest } from '../load/ingest.js';
+import { startPricedService } from '../load/priced_service.js';
+import { openStreams, pause } from '../load/streams.js';
+import { measureUsage } from '../load/usage.js';
+
+type Dimension = 'assets' | 'subscribers' | 'publishers per asset';
+
+const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]>>>> = {
+  full: {
+    assets: [10, 100, 1_000, 10_000],
+    subscribers: [10, 100, 1_000, 10_000],
+    'publishers per asset': [1, 5, 20, 50],
+  },
+  smoke: { assets: [10, 20], subscribers: [4], 'publishers per asset': [2] },
+};
+const UPDATES: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 100 };
+const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 210 };
+const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
+/** A unit of work may cost this much more at the largest size than at the one where it is cheapest. */
+const UNIT_COST_RATIO_MAX = 1.5;
+
+const UNIT_OF: Readonly<Record<Dimension, string>> = {
+  assets: 'µs an update',
+  subscribers: 'µs a frame',
+  'publishers per asset': 'µs an update',
+};
+
+export const growth: Row = {
+  name: 'growth',
+  title: 'Cost growth: CPU time of the service by unit of work',
+  method:
+    'Assets: accepted updates, 50 a message, of a catalogue of so many. Subscribers: unsigned frames of 10 assets ' +
+    'delivered at 100 ms to so many connections. Publishers: accepted updates of 20 assets that so many publish, each ' +
+    'of which makes a median of all. A unit of work at the largest size must cost at most 1.5 times what it costs at the ' +
+    'cheapest of the smaller ones: at the smallest, what the service does anyway weighs most.',
+  rounds: 2,
+  variants: {
+    assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),
+    subscribers: (scale) => measureEach(scale, 'subscribers', (count) => costOfFrame(scale, count)),
+    'publishers per asset': (scale) =>
+      measureEach(scale, 'publishers per asset', (publishers) => costOfUpdate(scale, 20, publishers, 20)),
+  },
+  lines: (scale) => (Object.keys(UNIT_OF) as Dimension[]).flatMap((dimension) => linesOf(scale, dimension)),
+  plots: (scale) => (Object.keys(UNIT_OF) as Dimension[]).map((dimension) => plotOf(scale, dimension)),
+};
+
+function source(dimension: Dimension, size: number): Source {
+  return { variant: dimension, figure: `${size.toLocaleString('en-US')} ${dimension}` };
+}
+
+/** The least cost among all sizes but the largest, where there are others. */
+function cheapest(dimension: Dimension): Source {
+  return { variant: dimension, figure: 'cheapest of the smaller sizes' };
+}
+
+function linesOf(scale: Scale, dimension: Dimension): Line[] {
+  const sizes = SIZES[scale][dimension];
+  return sizes.map((size, i) => ({
+    name: source(dimension, size).figure,
+    unit: UNIT_OF[dimension],
+    ours: source(dimension, size),
+    peers:
+      i < sizes.length - 1
+        ? []
+        : [
+            {
+              name: 'the cheapest of the smaller sizes',
+              source: cheapest(dimension),
+              ratio: { atMost: UNIT_COST_RATIO_MAX },
+            },
+          ],
+  }));
+}
+
+function plotOf(scale: Scale, dimension: Dimension): Plot {
+  return {
+    name: `Growth by ${dimension}`,
+    xLabel: dimension,
+    yLabel: UNIT_OF[dimension],
+    curves: [
+      {
+        name: 'CPU time of the service',
+        points: SIZES[scale][dimension].map((size) => ({ x: size, source: source(dimension, size) })),
+      },
+    ],
+  };
+}
+
+async function measureEach(
+  scale: Scale,
+  dimension: Dimension,
+  costMicros: (size: number) => Promise<number>,
+): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  for (const size of SIZES[scale][dimension])
+    figures[source(dimension, size).figure] = await costMicros(size);
+  figures[cheapest(dimension).figure] = Math.min(
+    ...Object.values(figures).slice(0, Math.max(1, SIZES[scale][dimension].length - 1)),
+  );
+  return { figures };
+}
+
+async function costOfUpdate(
+  scale: Scale,
+  assets: number,
+  publishers: number,
+  updatesPerMessage: number,
+): Promise<number> {
+  const usage = await measureIngest({
+    signatureType: 'evm',
+    assets,
+    publishers,
+    updatesPerMessage: Math.min(updatesPerMessage, assets),
+    updates: UPDATES[scale],
+    // Every asset has a price of each publisher before anything is measured.
+    warmUpUpdates: Math.max(UPDATES[scale] / 2, assets * publishers),
+  });
+  return 1e6 / usage.updatesPerCpuSecond;
+}
+
+async function costOfFrame(scale: Scale, subscribers: number): Promise<number> {
+  const { service } = await startPricedService({ assets: 10, clockPeriod: '60s' });
+  const streams = await openStreams({
+    port: service.port,
+    query: 'channel=100ms',
+    count: subscribers,
+    assetsOf: () => Array.from({ length: 10 }, (_, asset) => asset),
+  });
+  await pause(SETTLE_MS[scale]);
+  const framesBefore = streams.frames;
+  const end = measureUsage(service);
+  await pause(SUBSCRIBERS_MEASURE_MS[scale]);
+  const frames = streams.frames - framesBefore;
+  const { serverCpuSeconds } = end();
+  streams.close();
+  await service.stop();
+  return (serverCpuSeconds * 1e6) / frames;
+}

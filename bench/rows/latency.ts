@@ -1,0 +1,159 @@
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { percentile } from '../harness/statistics.js';
+import { TOKEN } from '../load/catalogue.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { startPricedService } from '../load/priced_service.js';
+import { type ServerProcess, startPeer } from '../load/server_process.js';
+import { openStreams, pause } from '../load/streams.js';
+import { unsignedFrame } from '../load/unsigned_frame.js';
+import { publishMessage, Updates } from '../load/updates.js';
+
+const INTERVAL_MS = 5;
+const WARM_UP_INTERVAL_MS = 1;
+const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
+const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 500, smoke: 2 };
+const SUBSCRIBERS = [10, 100] as const;
+const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
+
+export const latency: Row = {
+  name: 'latency',
+  title: 'Publish to subscriber, real_time, 200 updates a second',
+  method:
+    'From the moment a publisher hands a signed update to its socket until a subscriber holds the frame, over all updates ' +
+    'and subscribers, on one clock: publisher and subscribers are one process. The peer is uWebSockets.js alone with the ' +
+    'same client: it publishes a ready frame to the subscribers for every message; and the echo to the sender itself.',
+  rounds: 3,
+  variants: {
+    service: measureService,
+    'bare uWS': measurePeer,
+  },
+  lines: () => [
+    ...MESSAGE_TYPES.flatMap((type) => SUBSCRIBERS.map((count) => line(type, count))),
+    {
+      name: 'bare uWS, back to the sender',
+      unit: 'ms p50',
+      ours: { variant: 'bare uWS', figure: 'echo: p50' },
+      peers: [],
+    },
+  ],
+};
+
+function line(type: string, count: number): Line {
+  const figure = `${type}, ${count} subscribers`;
+  const isTarget = count === 10;
+  return {
+    name: figure,
+    unit: 'ms p50',
+    ours: { variant: 'service', figure: `${figure}: p50` },
+    ...(isTarget && { bound: { atMost: 0.5 } }),
+    peers: [
+      {
+        name: 'bare uWS, message to subscribers',
+        source: { variant: 'bare uWS', figure: `${count} subscribers: p50` },
+        ...(isTarget && { ratio: { atMost: 3 } }),
+      },
+      { name: 'bare uWS, back to the sender', source: { variant: 'bare uWS', figure: 'echo: p50' } },
+    ],
+    shown: [
+      { name: 'p99', unit: 'ms', source: { variant: 'service', figure: `${figure}: p99` } },
+      {
+        name: "bare uWS's p99",
+        unit: 'ms',
+        source: { variant: 'bare uWS', figure: `${count} subscribers: p99` },
+      },
+    ],
+  };
+}
+
+async function measureService(scale: Scale): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  const { service, updates } = await startPricedService({ assets: 1, clockPeriod: '60s' });
+  for (const type of MESSAGE_TYPES)
+    for (const count of SUBSCRIBERS) {
+      const delays = await measureDelays(service, scale, `message_type=${type}`, count, updates);
+      addPercentiles(figures, `${type}, ${count} subscribers`, delays);
+    }
+  await service.stop();
+  return { figures };
+}
+
+async function measurePeer(scale: Scale): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  const peer = await startPeer('uws_echo', unsignedFrame(1));
+  for (const count of SUBSCRIBERS) {
+    const delays = await measureDelays(peer, scale, '', count, new Updates('evm'));
+    addPercentiles(figures, `${count} subscribers`, delays);
+  }
+  addPercentiles(figures, 'echo', await measureEcho(peer, scale));
+  await peer.stop();
+  return { figures };
+}
+
+function addPercentiles(figures: Record<string, number>, name: string, delaysMs: readonly number[]): void {
+  figures[`${name}: p50`] = percentile(delaysMs, 50);
+  figures[`${name}: p99`] = percentile(delaysMs, 99);
+}
+
+/**
+ * Sends updates at an interval. An update is out long before the next one is sent, so a frame belongs to the last update.
+ * @returns for every update and subscriber the delay in ms.
+ */
+async function measureDelays(
+  server: ServerProcess,
+  scale: Scale,
+  query: string,
+  subscribers: number,
+  updates: Updates,
+): Promise<number[]> {
+  const messages = makeMessages(updates, MESSAGES[scale] + WARM_UP_MESSAGES[scale]);
+  const delaysMs: number[] = [];
+  let sentMs = 0;
+  const streams = await openStreams({
+    port: server.port,
+    query,
+    count: subscribers,
+    assetsOf: () => [0],
+    onFrame: () => delaysMs.push(performance.now() - sentMs),
+  });
+  const publisher = await openFrameSocket({
+    port: server.port,
+    path: '/evm/publish',
+    token: TOKEN,
+    onFrame: (payload) => {
+      throw new Error(payload.toString());
+    },
+  });
+  for (const [i, message] of messages.entries()) {
+    await pause(i < WARM_UP_MESSAGES[scale] ? WARM_UP_INTERVAL_MS : INTERVAL_MS);
+    if (i === WARM_UP_MESSAGES[scale]) delaysMs.length = 0;
+    sentMs = performance.now();
+    publisher.write(message);
+  }
+  await pause(20 * INTERVAL_MS);
+  publisher.close();
+  streams.close();
+  return delaysMs;
+}
+
+async function measureEcho(server: ServerProcess, scale: Scale): Promise<number[]> {
+  const delaysMs: number[] = [];
+  let sentMs = 0;
+  const socket = await openFrameSocket({
+    port: server.port,
+    path: '/echo',
+    token: TOKEN,
+    onFrame: () => delaysMs.push(performance.now() - sentMs),
+  });
+  for (const message of makeMessages(new Updates('evm'), MESSAGES[scale])) {
+    await pause(INTERVAL_MS);
+    sentMs = performance.now();
+    socket.write(message);
+  }
+  await pause(20 * INTERVAL_MS);
+  socket.close();
+  return delaysMs;
+}
+
+function makeMessages(updates: Updates, count: number): Buffer[] {
+  return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
+}

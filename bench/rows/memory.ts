@@ -1,0 +1,70 @@
+import type { Measurement, Row, Scale } from '../harness/row.js';
+import { startPricedService } from '../load/priced_service.js';
+import { type ServerProcess, startPeer } from '../load/server_process.js';
+import { openStreams, pause } from '../load/streams.js';
+
+const CONNECTIONS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 50 };
+const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 20 };
+const MIB = 2 ** 20;
+
+export const memory: Row = {
+  name: 'memory',
+  title: 'Memory of 10,000 idle subscribers',
+  method:
+    'Anonymous memory of the server before and after 10,000 connections that have subscribed to one asset in real time, ' +
+    'whose price does not change. Bare uWebSockets.js has the same connections subscribed to a topic.',
+  rounds: 2,
+  variants: {
+    service: (scale) =>
+      measure(scale, async () => (await startPricedService({ assets: 10, clockPeriod: '60s' })).service),
+    'bare uWS': (scale) => measure(scale, () => startPeer('uws_publish')),
+  },
+  lines: () => [
+    {
+      name: 'per idle connection',
+      unit: 'bytes',
+      ours: { variant: 'service', figure: 'bytes per connection' },
+      peers: [
+        {
+          name: 'bare uWS',
+          source: { variant: 'bare uWS', figure: 'bytes per connection' },
+          ratio: { atMost: 1.5 },
+        },
+      ],
+    },
+    {
+      name: 'whole process with 10,000',
+      unit: 'MiB',
+      ours: { variant: 'service', figure: 'MiB' },
+      peers: [{ name: 'bare uWS', source: { variant: 'bare uWS', figure: 'MiB' } }],
+      shown: [
+        { name: 'before', unit: 'MiB', source: { variant: 'service', figure: 'MiB before' } },
+        { name: "bare uWS's before", unit: 'MiB', source: { variant: 'bare uWS', figure: 'MiB before' } },
+      ],
+    },
+  ],
+};
+
+async function measure(scale: Scale, start: () => Promise<ServerProcess>): Promise<Measurement> {
+  const server = await start();
+  await pause(SETTLE_MS[scale]);
+  const before = server.anonymousBytes();
+  const streams = await openStreams({
+    port: server.port,
+    query: 'channel=real_time',
+    count: CONNECTIONS[scale],
+    assetsOf: () => [0],
+  });
+  await pause(SETTLE_MS[scale]);
+  const after = server.anonymousBytes();
+  if (streams.closed > 0) throw new Error(`${streams.closed} connections were closed`);
+  streams.close();
+  await server.stop();
+  return {
+    figures: {
+      'bytes per connection': (after - before) / CONNECTIONS[scale],
+      'MiB before': before / MIB,
+      MiB: after / MIB,
+    },
+  };
+}

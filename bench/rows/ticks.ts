@@ -1,0 +1,171 @@
+import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { percentile } from '../harness/statistics.js';
+import { clientFrame } from '../load/frame_socket.js';
+import { startPricedService } from '../load/priced_service.js';
+import { openPublisher } from '../load/publishers.js';
+import { type ServerProcess, startPeer } from '../load/server_process.js';
+import { openStreams, pause } from '../load/streams.js';
+import { publishMessage, Updates } from '../load/updates.js';
+import { measureUsage } from '../load/usage.js';
+
+const ASSETS = 10;
+const UPDATES_PER_SECOND = 1_000;
+const SUBSCRIBERS: Readonly<Record<Scale, number>> = { full: 100, smoke: 2 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 150 };
+const CHANNELS = Object.entries(CHANNEL_INTERVALS_MS).flatMap(([channel, intervalMs]) =>
+  intervalMs === undefined ? [] : [[channel, intervalMs] as const],
+);
+
+export const ticks: Row = {
+  name: 'ticks',
+  title: 'Ticks of every fixed channel with 100 subscribers each, while 1,000 updates a second are verified',
+  method:
+    'Read off the `ts` of the frames on one connection a channel: how many of the wall-clock multiples of the interval ' +
+    'there was a frame for, and how late it was made. Arrival is when the client read it, which the client is late for ' +
+    'too. The peer has a `setInterval` a channel, and verifies as many signatures.',
+  rounds: 2,
+  variants: {
+    service: async (scale) => {
+      const { service, updates } = await startPricedService({ assets: ASSETS });
+      return measure(service, scale, updates);
+    },
+    setInterval: async (scale) => measure(await startPeer('interval_server'), scale, new Updates('evm')),
+  },
+  lines: (scale) => [
+    ...channels(scale).flatMap(([channel]) => lines(channel)),
+    { name: 'server', unit: 'cores', ours: { variant: 'service', figure: 'server cores' }, peers: [] },
+    {
+      name: 'server waiting for a core that others held',
+      unit: 'of the time',
+      ours: { variant: 'service', figure: 'server waiting' },
+      peers: [{ name: 'setInterval', source: { variant: 'setInterval', figure: 'server waiting' } }],
+    },
+    { name: 'client', unit: 'cores', ours: { variant: 'service', figure: 'client cores' }, peers: [] },
+  ],
+};
+
+function lines(channel: string): Line[] {
+  const figure = (name: string) => ({ variant: 'service', figure: `${channel}: ${name}` });
+  const peers = (name: string) => [
+    { name: 'setInterval', source: { variant: 'setInterval', figure: `${channel}: ${name}` } },
+  ];
+  return [
+    {
+      name: `${channel}: ticks sent`,
+      unit: 'of all',
+      ours: figure('sent'),
+      bound: { atLeast: 0.99 },
+      peers: peers('sent'),
+    },
+    {
+      name: `${channel}: late p99`,
+      unit: 'ms',
+      ours: figure('late p99'),
+      bound: { atMost: 2 },
+      peers: peers('late p99'),
+      shown: [
+        { name: 'p50', unit: 'ms', source: figure('late p50') },
+        { name: 'arrival p99', unit: 'ms', source: figure('arrival p99') },
+      ],
+    },
+  ];
+}
+
+/** One tick that a frame was sent for. */
+interface Tick {
+  /** Since 1970, by the frame's `ts` and by the client's clock, in ms. */
+  readonly madeMs: number;
+  readonly arrivedMs: number;
+}
+
+async function measure(server: ServerProcess, scale: Scale, updates: Updates): Promise<Measurement> {
+  const ticksByChannel = new Map<string, Tick[]>();
+  const streams = await Promise.all(
+    channels(scale).map(([channel]) => {
+      const those: Tick[] = [];
+      ticksByChannel.set(channel, those);
+      return openStreams({
+        port: server.port,
+        query: `channel=${channel}`,
+        count: SUBSCRIBERS[scale],
+        assetsOf: () => Array.from({ length: ASSETS }, (_, asset) => asset),
+        onFrame(payload, connection) {
+          if (connection === 0) those.push({ madeMs: madeMsOf(payload), arrivedMs: wallClockMs() });
+        },
+      });
+    }),
+  );
+  const publishing = publish(server, updates, MEASURE_MS[scale] + 2 * MARGIN_MS);
+  await pause(MARGIN_MS);
+  const fromMs = wallClockMs();
+  const end = measureUsage(server);
+  await pause(MEASURE_MS[scale]);
+  const { serverShare, clientShare, serverWaitShare } = end();
+  const toMs = wallClockMs();
+  await publishing;
+  for (const each of streams) each.close();
+  await server.stop();
+  const figures: Record<string, number> = {
+    'server cores': serverShare,
+    'server waiting': serverWaitShare,
+    'client cores': clientShare,
+  };
+  for (const [channel, intervalMs] of channels(scale))
+    addFigures(figures, channel, intervalMs, ticksByChannel.get(channel)!, fromMs, toMs);
+  return { figures };
+}
+
+/** Around what is measured, so that a frame which is late is not a frame which is missing. */
+const MARGIN_MS = 300;
+
+function addFigures(
+  figures: Record<string, number>,
+  channel: string,
+  intervalMs: number,
+  those: readonly Tick[],
+  fromMs: number,
+  toMs: number,
+): void {
+  const boundaryOf = ({ madeMs }: Tick) => Math.floor(madeMs / intervalMs) * intervalMs;
+  const firstMs = Math.ceil(fromMs / intervalMs) * intervalMs;
+  const measured = those.filter((tick) => boundaryOf(tick) >= firstMs && boundaryOf(tick) < toMs);
+  const due = Math.ceil((toMs - firstMs) / intervalMs);
+  const late = measured.map((tick) => tick.madeMs - boundaryOf(tick));
+  figures[`${channel}: sent`] = new Set(measured.map(boundaryOf)).size / due;
+  figures[`${channel}: late p50`] = percentile(late, 50);
+  figures[`${channel}: late p99`] = percentile(late, 99);
+  figures[`${channel}: arrival p99`] = percentile(
+    measured.map((tick) => tick.arrivedMs - boundaryOf(tick)),
+    99,
+  );
+}
+
+/** Sends single updates, 10 in every 10 ms. */
+async function publish(server: ServerProcess, updates: Updates, durationMs: number): Promise<void> {
+  const publisher = await openPublisher(server.port, 'evm');
+  const startMs = performance.now();
+  let sent = 0;
+  for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs = performance.now() - startMs) {
+    for (; sent < (elapsedMs / 1000) * UPDATES_PER_SECOND; sent++)
+      publisher.write(clientFrame(publishMessage([updates.update(0, sent % ASSETS).text])));
+    await pause(10);
+  }
+  publisher.close();
+}
+
+function channels(scale: Scale): readonly (readonly [string, number])[] {
+  return scale === 'full' ? CHANNELS : CHANNELS.slice(0, 2);
+}
+
+/** To the microsecond, which a double holds. */
+function madeMsOf(payload: Buffer): number {
+  const text = payload.toString('latin1', 0, HEAD_BYTES_MAX);
+  return Number(/"ts":(\d+)\d{3}\b/.exec(text)![1]) / 1000;
+}
+
+const HEAD_BYTES_MAX = 80;
+
+function wallClockMs(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,78 @@
+import { test } from 'tap';
+import { judge } from '../../bench/harness/outcome.js';
+import { sumUpProfiles } from '../../bench/harness/profile.js';
+import type { Measurement, Row } from '../../bench/harness/row.js';
+import { median, percentile } from '../../bench/harness/statistics.js';
+
+const row: Row = {
+  name: 'sample',
+  title: 'Sample',
+  method: 'None.',
+  rounds: 3,
+  variants: {},
+  lines: () => [
+    {
+      name: 'rate',
+      unit: 'things/s',
+      ours: { variant: 'ours', figure: 'rate' },
+      bound: { atLeast: 10 },
+      peers: [{ name: 'peer', source: { variant: 'peer', figure: 'rate' }, ratio: { atMost: 3 } }],
+    },
+  ],
+};
+
+test('a row is judged by the medians of its rounds', async (t) => {
+  const outcome = judge(row, 'full', { ours: rates(11, 1_000, 12), peer: rates(4, 4, 0) });
+  t.match(outcome.lines[0], { ours: 12, reached: true, peers: [{ value: 4, ratio: 3, reached: true }] });
+  t.ok(outcome.reached);
+});
+
+test('one bound that does not hold is a row that misses', async (t) => {
+  t.notOk(judge(row, 'full', { ours: rates(9), peer: rates(9) }).reached, 'the bound of ours');
+  t.notOk(judge(row, 'full', { ours: rates(31), peer: rates(10) }).reached, 'the bound of the ratio');
+});
+
+test('variants that made other bytes are a row that misses', async (t) => {
+  const outcome = judge(row, 'full', { ours: rates(12, 12), peer: withHash(rates(12), 'other') });
+  t.ok(outcome.reached, 'one hash alone is compared with nothing');
+  const differing = judge(row, 'full', {
+    ours: withHash(rates(12), 'one'),
+    peer: withHash(rates(12), 'other'),
+  });
+  t.same(differing.differingHashes, ['frame']);
+  t.notOk(differing.reached);
+});
+
+test('medians and percentiles', async (t) => {
+  t.equal(median([3, 1, 2]), 2);
+  t.equal(median([4, 1, 3, 2]), 2.5);
+  t.equal(percentile([5, 1, 4, 2, 3], 50), 3);
+  t.equal(percentile([1, 2, 3, 4], 99), 4);
+  t.ok(Number.isNaN(percentile([], 50)));
+});
+
+test('a profile is summed up by function, without the time in which nothing ran', async (t) => {
+  const dir = t.testdir({
+    'one.cpuprofile': JSON.stringify({
+      nodes: [
+        { id: 1, callFrame: { functionName: '(idle)', url: '', lineNumber: -1 } },
+        { id: 2, callFrame: { functionName: 'sign', url: 'file:///x/dist/src/signer.js', lineNumber: 9 } },
+        { id: 3, callFrame: { functionName: '', url: '', lineNumber: -1 } },
+      ],
+      samples: [1, 2, 3, 2],
+      timeDeltas: [500, 100, 50, 50],
+    }),
+  });
+  t.same(sumUpProfiles(dir), [
+    { name: 'sign', place: 'src/signer.js:10', part: 0.75 },
+    { name: '(anonymous)', place: '', part: 0.25 },
+  ]);
+});
+
+function rates(...values: number[]): Measurement[] {
+  return values.map((rate) => ({ figures: { rate } }));
+}
+
+function withHash(measurements: readonly Measurement[], frame: string): Measurement[] {
+  return measurements.map((measurement) => ({ ...measurement, hashes: { frame } }));
+}

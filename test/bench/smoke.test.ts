@@ -1,0 +1,49 @@
+import { test } from 'tap';
+import { rowMarkdown } from '../../bench/harness/markdown.js';
+import { judge } from '../../bench/harness/outcome.js';
+import { plotSvg } from '../../bench/harness/plot.js';
+import { runRounds } from '../../bench/harness/rounds.js';
+import type { Measurement, Row } from '../../bench/harness/row.js';
+import { ROWS, rowByName } from '../../bench/rows/index.js';
+
+// The least of every row, to see that it runs and that its figures are all there. How large they are says nothing: the
+// other tests run at the same time, and so do the rows among themselves.
+
+const AT_ONCE_MAX = 3;
+// Each run removes its folder when its process ends, and here that is one process for all.
+process.setMaxListeners(50);
+
+test('every row measures what its table shows', { skip: needsLinux(), timeout: 100_000 }, async (t) => {
+  const waiting = ROWS.flatMap((row) => Object.keys(row.variants).map((variant) => ({ row, variant })));
+  const measured = new Map<Row, Record<string, Measurement[]>>(ROWS.map((row) => [row, {}]));
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      measured.get(next.row)![next.variant] = [await next.row.variants[next.variant]!('smoke')];
+  };
+  await Promise.all(Array.from({ length: AT_ONCE_MAX }, work));
+  for (const [row, measurements] of measured) {
+    const outcome = judge(row, 'smoke', measurements);
+    t.same(outcome.differingHashes, [], `${row.name}: ours and the peers make the same bytes`);
+    t.equal(outcome.lines.length, row.lines('smoke').length, `${row.name}: there are figures`);
+    t.match(rowMarkdown(outcome).join('\n'), row.title, `${row.name}: there is a table`);
+    for (const plot of row.plots?.('smoke') ?? [])
+      t.match(plotSvg(plot, outcome.rounds), '</svg>', `${row.name}: ${plot.name}`);
+  }
+});
+
+test('a round runs in a process of its own, in turns', { timeout: 60_000 }, async (t) => {
+  const runs: string[] = [];
+  const row = { ...rowByName('signed-frames'), rounds: 1 };
+  const measured = await runRounds(row, 'smoke', (variant) => runs.push(variant));
+  t.same(runs, Object.keys(row.variants));
+  t.equal(judge(row, 'smoke', measured).lines.length, row.lines('smoke').length);
+});
+
+test('a row that is not there is named', async (t) => {
+  t.throws(() => rowByName('fan-in'), { message: /no row "fan-in": there are evm-ingest, / });
+});
+
+/** CPU time and memory of the servers are read from `/proc`. */
+function needsLinux(): string | false {
+  return process.platform === 'linux' ? false : 'load runs read /proc';
+}
