@@ -1,3 +1,4 @@
+import { Admission } from './admission.js';
 import { AssetBook } from './aggregate/book.js';
 import { Triggers } from './aggregate/triggers.js';
 import type { Catalogue } from './catalogue.js';
@@ -7,7 +8,7 @@ import { type Candidate, Gate, type IngestWindow, type PublishRights } from './i
 import { readPublishMessage } from './ingest/message.js';
 import type { Asset, Publisher, SignatureType } from './model/asset.js';
 import type { PublisherPrice, SignedAggregate } from './model/records.js';
-import type { Clock, TimeNs } from './model/time.js';
+import { type Clock, secondOf, type TimeNs } from './model/time.js';
 import type { AggregateSigner } from './signer.js';
 import { SigningQueue } from './signing.js';
 import type { Store } from './store/store.js';
@@ -25,6 +26,8 @@ export interface PipelineOptions {
   readonly stream: StreamEngine;
   readonly store: Pick<Store, 'append' | 'ended' | 'putInput' | 'latest' | 'inputs'>;
   readonly updatesPerMessageMax: number;
+  /** Per session. */
+  readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Told of aggregates that could not be signed. */
   readonly onSigningFailed: (count: number, error: unknown) => void;
@@ -51,9 +54,6 @@ export type PublishOutcome =
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
-/** Updates that may wait for their verdict, about a second of work for one core; past it they are refused. */
-const UPDATES_WAITING_MAX = 20_000;
-
 /**
  * The whole way of a price:
  *
@@ -65,6 +65,7 @@ const UPDATES_WAITING_MAX = 20_000;
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #gate: Gate;
+  readonly #admission: Admission;
   readonly #books: AssetBook[];
   readonly #signing: SigningQueue;
   /** By asset index; `undefined` while the asset has no live price. */
@@ -79,6 +80,7 @@ export class Pipeline {
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
+    this.#admission = new Admission(this.#gate, options.badSignaturesPerSecondMax);
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
@@ -154,26 +156,22 @@ export class Pipeline {
 
   /** Takes one message of a publisher. Answers at once where no signature had to wait for another thread. */
   publish(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
-    const { pool, counters, updatesPerMessageMax } = this.#options;
+    const { pool, counters, clock, updatesPerMessageMax } = this.#options;
     counters.publishMessages++;
     const message = readPublishMessage(text, updatesPerMessageMax);
     if (!message.ok) {
       countRejection(counters, 'unreadable message');
       return message;
     }
-    const rejected = new Map(message.malformed);
-    const candidates: Candidate[] = [];
-    for (const raw of message.updates) {
-      const candidate =
-        this.#updatesWaiting + candidates.length < UPDATES_WAITING_MAX
-          ? this.#gate.admit(raw, session.type, session.rights)
-          : 'overloaded: too many updates wait for verification';
-      if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
-      else candidates.push(candidate);
-    }
+    const { updates, malformed, traceId } = message;
+    const nowSecond = () => secondOf(clock.nowNs());
+    const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, nowSecond());
+    const { candidates } = admitted;
+    const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
+      admitted.settle(refusals, nowSecond());
       const accepted = this.#acceptAll(candidates, refusals, rejected);
-      return { ok: true, traceId: message.traceId, accepted, rejected };
+      return { ok: true, traceId, accepted, rejected };
     };
     const refusals = verifyCandidates(candidates, session.type, pool);
     if (!(refusals instanceof Promise) && session.tail === undefined) return settle(refusals);

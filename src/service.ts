@@ -114,6 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stream,
     store,
     updatesPerMessageMax: config.limits.updatesPerMessage,
+    badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
     counters,
     onSigningFailed: (count, error) => logger.error({ count, err: error }, 'aggregates could not be signed'),
     defer: setImmediate,

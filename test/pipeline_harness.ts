@@ -119,6 +119,7 @@ export class PipelineHarness {
       stream,
       store,
       updatesPerMessageMax: 1000,
+      badSignaturesPerSecondMax: 100,
       counters,
       onSigningFailed: (count, error) => {
         failures.push([count, (error as Error).message]);

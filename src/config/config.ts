@@ -80,6 +80,10 @@ export interface Limits {
   readonly slowConsumerMs: number;
   /** 8 to 960, the bounds of uWebSockets.js. */
   readonly idleTimeoutSeconds: number;
+  /** Over how long many sockets are closed at the end. */
+  readonly drainMs: number;
+  /** Per publisher connection; past it, its updates are refused without a look at their signatures. */
+  readonly badSignaturesPerSecond: number;
 }
 
 /** The configuration of a file in which nothing is wrong. */
@@ -120,6 +124,8 @@ export function toConfig(file: ConfigFile): Config {
       controlMessagesPerSecond: limits.control_messages_per_second,
       slowConsumerMs: Number(limits.slow_consumer / NS_PER_MS),
       idleTimeoutSeconds: Number(limits.idle_timeout / NS_PER_SECOND),
+      drainMs: Number(limits.drain / NS_PER_MS),
+      badSignaturesPerSecond: limits.bad_signatures_per_second,
     },
   };
 }

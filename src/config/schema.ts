@@ -158,6 +158,8 @@ const limits = z.strictObject({
     maxNs: 960n * NS_PER_SECOND,
     stepNs: NS_PER_SECOND,
   }).prefault('60s'),
+  drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
+  bad_signatures_per_second: count(100),
 });
 
 export const fileSchema = z.strictObject({

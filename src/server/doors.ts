@@ -48,7 +48,7 @@ export interface Doors {
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Puts changed tokens and routes in force; closes the sockets of revoked tokens. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
-  /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
+  /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -137,8 +137,8 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       sockets.closeRevoked();
     },
     async drain() {
-      sockets.drain();
       front.stopListening();
+      await sockets.drain(limits.drainMs);
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },
     async close() {

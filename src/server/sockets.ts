@@ -94,9 +94,22 @@ export class SocketRegistry {
       if (!this.#tokens.isValid(token, scope)) socket.close(4401, 'the access token was revoked');
   }
 
-  /** Refuses new sockets from now on and closes the open ones. */
-  drain(): void {
+  /**
+   * Refuses new sockets from now on and closes the open ones: a few at once, many spread over a time, so that not all of
+   * their clients come to another instance in the same moment.
+   */
+  async drain(drainMs: number): Promise<void> {
     this.draining = true;
-    for (const socket of [...this.#sockets.keys()]) socket.close(1001, 'the service is shutting down');
+    const sockets = [...this.#sockets.keys()];
+    const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
+    for (let at = 0; at < sockets.length; at += batchSize) {
+      if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
+      // One that has gone by itself takes no close any more.
+      for (const socket of sockets.slice(at, at + batchSize))
+        socket.close(1001, 'the service is shutting down');
+    }
   }
 }
+
+const BATCH_MIN = 50;
+const BATCH_INTERVAL_MS = 50;

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
+import { type Heart, Heartbeat } from './heartbeat.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import type { RestRequest, RestResponse } from './rest.js';
 import type { OpenSocket, Socket, SocketEvents, SocketPath } from './socket.js';
@@ -21,13 +22,21 @@ interface Data {
   events: SocketEvents | undefined;
 }
 
+/** From `open` on. */
+interface OpenData extends Data {
+  socket: UwsSocket;
+  events: SocketEvents;
+}
+
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #topics = new Topics<UwsSocket>();
+  readonly #heartbeat = new Heartbeat<UwsSocket>(() => performance.now());
 
   constructor(app: TemplatedApp, paths: readonly SocketPath[], decide: DecideUpgrade) {
     this.#app = app;
+    this.#heartbeat.start();
     for (const path of paths) this.#serve(path, decide);
   }
 
@@ -59,17 +68,22 @@ export class WebSockets {
       open: (ws) => {
         const data = ws.getUserData();
         data.socket = new UwsSocket(ws, this.#topics);
+        this.#heartbeat.add(data.socket, path);
         data.events = data.open(data.socket);
       },
       message: (ws, message, isBinary) => {
-        const events = ws.getUserData().events!;
+        const { events, socket } = ws.getUserData() as OpenData;
+        this.#heartbeat.hear(socket);
         if (isBinary) ws.end(1003, 'binary messages are not accepted');
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
+      ping: (ws) => this.#heartbeat.hear(ws.getUserData().socket!),
+      pong: (ws) => this.#heartbeat.hear(ws.getUserData().socket!),
       drain: (ws) => ws.getUserData().events!.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket, events } = ws.getUserData();
+        this.#heartbeat.delete(socket!);
         socket!.closed();
         events!.closed();
       },
@@ -97,7 +111,9 @@ function upgrade(
       return;
     }
     const data: Data = { open: decision, socket: undefined, events: undefined };
-    res.cork(() => res.upgrade(data, key, protocol, extensions, context));
+    // Not inside `cork`: when the decision came late and the socket stayed at its address, the end of `cork` would take the
+    // WebSocket's memory for that of an HTTP response, and now and then close it.
+    res.upgrade(data, key, protocol, extensions, context);
   });
   if (!pending) return;
   res.onAborted(() => {
@@ -105,7 +121,7 @@ function upgrade(
   });
 }
 
-class UwsSocket implements Socket {
+class UwsSocket implements Socket, Heart {
   #topic: number | undefined;
   #open = true;
 
@@ -131,6 +147,10 @@ class UwsSocket implements Socket {
     this.#topic = undefined;
     this.topics.leave(topic, this);
     this.ws.unsubscribe(String(topic));
+  }
+
+  ping(): void {
+    if (this.#open) this.ws.ping();
   }
 
   close(code: number, reason: string): void {

@@ -136,6 +136,8 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.control_messages_per_second', counts],
   ['limits.slow_consumer', { right: [undefined, '1ms', '1h'], wrong: ['0s', '61m', '1500us', 10] }],
   ['limits.idle_timeout', { right: [undefined, '8s', '960s'], wrong: ['7s', '961s', '8500ms', 60] }],
+  ['limits.drain', { right: [undefined, '0s', '1ms', '10m'], wrong: ['11m', '1500us', '-1s', 3] }],
+  ['limits.bad_signatures_per_second', counts],
 ];
 
 for (const [path, { right, wrong }] of cases) {

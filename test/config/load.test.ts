@@ -73,6 +73,8 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     controlMessagesPerSecond: 10,
     slowConsumerMs: 10_000,
     idleTimeoutSeconds: 60,
+    drainMs: 3_000,
+    badSignaturesPerSecond: 100,
   });
 });
 

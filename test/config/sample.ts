@@ -80,6 +80,8 @@ export function sampleFile() {
       control_messages_per_second: 10,
       slow_consumer: '10s',
       idle_timeout: '60s',
+      drain: '3s',
+      bad_signatures_per_second: 100,
     },
   };
 }

@@ -1,0 +1,60 @@
+import { test } from 'tap';
+import { type PriceUpdate, writeExactJson } from '../../src/client/index.js';
+import { publisherSigner, startTestService, TestSocket } from '../service/harness.js';
+import { altered, openPublisher, publish, refusalOf, UNIT } from '../service/publishing.js';
+
+const LIMIT = 20;
+const SYMBOLS = Array.from({ length: 60 }, (_, i) => `ASSET${i}`);
+
+function signed(symbol: string, publisher = 1): PriceUpdate {
+  return publisherSigner(publisher).sign({
+    symbol,
+    price: UNIT,
+    timestampNs: BigInt(Date.now()) * 1_000_000n,
+  });
+}
+
+/** Right in every check that costs nothing: only the curve tells. */
+function forged(symbol: string): PriceUpdate {
+  return altered(signed(symbol), { r: signed(symbol, 2).signed_price.timestamped_signature.signature.r });
+}
+
+test('a flood of bad signatures is answered, counted and throttled, and harms its own connection alone', async (t) => {
+  const service = await startTestService({
+    assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
+    limits: { bad_signatures_per_second: LIMIT },
+  });
+  t.teardown(() => service.stop());
+  const [flood, healthy] = [await openPublisher(service), await openPublisher(service)];
+  t.equal(await refusalOf(flood, signed('ASSET0')), undefined, 'good before');
+  t.match(await publish(flood, [forged('ASSET1')]), { rejected: { ASSET1: /not by publisher_key/ } });
+
+  // All within a second or two of the clock: each grants as many again.
+  const answers = [];
+  for (let i = 0; i < 10; i++) answers.push(await publish(flood, SYMBOLS.map(forged)));
+  const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
+  t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
+  const verified = reasons.filter((reason) => /not by publisher_key/.test(reason)).length;
+  const throttled = reasons.filter((reason) => /too many bad signatures/.test(reason)).length;
+  t.equal(verified + throttled, reasons.length);
+  t.ok(verified >= LIMIT - 1 && verified <= 5 * LIMIT, `${verified} verified, ${throttled} throttled`);
+
+  const { accepted, rejected } = await publish(
+    healthy,
+    SYMBOLS.slice(1).map((symbol) => signed(symbol)),
+  );
+  t.equal(accepted.length, SYMBOLS.length - 1, JSON.stringify(rejected));
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  t.match(metrics, new RegExp(`rejected_total\\{reason="too many bad signatures[^}]*\\} ${throttled}$`, 'm'));
+});
+
+test('a message of the flood costs as little as the gate when none of it is verified', async (t) => {
+  const service = await startTestService({ limits: { bad_signatures_per_second: 1 } });
+  t.teardown(() => service.stop());
+  const socket = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=true`);
+  for (let i = 0; i < 30; i++)
+    socket.send(writeExactJson({ type: 'signed_prices', data: { BTCUSD: forged('BTCUSD') } }));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => socket.nextJson()));
+  const throttled = answers.filter((answer) => JSON.stringify(answer).includes('too many bad'));
+  t.ok(throttled.length >= 26, `${throttled.length} of 30 throttled`);
+});

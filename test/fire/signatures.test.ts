@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import type { PublishOutcome } from '../../src/pipeline.js';
+import { START_NS, sampleAsset } from '../model/sample.js';
+import { newSession, PipelineHarness, testPublisher } from '../pipeline_harness.js';
+import { altered } from '../service/publishing.js';
+
+// The hygiene of signing.md as properties: nothing that is not signed as it should be is accepted, and nothing throws.
+// Each update below is right but for one thing, so that only the check for that thing stands between it and the book.
+
+const ORDERS = {
+  evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
+  stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
+};
+const STARK_MAX = 2n ** 251n;
+const FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
+const LONG_SYMBOL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZA';
+
+const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };
+const PUBLISHERS = {
+  evm: [testPublisher(0), testPublisher(1)],
+  stark: [testPublisher(2, 'stark', { oracleId: 'czowx' }), testPublisher(3, 'stark')],
+};
+/** Has a key of the right form that no curve point has as its x. */
+const OFF_CURVE = testPublisher(4, 'stark');
+const X_OFF_CURVE = 5n;
+
+async function startPipeline(t: Parameters<typeof PipelineHarness.start>[0]): Promise<PipelineHarness> {
+  const offCurve = { ...OFF_CURVE, publisher: { ...OFF_CURVE.publisher, key: bytes(X_OFF_CURVE) } };
+  return PipelineHarness.start(t, {
+    assets: [
+      sampleAsset(),
+      sampleAsset({ index: 1, id: 2, symbol: SYMBOLS.stark, signatureType: 'stark' }),
+      sampleAsset({ index: 2, id: 3, symbol: LONG_SYMBOL, signatureType: 'stark' }),
+      sampleAsset({ index: 3, id: 4, symbol: 'ETHUSD' }),
+    ],
+    publishers: [...PUBLISHERS.evm, ...PUBLISHERS.stark, offCurve],
+  });
+}
+
+/** What each alteration does to a good update; every number in it is random. */
+function alterations(
+  type: SignatureType,
+  other: PriceUpdate,
+): fc.Arbitrary<(good: PriceUpdate) => PriceUpdate> {
+  const n = ORDERS[type];
+  const field = (name: string, change: (value: string) => unknown) =>
+    fc.constant((good: PriceUpdate) => altered(good, { [name]: change(partsOf(good)[name]!) }));
+  const number = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+  const outside = fc.oneof(
+    fc.constantFrom(0n, n, n + 1n, 2n ** 256n - 1n),
+    fc.bigInt({ min: n, max: 2n ** 256n - 1n }),
+  );
+  const bit = (name: string, bits: number) =>
+    fc.nat(bits - 1).map((place) => (good: PriceUpdate) => {
+      const value = BigInt(partsOf(good)[name]!) ^ (1n << BigInt(place));
+      return altered(good, { [name]: name === 'price' ? `${value}` : hex(value) });
+    });
+  const all = [
+    ...['r', 's'].map((name) =>
+      outside.map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
+    ),
+    ...['r', 's', 'msg_hash'].map((name) =>
+      number.map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
+    ),
+    bit('r', 250),
+    bit('s', 250),
+    bit('msg_hash', 250),
+    bit('price', 100),
+    bit('publisher_key', type === 'evm' ? 160 : 250),
+    // Of another update that is right in itself, by another publisher.
+    ...['r', 's', 'msg_hash', 'publisher_key'].map((name) => field(name, () => partsOf(other)[name])),
+    fc.integer({ min: 1, max: 50 }).map((s) => (good: PriceUpdate) => {
+      const timestampNs = BigInt(partsOf(good)['timestamp']!) - BigInt(s) * NS_PER_SECOND;
+      return altered(good, { timestamp: timestampNs });
+    }),
+    ...['r', 's', 'msg_hash', 'publisher_key'].map((name) =>
+      fc
+        .constantFrom('', '0x', '1', '-0x1', '0x-1', '0xg', ' 0x1', '0x1 ', `0x${'1'.repeat(65)}`)
+        .map((text) => (good: PriceUpdate) => altered(good, { [name]: text })),
+    ),
+  ];
+  if (type === 'stark')
+    all.push(
+      ...['r', 'msg_hash'].map((name) =>
+        fc
+          .bigInt({ min: STARK_MAX, max: FIELD_PRIME })
+          .map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
+      ),
+      field('price', (price) => `-${price}`),
+    );
+  else
+    all.push(
+      fc.constant((good: PriceUpdate) => {
+        const { s, v } = partsOf(good);
+        return altered(good, { s: hex(n - BigInt(s!)), v: v === '0x1b' ? '0x1c' : '0x1b' });
+      }),
+      field('v', (v) => (v === '0x1b' ? '0x1c' : '0x1b')),
+      fc
+        .constantFrom('0x2', '0x1d', '0x1a', '0x25', '0x11b', '', '27', undefined)
+        .map((v) => (good: PriceUpdate) => altered(good, { v })),
+    );
+  return fc.oneof(...all);
+}
+
+for (const type of ['evm', 'stark'] as const) {
+  test(`${type}: of updates with one thing wrong none is accepted and none throws`, async (t) => {
+    const harness = await startPipeline(t);
+    const session = newSession(type);
+    const [one, two] = PUBLISHERS[type] as [(typeof PUBLISHERS)['evm'][0], (typeof PUBLISHERS)['evm'][0]];
+    const symbol = SYMBOLS[type];
+    let number = 0n;
+    const sign = (publisher = one): PriceUpdate =>
+      publisher.signer.sign({ symbol, price: 2n ** 64n + ++number, timestampNs: harness.clock.nowNs() });
+    let controls = 0;
+    await fc.assert(
+      fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
+        // Far enough on for bad signatures to be forgiven, so that it is never the throttle that refuses.
+        harness.clock.advance(11n * NS_PER_SECOND);
+        const good = sign();
+        const bad = alter(good);
+        if (JSON.stringify(partsOf(bad)) === JSON.stringify(partsOf(good))) return true;
+        const refused = await harness.pipeline.publish(session, publishMessage('bad', [bad]));
+        if (!isRefused(refused, symbol)) return false;
+        const control = await harness.pipeline.publish(session, publishMessage('good', [good]));
+        if (control.ok && control.accepted.includes(symbol)) controls++;
+        return true;
+      }),
+      { numRuns: type === 'evm' ? 2_000 : 600 },
+    );
+    t.ok(controls > 500, `${controls} good ones beside them were accepted`);
+    t.notOk(harness.counters.updatesRejected.has('too many bad signatures on this connection: not verified'));
+  });
+}
+
+test('stark: s replaced by n - s brings nothing back', async (t) => {
+  const harness = await startPipeline(t);
+  const session = newSession('stark');
+  const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
+  const publish = (update: PriceUpdate) => harness.pipeline.publish(session, publishMessage('t', [update]));
+  const at = (ns: bigint, price: bigint) =>
+    signer.sign({ symbol: SYMBOLS.stark, price, timestampNs: START_NS + ns });
+  const twin = (update: PriceUpdate, ns: bigint) =>
+    altered(update, { s: hex(ORDERS.stark - BigInt(partsOf(update)['s']!)), timestamp: START_NS + ns });
+  const [first, second] = [at(1n, 10n), at(2n, 20n)];
+  t.match(await publish(first), { accepted: [SYMBOLS.stark] });
+  t.ok(isRefused(await publish(twin(first, 1n)), SYMBOLS.stark), 'at the same time');
+  t.match(await publish(second), { accepted: [SYMBOLS.stark] });
+  t.ok(isRefused(await publish(twin(first, 3n)), SYMBOLS.stark), 'with later nanoseconds');
+  t.ok(isRefused(await publish(twin(first, NS_PER_SECOND)), SYMBOLS.stark), 'a second later');
+});
+
+test('stark: a key off the curve and an asset that overflows the field are refused', async (t) => {
+  const harness = await startPipeline(t);
+  const session = newSession('stark');
+  const update = OFF_CURVE.signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS });
+  const offCurve = altered(update, { publisher_key: hex(X_OFF_CURVE) });
+  const refused = await harness.pipeline.publish(session, publishMessage('t', [offCurve]));
+  t.match(refused, { rejected: new Map([[SYMBOLS.stark, /signature/]]) });
+
+  const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
+  const long = Buffer.from(`${LONG_SYMBOL}czowx`).toString('hex');
+  const overflow = altered(signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS }), {
+    asset_id: LONG_SYMBOL,
+    external_asset_id: `0x${long}`,
+  });
+  t.ok(isRefused(await harness.pipeline.publish(session, publishMessage('t', [overflow])), LONG_SYMBOL));
+});
+
+function isRefused(outcome: PublishOutcome, symbol: string): boolean {
+  return outcome.ok && outcome.accepted.length === 0 && outcome.rejected.has(symbol);
+}
+
+/** The fields that the hygiene is about, by their names. */
+function partsOf({ signed_price: signed }: PriceUpdate): Record<string, string | undefined> {
+  const { signature, timestamp, msg_hash } = signed.timestamped_signature;
+  return {
+    ...signature,
+    msg_hash,
+    timestamp: `${timestamp}`,
+    price: signed.price,
+    publisher_key: signed.publisher_key,
+  };
+}
+
+function hex(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+function bytes(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+}

@@ -1,0 +1,53 @@
+import { test } from 'tap';
+import { Heartbeat } from '../../src/server/heartbeat.js';
+import type { SocketPath } from '../../src/server/socket.js';
+
+const READER = { idleTimeoutSeconds: 60, sendsPings: true } as SocketPath;
+const PUBLISHER = { idleTimeoutSeconds: 960, sendsPings: false } as SocketPath;
+
+function recordingHeart() {
+  const calls: string[] = [];
+  return {
+    calls,
+    ping: () => calls.push('ping'),
+    close: (code: number) => calls.push(`close ${code}`),
+  };
+}
+
+test('a reader is pinged once from half of the time on and closed when the time is over', async (t) => {
+  let nowMs = 0;
+  const heartbeat = new Heartbeat(() => nowMs);
+  const heart = recordingHeart();
+  heartbeat.add(heart, READER);
+  for (nowMs = 0; nowMs < 60_000; nowMs += 2_000) heartbeat.beat();
+  t.same(heart.calls, ['ping']);
+  heartbeat.beat();
+  t.same(heart.calls, ['ping', 'close 1008']);
+});
+
+test('who is heard stays, and is pinged anew', async (t) => {
+  let nowMs = 0;
+  const heartbeat = new Heartbeat(() => nowMs);
+  const heart = recordingHeart();
+  heartbeat.add(heart, READER);
+  for (nowMs = 0; nowMs < 200_000; nowMs += 2_000) {
+    heartbeat.beat();
+    if (nowMs % 50_000 === 0) heartbeat.hear(heart);
+  }
+  t.same(heart.calls, ['ping', 'ping', 'ping', 'ping']);
+  heartbeat.delete(heart);
+  nowMs += 100_000;
+  heartbeat.beat();
+  t.equal(heart.calls.length, 4, 'one that is gone is left alone');
+});
+
+test('a publisher is never pinged and has its own time', async (t) => {
+  let nowMs = 0;
+  const heartbeat = new Heartbeat(() => nowMs);
+  const heart = recordingHeart();
+  heartbeat.add(heart, PUBLISHER);
+  for (nowMs = 0; nowMs < 960_000; nowMs += 2_000) heartbeat.beat();
+  t.same(heart.calls, []);
+  heartbeat.beat();
+  t.same(heart.calls, ['close 1008']);
+});
