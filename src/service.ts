@@ -39,7 +39,10 @@ export interface Service {
   readonly evmAddress: string;
   /** Assets of the configuration that have no live price now. */
   staleAssets(): number;
-  /** Puts a changed configuration in force without closing anything that need not. */
+  /**
+   * Puts a changed configuration in force without closing anything that need not.
+   * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
+   */
   reload(config: Config, keys: PrivateKeys): void;
   /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
   stop(): Promise<void>;
@@ -192,11 +195,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));
       if (fixed.length > 0) logger.warn({ sections: fixed }, 'these sections take effect at the next start');
-      inForce = derive(nextConfig, keys, inForce.catalogue);
-      const { catalogue } = inForce;
+      const next = derive(nextConfig, keys, inForce.catalogue);
+      const { catalogue } = next;
+      // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
+      store.reconfigure(storeOptions(next));
+      inForce = next;
       table.resize(catalogue.assets.map(({ id }) => id));
       pipeline.reload(catalogue);
-      store.reconfigure(storeOptions(inForce));
       doors!.reload(nextConfig.tokens, routes());
       stream.reload(catalogue);
     },

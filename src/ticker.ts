@@ -11,7 +11,7 @@ export const TICKER_POSTED = 1;
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #worker: Worker;
-  #stopped = false;
+  #stopping = false;
 
   /** @param onTick called at most once at a time: ticks that come while it runs are one tick after it. */
   constructor(intervalMs: number, onTick: () => void) {
@@ -22,20 +22,21 @@ export class Ticker {
     });
     this.#worker.on('message', () => {
       Atomics.store(this.#shared, TICKER_POSTED, 0);
-      if (!this.#stopped) onTick();
+      if (!this.#stopping) onTick();
     });
   }
 
-  /** Takes effect at once; once it is stopped, none does. */
+  /** Takes effect at once; after {@link stop} it has none, or the thread would go on for ever. */
   setInterval(intervalMs: number): void {
-    if (this.#stopped) return;
+    if (this.#stopping) return;
     if (Atomics.exchange(this.#shared, TICKER_INTERVAL_MS, intervalMs) !== intervalMs)
       Atomics.notify(this.#shared, TICKER_INTERVAL_MS);
   }
 
+  /** Resolves when the thread has ended. A tick that was on its way is dropped. */
   async stop(): Promise<void> {
     this.setInterval(0);
-    this.#stopped = true;
+    this.#stopping = true;
     await new Promise((resolve) => this.#worker.once('exit', resolve));
   }
 }

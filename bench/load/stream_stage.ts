@@ -57,7 +57,6 @@ export function frameByFrame(
     send: onFrame,
     join: () => {},
     leave: () => {},
-    bufferedBytes: () => 0,
     close: () => {},
   };
   const options = { channel: '10ms', messageType, marketStatus: false } as const;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -40,13 +41,16 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(file: string, logger: Logger): Promise<void> {
+  const stopSignal = listenForStop(logger);
   const service = await start(file, logger, false);
   if (service === undefined) return;
   reloadOnSignal(file, logger, service);
-  stopOnSignal(logger, () => service.stop());
+  await stopped(stopSignal);
+  await service.stop();
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
+  const stopSignal = listenForStop(logger);
   const demo = prepareDemo(data, { port, adminPort });
   const service = await start(demo.configFile, logger, true);
   if (service === undefined) return;
@@ -61,18 +65,18 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
   });
   reloadOnSignal(demo.configFile, logger, service);
-  stopOnSignal(logger, async () => {
-    await simulation.stop();
-    await service.stop();
-  });
-  await untilLive(service);
-  process.stdout.write(banner);
+  await untilLive(service, stopSignal);
+  if (!stopSignal.aborted) process.stdout.write(banner);
+  await stopped(stopSignal);
+  await simulation.stop();
+  await service.stop();
 }
 
 /** Whoever pastes the banner's lines is to see prices at once; should the publishers fail, the lines come all the same. */
-async function untilLive(service: Service): Promise<void> {
+async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;
-  while (service.staleAssets() > 0 && Date.now() < endMs) await setTimeout(LIVE_POLL_MS);
+  while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
+    await setTimeout(LIVE_POLL_MS);
 }
 
 const LIVE_MS_MAX = 5_000;
@@ -116,21 +120,29 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
       logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
       return;
     }
-    service.reload(configured.config, configured.keys);
-    logger.info('the configuration was read again');
+    try {
+      service.reload(configured.config, configured.keys);
+      logger.info('the configuration was read again');
+    } catch (error) {
+      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    }
   });
 }
 
-function stopOnSignal(logger: Logger, stop: () => Promise<void>): void {
+/** From now on `SIGTERM` and `SIGINT` ask for a clean stop, also one that comes while the service is still starting. */
+function listenForStop(logger: Logger): AbortSignal {
+  const controller = new AbortController();
   const onSignal = (signal: string) => {
     logger.info({ signal }, 'stopping');
-    stop().catch((error) => {
-      logger.error({ err: error }, 'fault while stopping');
-      process.exitCode = 1;
-    });
+    controller.abort();
   };
   process.once('SIGTERM', onSignal);
   process.once('SIGINT', onSignal);
+  return controller.signal;
+}
+
+async function stopped(stopSignal: AbortSignal): Promise<void> {
+  if (!stopSignal.aborted) await once(stopSignal, 'abort');
 }
 
 function parsePort(text: string): number {

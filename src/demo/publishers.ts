@@ -24,6 +24,8 @@ function main([dataDir, url]: string[]): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   process.once('disconnect', stop);
+  // It may have gone while this program was loading, before there was anybody to be told.
+  if (!process.connected) stop();
 }
 
 /**

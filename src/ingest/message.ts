@@ -1,4 +1,5 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
+import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 
 /** One update of a publish message with its texts as they came; nothing about it is believed yet. */
 export interface RawUpdate {
@@ -29,8 +30,10 @@ export type PublishMessage =
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
-/** How deep `metadata` may nest. It is copied into every answer that shows the update, so it stays a small thing. */
+/** How large `metadata` may be. It is copied into every answer that shows the update, so it stays a small thing. */
 export const METADATA_DEPTH_MAX = 16;
+export const METADATA_VALUES_MAX = 256;
+export const METADATA_LENGTH_MAX = 4_096;
 const TRACE_ID_LENGTH_MAX = 256;
 
 /**
@@ -38,21 +41,36 @@ const TRACE_ID_LENGTH_MAX = 256;
  *
  * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Its digits are quoted first, which
  * costs 0.5 µs a message where a parser that keeps every digit costs five times `JSON.parse`. Messages that the quoting
- * cannot make exact (numbers in `metadata`, a key written with escapes) take that slow parser.
+ * cannot make exact (numbers in `metadata`, a key written with escapes) take that slow parser, and so do those in which
+ * a key may come twice.
  */
 export function readPublishMessage(text: string, updatesMax: number): PublishMessage {
+  const excess = excessOf(text, updatesMax);
+  if (excess !== undefined) return refuse(undefined, excess);
   let message: unknown;
   try {
     message = JSON.parse(text.replace(TIMESTAMP_DIGITS, '$1"$2"'));
   } catch {
-    return { ok: false, traceId: undefined, error: 'the message is not JSON' };
+    return refuse(undefined, 'the message is not JSON');
   }
-  const read = readEnvelope(message, updatesMax, false);
-  if (read !== INEXACT) return read;
+  const keys = countKeys(message);
+  if (keys === undefined) return refuse(undefined, `the message nests deeper than ${DEPTH_MAX}`);
+  if (!mayRepeatKeys(text, keys)) {
+    const read = readEnvelope(message, updatesMax, false);
+    if (read !== INEXACT) return read;
+  }
+  return readExactly(text, updatesMax);
+}
+
+function readExactly(text: string, updatesMax: number): PublishMessage {
+  const excess = exactExcessOf(text);
+  if (excess !== undefined) return refuse(undefined, excess);
+  let message: unknown;
   try {
-    message = parseLossless(text, undefined, { onDuplicateKey: takeLast });
+    message = parseLossless(text, undefined, { onDuplicateKey: refuseDuplicate });
   } catch (error) {
-    return { ok: false, traceId: undefined, error: `the message is not JSON: ${describeParseError(error)}` };
+    const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it nests too deep';
+    return refuse(undefined, `the message is not JSON: ${reason}`);
   }
   return readEnvelope(message, updatesMax, true) as PublishMessage;
 }
@@ -63,8 +81,10 @@ export function readPublishMessage(text: string, updatesMax: number): PublishMes
  */
 const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
 
-/** A key that comes twice means the later one, as to `JSON.parse`. */
-const takeLast = ({ newValue }: { readonly newValue: unknown }): unknown => newValue;
+/** Parsers differ in which of two values a key has, so a key with two is refused; twice the same value harms nobody. */
+function refuseDuplicate({ key }: { readonly key: string }): never {
+  throw new SyntaxError(`the key ${JSON.stringify(key)} comes twice in one object`);
+}
 
 /** What a read answers when a value may have lost digits in `JSON.parse`; never after the parser that keeps them. */
 const INEXACT = Symbol('inexact');
@@ -161,14 +181,28 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
   if (value === undefined) return undefined;
   if (value === null) return 'null';
   if (!isObject(value)) return new Error('metadata is not an object');
-  if (isDeep(value, METADATA_DEPTH_MAX)) return new Error(`metadata nests deeper than ${METADATA_DEPTH_MAX}`);
-  if (exact) return stringifyLossless(value);
-  return mayHaveLostDigits(value) ? INEXACT : JSON.stringify(value);
+  const valuesLeft = spendValues(value, METADATA_VALUES_MAX, METADATA_DEPTH_MAX);
+  if (valuesLeft === 'too deep') return new Error(`metadata nests deeper than ${METADATA_DEPTH_MAX}`);
+  if (valuesLeft < 0) return new Error(`metadata holds more than ${METADATA_VALUES_MAX} values`);
+  if (!exact && mayHaveLostDigits(value)) return INEXACT;
+  const text = exact ? stringifyLossless(value)! : JSON.stringify(value);
+  return text.length <= METADATA_LENGTH_MAX
+    ? text
+    : new Error(`metadata is longer than ${METADATA_LENGTH_MAX} characters`);
 }
 
-function isDeep(value: unknown, depthLeft: number): boolean {
-  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return false;
-  return depthLeft === 0 || Object.values(value).some((inner) => isDeep(inner, depthLeft - 1));
+/** @returns how many of the values are left when those inside `value` are taken away; below 0 as soon as it is known. */
+function spendValues(value: unknown, valuesLeft: number, depthLeft: number): number | 'too deep' {
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return valuesLeft;
+  if (depthLeft === 0) return 'too deep';
+  const inner = Object.values(value);
+  let left = valuesLeft - inner.length;
+  for (let i = 0; i < inner.length && left >= 0; i++) {
+    const rest = spendValues(inner[i], left, depthLeft - 1);
+    if (rest === 'too deep') return rest;
+    left = rest;
+  }
+  return left;
 }
 
 /**
@@ -185,8 +219,4 @@ function mayHaveLostDigits(value: unknown): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
-}
-
-function describeParseError(error: unknown): string {
-  return error instanceof SyntaxError ? error.message.slice(0, 200) : 'it nests too deep';
 }

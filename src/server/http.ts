@@ -22,8 +22,7 @@ export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
     // An upgrade that lacks what RFC 6455 asks for comes here.
     app.any(path, (res, req) => {
       const request = readRequest(res, req);
-      const response = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
-      writeResponse(res, request.method, { ...response, closeConnection: request.hasBody });
+      writeResponse(res, request.method, { ...NO_UPGRADE, closeConnection: request.hasBody });
     });
   }
 }
@@ -34,8 +33,12 @@ const WEBSOCKET_PATHS = ['/ws', '/evm/publish', '/stark/publish'];
 export function readRequest(res: HttpResponse, req: HttpRequest): RestRequest {
   const authorization: string[] = [];
   let hasBody = false;
+  let hosts = 0;
+  let fault: string | undefined;
   req.forEach((name, value) => {
     if (name === 'authorization') authorization.push(value);
+    // RFC 9112, section 3.2: a second Host is refused.
+    else if (name === 'host' && ++hosts > 1) fault = 'the Host header is repeated';
     else if (name === 'content-length') hasBody ||= value !== '0';
     else if (name === 'transfer-encoding') hasBody = true;
   });
@@ -47,11 +50,42 @@ export function readRequest(res: HttpResponse, req: HttpRequest): RestRequest {
     authorization,
     address: Buffer.from(res.getRemoteAddressAsText()).toString(),
     hasBody,
+    ...(fault !== undefined && { fault }),
   };
 }
 
-/** Sends a response whole, within the handler. */
+/** @returns what an upgrade request that uWebSockets.js would take lacks of RFC 6455, section 4.2.1. */
+export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
+  if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return NO_UPGRADE;
+  return req.getHeader('sec-websocket-version') === '13'
+    ? undefined
+    : failure(426, 'Sec-WebSocket-Version is not 13', [['Sec-WebSocket-Version', '13']]);
+}
+
+const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
+
+/**
+ * Sends a response whole, within the handler; one that closes the connection after it.
+ *
+ * uWebSockets.js parses on in the same bytes when a handler has answered, and what it finds behind a refused request may
+ * be a smuggled one: two `Content-Length` headers are enough. While an answer is due it parses nothing and ends a
+ * connection that sends more, so such an answer waits until these bytes are done with.
+ */
 export function writeResponse(res: HttpResponse, method: string, response: RestResponse): void {
+  if (!response.closeConnection) {
+    writeNow(res, method, response);
+    return;
+  }
+  let isOpen = true;
+  res.onAborted(() => {
+    isOpen = false;
+  });
+  setImmediate(() => {
+    if (isOpen) writeNow(res, method, response);
+  });
+}
+
+function writeNow(res: HttpResponse, method: string, response: RestResponse): void {
   const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
   res.cork(() => {
     res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());

@@ -3,7 +3,8 @@ import type { ListenOptions } from './app.js';
 import { createRingMemory, FrameWriter } from './frame_ring.js';
 import type { FrontHost } from './front.js';
 import type { RelayCommand, RelayEvent, RelayReport, RelayStart } from './relay_messages.js';
-import type { Endpoint, OpenSocket, Socket, SocketEvents } from './socket.js';
+import { RemoteSocket } from './remote_socket.js';
+import type { Endpoint, OpenSocket } from './socket.js';
 import { sequenceOf, type Topic, Topics } from './topics.js';
 
 export interface RelayOptions {
@@ -24,6 +25,9 @@ export interface RelayCounters {
   /** Frames that a thread was too far behind to take; its connections get newer ones. */
   relayOverruns: number;
 }
+
+/** How long the end of the service waits for a thread that hangs. */
+const EXIT_MS_MAX = 3_000;
 
 /** A thread that serves sockets, as the main thread sees it: does for them what a local front does for its own. */
 export class Relay {
@@ -98,10 +102,17 @@ export class Relay {
     this.#do({ do: 'stopListening' });
   }
 
-  /** Closes what is open and ends the thread. @returns when it has ended. */
-  exit(): Promise<void> {
+  /** Closes what is open and ends the thread. @returns when it has ended, or hangs and can be waited for no longer. */
+  async exit(): Promise<void> {
     this.#do({ do: 'exit' });
-    return this.#exited;
+    let patience: NodeJS.Timeout | undefined;
+    const hangs = new Promise<void>((resolve) => {
+      patience = setTimeout(resolve, EXIT_MS_MAX);
+    });
+    await Promise.race([this.#exited, hangs]);
+    clearTimeout(patience);
+    // It must not keep the process, and to end it from here, inside native code, would abort the process.
+    this.#worker.unref();
   }
 
   /** The commands of one turn of the event loop travel together. */
@@ -193,58 +204,4 @@ export class Relay {
     this.#sockets.set(id, socket);
     socket.events = open(socket);
   }
-}
-
-/** A socket of a relay, for the service like one of its own thread. */
-class RemoteSocket implements Socket {
-  events!: SocketEvents;
-  #topic: number | undefined;
-  #open = true;
-
-  constructor(
-    readonly id: number,
-    readonly topics: Topics<RemoteSocket>,
-    readonly order: (command: RelayCommand) => void,
-    readonly onEnded: () => void,
-  ) {}
-
-  send(frame: Uint8Array | string): void {
-    if (!this.#open) return;
-
-    const text = typeof frame === 'string' ? frame : asciiText(frame);
-    this.order({ do: 'send', socket: this.id, text });
-  }
-
-  join(topic: number, sequence: number): void {
-    if (!this.#open) return;
-    this.#topic = topic;
-    this.topics.join(topic, this, sequence);
-    this.order({ do: 'join', socket: this.id, topic, sequence });
-  }
-
-  leave(topic: number): void {
-    if (!this.#open || this.#topic !== topic) return;
-    this.#topic = undefined;
-    this.topics.leave(topic, this);
-    this.order({ do: 'leave', socket: this.id, topic });
-  }
-
-  /** It counts as closed at once, as on the thread of its own. */
-  close(code: number, reason: string): void {
-    if (!this.#open) return;
-    this.order({ do: 'close', socket: this.id, code, reason });
-    this.ended();
-  }
-
-  ended(): void {
-    this.#open = false;
-    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
-    this.onEnded();
-    this.events.closed();
-  }
-}
-
-/** Frames are ASCII. */
-function asciiText({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }

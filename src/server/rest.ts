@@ -16,6 +16,10 @@ export interface RestRequest {
   readonly address: string;
   /** Whether it announces a body. */
   readonly hasBody: boolean;
+  /** What is wrong with its headers. */
+  readonly fault?: string;
+  /** What to answer a request for a WebSocket that lacks something for one. */
+  readonly upgradeFault?: RestResponse;
 }
 
 export interface RestResponse {
@@ -43,6 +47,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
   return (request) => {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
+    if (request.fault !== undefined) return failure(400, request.fault);
     const route = routes().get(request.path);
     if (route === undefined) return failure(404, 'no such path');
     if (request.method.toUpperCase() !== 'GET')

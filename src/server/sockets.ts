@@ -42,8 +42,10 @@ export class SocketRegistry {
   decide({ scope, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
+    if (request.fault !== undefined) return failure(400, request.fault);
     const token = this.#tokens.authorize(request.authorization, scope);
     if ('status' in token) return denied(token);
+    if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
-import { readRequest, writeResponse } from './http.js';
+import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import type { RestRequest, RestResponse } from './rest.js';
 import type { OpenSocket, Socket, SocketEvents, SocketPath } from './socket.js';
 import { sequenceOf, Topics } from './topics.js';
@@ -83,7 +83,8 @@ function upgrade(
   context: us_socket_context_t,
   decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
 ): void {
-  const request = readRequest(res, req);
+  const upgradeFault = upgradeFaultOf(req);
+  const request = { ...readRequest(res, req), ...(upgradeFault && { upgradeFault }) };
   const key = req.getHeader('sec-websocket-key');
   const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');

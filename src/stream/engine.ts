@@ -32,6 +32,8 @@ export interface StreamCounters extends DeliveryCounters {
 }
 
 const BAD_MESSAGES_MAX = 10;
+const FLOOD_LENGTH_MAX = 1_024;
+const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
 /** How often readers that do not read are looked at. */
 const LAG_CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
@@ -122,8 +124,10 @@ export class StreamEngine {
 
   /** A text message of the client. */
   receive(session: StreamSession, text: string): void {
-    const request = readRequest(text);
-    if (!this.#takeControlMessage(session)) {
+    const isAllowed = this.#takeControlMessage(session);
+    // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
+    const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
+    if (!isAllowed) {
       const { controlMessagesPerSecond } = this.#options.limits;
       const error = `more than control_messages_per_second (${controlMessagesPerSecond}) messages in a second`;
       replyError(session, { error, id: request.id });

@@ -18,8 +18,13 @@ export interface RequestError {
 /** An ID comes back in the answer, so its size is bounded. */
 export const ID_LENGTH_MAX = 256;
 
+/** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
+const CONTAINERS_MAX = 64;
+
 /** Reads one client message; the error names the field that is wrong. */
 export function readRequest(text: string): StreamRequest | RequestError {
+  if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
+    return { error: `the message holds more than ${CONTAINERS_MAX} objects and arrays`, id: undefined };
   let message: unknown;
   try {
     message = JSON.parse(text);

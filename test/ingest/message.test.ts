@@ -1,5 +1,11 @@
 import { test } from 'tap';
-import { METADATA_DEPTH_MAX, type RawUpdate, readPublishMessage } from '../../src/ingest/message.js';
+import {
+  METADATA_DEPTH_MAX,
+  METADATA_LENGTH_MAX,
+  METADATA_VALUES_MAX,
+  type RawUpdate,
+  readPublishMessage,
+} from '../../src/ingest/message.js';
 import { messageText, type UpdateObject, updateObject } from './updates.js';
 
 const NS = '1710191092123456789';
@@ -123,18 +129,44 @@ test('metadata may nest so deep and no deeper', async (t) => {
   }
 });
 
-test('a key that comes twice means the later one, whichever parser reads it', async (t) => {
-  for (const metadata of ['{"a":"x"}', '{"a":1}']) {
-    const read = readOne(
+test('metadata holds so many values and characters and no more', async (t) => {
+  const values = (count: number, value: string) => `{"a":[${new Array(count - 1).fill(value).join()}]}`;
+  for (const value of ['1', '"x"']) {
+    t.equal(metadataOf(values(METADATA_VALUES_MAX, value)), values(METADATA_VALUES_MAX, value));
+    const error = `metadata holds more than ${METADATA_VALUES_MAX} values`;
+    t.equal(metadataOf(values(METADATA_VALUES_MAX + 1, value)), error);
+  }
+  for (const end of ['"}', '","n":1}']) {
+    const text = (length: number) => `{"a":"${'x'.repeat(length - 6 - end.length)}${end}`;
+    t.equal(metadataOf(text(METADATA_LENGTH_MAX)), text(METADATA_LENGTH_MAX));
+    const error = `metadata is longer than ${METADATA_LENGTH_MAX} characters`;
+    t.equal(metadataOf(text(METADATA_LENGTH_MAX + 1)), error);
+  }
+});
+
+test('a key with two values is refused wherever it stands, and named', async (t) => {
+  const twice = (json: string, find: string, replace: string) =>
+    readOne(
       (update) => {
         update.signed_price.metadata = '@';
       },
-      (text) => text.replace('"@"', () => metadata).replace('"price":', '"price":"1","price":'),
-    ) as RawUpdate;
-    t.equal(read.price, '72147681412670819000000');
-    t.equal(read.metadata, metadata);
+      (text) => text.replace('"@"', () => json).replace(find, replace),
+    );
+  for (const json of ['{"a":"x"}', '{"a":1}', '{"a":"x: \\":\\": y"}']) {
+    const expected = 'the message is not JSON: the key "price" comes twice in one object';
+    t.equal(twice(json, '"price":', '"price":"1","price":'), expected, json);
+    t.equal(twice(json, '"price":', '"price":"1","pr\\u0069ce" :'), expected, 'with escapes and spaces');
+    t.match(twice(json, '"BTCUSD":', '"BTCUSD":{},"BTCUSD":'), /"BTCUSD" comes twice/);
+    t.match(twice(json, '"type":', '"type":1,"type":'), /"type" comes twice/);
+    t.match(
+      twice(json, '"price":', '"x":{"y":[{"z":1,"z":2}]},"price":'),
+      /"z" comes twice/,
+      'in what nobody reads',
+    );
   }
-  t.equal(metadataOf('{"a":1,"b":3,"a":2}'), '{"a":2,"b":3}');
+  t.match(metadataOf('{"a":1,"b":3,"a":2}'), /"a" comes twice/);
+  t.equal(metadataOf('{"a":1,"b":3,"a":1}'), '{"a":1,"b":3}', 'twice the same harms nobody');
+  t.equal(metadataOf('{"a":"b:c \\":\\" d"}'), '{"a":"b:c \\":\\" d"}', 'colons in strings are no keys');
 });
 
 test('each wrong shape names its field and harms no other update', async (t) => {

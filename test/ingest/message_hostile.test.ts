@@ -4,9 +4,14 @@ import { test } from 'tap';
 import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/ingest/message.js';
 import { messageText, updateObject } from './updates.js';
 
-/** Far above what any of these takes on a busy machine, far below what quadratic work would. */
-const HOSTILE_MS_MAX = 1500;
-const MEBIBYTE = 2 ** 20;
+/**
+ * What one message may hold up the event loop, whatever it is: processor time, and the best of a few runs. A machine at
+ * rest takes a third of it; one whose caches others use as well takes more.
+ */
+const HOSTILE_MS_MAX = 40;
+const RUNS = 5;
+/** Less a little for what stands around it: longer messages are refused before they are read. */
+const MEBIBYTE = 2 ** 20 - 2_048;
 
 function withMetadata(json: string, envelope?: object): string {
   const update = updateObject('BTCUSD');
@@ -17,6 +22,15 @@ function withMetadata(json: string, envelope?: object): string {
 test('hostile messages get an answer, and soon', async (t) => {
   const deep = 30_000;
   const messages = {
+    'arrays 500,000 deep': '['.repeat(500_000) + ']'.repeat(500_000),
+    'as deep as the containers allow': '['.repeat(8_000) + ']'.repeat(8_000),
+    'as many keys as the commas allow': withMetadata(
+      `{${Array.from({ length: 17_900 }, (_, i) => `"k${i}":"${'v'.repeat(40)}"`).join()}}`,
+    ),
+    'as much as is read exactly': withMetadata(
+      `{${Array.from({ length: 3_900 }, (_, i) => `"k${i}":${i + 1e14}`).join()},"n":"${'\\ud800'.repeat(5_000)}"}`,
+    ),
+    'strings full of keys': withMetadata(`{"k":"${'\\":'.repeat(MEBIBYTE / 4)}"}`),
     'arrays 30,000 deep': '['.repeat(deep) + ']'.repeat(deep),
     'objects 30,000 deep in metadata': withMetadata(`${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`),
     'arrays 30,000 deep in metadata': withMetadata(`{"a":${'['.repeat(deep)}${']'.repeat(deep)}}`),
@@ -33,18 +47,23 @@ test('hostile messages get an answer, and soon', async (t) => {
     'a mebibyte of digits and no end': `{"timestamp":${'7'.repeat(MEBIBYTE)}`,
     'a mebibyte of spaces behind a timestamp': `{"timestamp":1${' '.repeat(MEBIBYTE)}x`,
     'a mebibyte of spaces before a colon': `{"timestamp"${' '.repeat(MEBIBYTE)}x`,
-    'many timestamps, each with spaces': `{${'"timestamp"   '.repeat(MEBIBYTE / 16)}}`,
+    'many timestamps, each with spaces': `{${'"timestamp"   '.repeat(Math.floor(MEBIBYTE / 16))}}`,
     'many keys': withMetadata(`{${Array.from({ length: 60_000 }, (_, i) => `"k${i}":${i}`).join()}}`),
     'one key many times': withMetadata(`{${'"k":1,"k":2,'.repeat(50_000)}"k":3}`),
     'many backslashes': withMetadata(`{"k":"${'\\\\'.repeat(MEBIBYTE / 2)}","n":1}`),
     'numbers without measure': withMetadata(`{"n":[1e400,-1e-400,1e99999999999,${'9'.repeat(400)}.5]}`),
   };
   for (const [name, text] of Object.entries(messages)) {
-    const startMs = performance.now();
-    const message = readPublishMessage(text, 1000);
-    const tookMs = performance.now() - startMs;
-    t.ok(tookMs < HOSTILE_MS_MAX, `${name} took ${Math.round(tookMs)} ms`);
-    t.equal(typeof message.ok, 'boolean');
+    let tookMs = Number.POSITIVE_INFINITY;
+    let message = readPublishMessage(text, 1000);
+    for (let run = 0; run < RUNS; run++) {
+      const start = process.cpuUsage();
+      message = readPublishMessage(text, 1000);
+      const { user, system } = process.cpuUsage(start);
+      tookMs = Math.min(tookMs, (user + system) / 1_000);
+    }
+    t.ok(tookMs < HOSTILE_MS_MAX, `${name} took ${tookMs.toFixed(1)} ms`);
+    if (!message.ok) t.ok(message.error.length < 300, message.error);
   }
 });
 

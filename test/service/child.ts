@@ -16,8 +16,11 @@ export class ServeProcess {
   #stderr = '';
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
-  constructor(args: readonly string[]) {
-    const child = spawn(process.execPath, [MAIN, 'serve', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     this.child = child;
     createInterface({ input: child.stdout }).on('line', (line) => this.#lines.push(line));
     child.stderr.on('data', (text) => {

@@ -28,13 +28,15 @@ test('what is wrong with an update', async (t) => {
   );
   t.teardown(() => service.stop());
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
-  /** Every update is a new second: nothing is refused for its time alone. */
-  const sign = (symbol: string, price = UNIT, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
+  let signed = 0n;
+  /** Every update is a new second, so it is not refused for its time alone, and a new price, so it is signed at once. */
+  const sign = (symbol: string, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
     clock.advanceMs(1_000);
-    return publisherSigner(n, type).sign({ symbol, price, timestampNs: clock.nowNs() });
+    signed += UNIT;
+    return publisherSigner(n, type).sign({ symbol, price: signed, timestampNs: clock.nowNs() });
   };
   const evm = () => sign('BTCUSD');
-  const stark = () => sign('DYDXUSD', UNIT, 1, 'stark');
+  const stark = () => sign('DYDXUSD', 1, 'stark');
 
   await t.test('whom and what it names', async (t) => {
     const { evm: socket } = sockets;
@@ -52,8 +54,8 @@ test('what is wrong with an update', async (t) => {
     await refused(t, socket, altered(evm(), { external_asset_id: 'ETHUSD' }), /external_asset_id/);
     await refused(t, socket, altered(evm(), { external_asset_id: 'btcusd' }), /external_asset_id/);
     t.match(await refusalOf(socket, altered(evm(), { asset_id: '__proto__' }), 'BTCUSD'), /asset_id/);
-    await refused(t, socket, sign('BTCUSD', UNIT, 3), /allow-list/);
-    await refused(t, socket, sign('BTCUSD', UNIT, 2), /not allowed for this asset/);
+    await refused(t, socket, sign('BTCUSD', 3), /allow-list/);
+    await refused(t, socket, sign('BTCUSD', 2), /not allowed for this asset/);
     await refused(t, socket, altered(evm(), { publisher_key: '0x' }), /publisher_key/);
     await refused(t, socket, altered(evm(), { publisher_key: 'alice' }), /publisher_key/);
     await refused(t, socket, altered(evm(), { publisher_key: `0x${'11'.repeat(21)}` }), /publisher_key/);
@@ -124,8 +126,8 @@ test('what is wrong with an update', async (t) => {
     for (const value of ['0x0', `0x${STARK_N.toString(16)}`, `0x${'f'.repeat(64)}`])
       await refused(t, socket, altered(update, { s: value }), /signature/, `s ${value}`);
     await refused(t, socket, altered(update, { r: signature.s, s: signature.r }), /signature/);
-    await refused(t, socket, altered(update, { price: `-${UNIT}` }), /negative/);
-    await refused(t, socket, altered(update, { price: `${UNIT + 1n}` }), /msg_hash/);
+    await refused(t, socket, altered(update, { price: `-${signed.price}` }), /negative/);
+    await refused(t, socket, altered(update, { price: `${signed.price}0` }), /msg_hash/);
     await refused(
       t,
       socket,
@@ -140,7 +142,7 @@ test('what is wrong with an update', async (t) => {
       '0x',
     ])
       await refused(t, socket, altered(update, { external_asset_id: value }), /external_asset_id/, value);
-    await refused(t, socket, sign('DYDXUSD', UNIT, 2, 'stark'), /allow-list/);
+    await refused(t, socket, sign('DYDXUSD', 2, 'stark'), /allow-list/);
 
     // Numbers are compared, not their texts.
     const pad = (text: string) => `0x${text.slice(2).padStart(64, '0')}`;

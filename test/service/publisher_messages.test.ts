@@ -84,7 +84,7 @@ test('messages and their answers', async (t) => {
       [messageOf(7, { BTCUSD: good }), /trace_id/],
       [messageOf({}, { BTCUSD: good }), /trace_id/],
       [messageOf('x'.repeat(257), { BTCUSD: good }), /trace_id/],
-      [`${'['.repeat(4000)}${']'.repeat(4000)}`, /object|JSON/],
+      [`${'['.repeat(4000)}${']'.repeat(4000)}`, /object|JSON|deeper/],
       [`{"type":"signed_prices","data":${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}}`, /./],
     ];
     for (const [message, error] of cases) {
@@ -117,9 +117,7 @@ test('messages and their answers', async (t) => {
 
   await t.test('the size of a message', async (t) => {
     const socket = await openPublisher(service);
-    const bare = messageOf('size', { BTCUSD: update('BTCUSD', { filler: '' }) });
-    const sized = (bytes: number) =>
-      messageOf('size', { BTCUSD: update('BTCUSD', { filler: 'x'.repeat(bytes - bare.length) }) });
+    const sized = (bytes: number) => messageOf('size', { BTCUSD: update('BTCUSD') }).padEnd(bytes);
     const atLimit = sized(MESSAGE_BYTES);
     t.equal(Buffer.byteLength(atLimit), MESSAGE_BYTES);
     t.match(await answerTo(socket, atLimit), { type: 'ack', accepted: ['BTCUSD'] });

@@ -12,8 +12,9 @@ test('the values of an update', async (t) => {
   const service = await startTestService({}, { clock });
   t.teardown(() => service.stop());
   const socket = await openPublisher(service);
-  /** Every update is a new second: nothing is refused for its time alone. */
-  const sign = (price = UNIT, metadata?: object) => {
+  let signed = 0n;
+  /** Every update is a new second, so it is not refused for its time alone, and a new price, so it is signed at once. */
+  const sign = (price = ++signed * UNIT, metadata?: object) => {
     clock.advanceMs(1_000);
     return publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs: clock.nowNs(), metadata });
   };
@@ -146,7 +147,7 @@ test('the values of an update', async (t) => {
       `${'{"a":'.repeat(15)}{}${'}'.repeat(15)}`,
     ];
     for (const text of texts) {
-      const update = altered(sign(UNIT, { here: true }), { metadata: '@' });
+      const update = altered(sign(undefined, { here: true }), { metadata: '@' });
       const message = writeExactJson({ type: 'signed_prices', data: { BTCUSD: update } }).replace(
         '"@"',
         () => text,
@@ -159,9 +160,9 @@ test('the values of an update', async (t) => {
       t.equal(served && withoutEscapes(served), withoutEscapes(text));
     }
     for (const metadata of [5, 'text', [], true, 1.5])
-      t.match(await refusalOf(socket, altered(sign(UNIT, {}), { metadata })), /metadata/);
+      t.match(await refusalOf(socket, altered(sign(undefined, {}), { metadata })), /metadata/);
     const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object;
-    t.match(await refusalOf(socket, sign(UNIT, deep)), /metadata/);
+    t.match(await refusalOf(socket, sign(undefined, deep)), /metadata/);
     t.equal(await refusalOf(socket, sign()), undefined, 'without metadata');
     await latestWhen(service, 'BTCUSD', ({ signed_prices }) => !('metadata' in signed_prices[0]!));
   });

@@ -109,7 +109,7 @@ export function latestWhen(
 /** Looks until there is something other than `undefined`. */
 export async function until<T>(
   look: () => T | undefined | Promise<T | undefined>,
-  deadlineMs = 5_000,
+  deadlineMs = 20_000,
 ): Promise<T> {
   const endMs = performance.now() + deadlineMs;
   while (true) {

@@ -215,20 +215,28 @@ test('connections with the same set get the same bytes', async (t) => {
 });
 
 test('a price that loses its inputs leaves the streams and comes back', async (t) => {
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD', max_age: '300ms' }] });
+  const clock = new FakeClock();
+  const assets = [
+    { id: 1, symbol: 'BTCUSD', max_age: '300ms' },
+    { id: 2, symbol: 'ETHUSD' },
+  ];
+  const service = await startTestService({ assets }, { clock });
   t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
   const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=10ms`);
-  socket.send({ type: 'subscribe', assets: [1] });
-  const signedNs = BigInt(Date.now()) * NS_PER_MS;
-  await feed.accept({ symbol: 'BTCUSD', price: units(1), timestampNs: signedNs });
-  let lastNs = unsigned(await socket.next()).timestampNs;
-  await t.rejects(async () => {
-    for (;;) lastNs = unsigned(await socket.next(600)).timestampNs;
-  }, /deadline/);
-  t.ok(lastNs - signedNs < 500n * NS_PER_MS, `the last frame came after ${lastNs - signedNs} ns`);
+  socket.send({ type: 'subscribe', assets: [1, 2], id: 1 });
+  await socket.next();
+  const idsAfter = async (durationNs: bigint) => {
+    clock.advance(durationNs);
+    return unsigned(await socket.next()).assets.map(({ id }) => id);
+  };
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) }, { symbol: 'ETHUSD', price: units(2) });
+  t.same(await idsAfter(10n * NS_PER_MS), [1, 2]);
+  t.same(await idsAfter(290n * NS_PER_MS), [1, 2], 'max_age itself still counts');
+  t.same(await idsAfter(10n * NS_PER_MS), [2]);
+  t.same(await idsAfter(10n * NS_PER_MS), [2]);
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  t.match(unsigned(await socket.next()), { assets: [{ id: 1, value: units(1) }] });
+  t.same(await idsAfter(10n * NS_PER_MS), [1, 2]);
 });
 
 function stringify(value: unknown): string {

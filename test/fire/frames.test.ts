@@ -1,0 +1,151 @@
+import { test } from 'tap';
+import { startTestService, TestSocket } from '../service/harness.js';
+import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
+
+const { continuation, text, binary, close, ping, pong } = OPCODES;
+const REQUEST = JSON.stringify({ type: 'subscribe', assets: [1], id: 'request' });
+const ANSWER = JSON.stringify({ type: 'subscribe', id: 'request', assets: [1], invalid: [] });
+/** Asked behind every row, so that what came before it is all that the row was answered. */
+const CANARY = clientFrame(text, JSON.stringify({ type: 'unsubscribe', assets: [], id: 'canary' }));
+const NOT_JSON = '{"type":"error","error":"the message is not JSON"}';
+const KIB = 1024;
+
+/** `pong` stands for a pong, `close CODE` for a close frame; `lost` when the connection ends without one. */
+type Row = readonly [name: string, bytes: Buffer, answers: readonly (string | RegExp)[]];
+
+function closing(...bytes: number[]): Buffer {
+  return clientFrame(close, Buffer.from(bytes));
+}
+
+const LOST = ['lost'];
+
+const ROWS: readonly Row[] = [
+  ['a request', clientFrame(text, REQUEST), [ANSWER]],
+  [
+    'a request in pieces, with a ping between',
+    Buffer.concat([
+      clientFrame(text, REQUEST.slice(0, 5), { isFinal: false }),
+      clientFrame(ping, 'hi'),
+      clientFrame(continuation, REQUEST.slice(5)),
+    ]),
+    ['pong', ANSWER],
+  ],
+  [
+    'a request behind 1,000 empty pieces',
+    Buffer.concat([
+      clientFrame(text, '', { isFinal: false }),
+      ...new Array<Buffer>(1_000).fill(clientFrame(continuation, '', { isFinal: false })),
+      clientFrame(continuation, REQUEST),
+    ]),
+    [ANSWER],
+  ],
+  ['an empty message', clientFrame(text), [NOT_JSON]],
+  [
+    'a length in more bytes than it needs',
+    Buffer.from(`81ff000000000000000500000000${'78'.repeat(5)}`, 'hex'),
+    [NOT_JSON],
+  ],
+  ['reserved bit 1', clientFrame(text, REQUEST, { reserved: 4 }), LOST],
+  ['reserved bit 2', clientFrame(text, REQUEST, { reserved: 2 }), LOST],
+  ['reserved bit 3', clientFrame(text, REQUEST, { reserved: 1 }), LOST],
+  ['opcode 3', clientFrame(3, 'x'), LOST],
+  ['opcode 15', clientFrame(15, 'x'), LOST],
+  ['a ping in pieces', clientFrame(ping, 'x', { isFinal: false }), LOST],
+  ['a close in pieces', clientFrame(close, '', { isFinal: false }), LOST],
+  ['a ping of 125 bytes', clientFrame(ping, 'x'.repeat(125)), ['pong']],
+  ['a ping of 126 bytes', clientFrame(ping, 'x'.repeat(126)), LOST],
+  ['a continuation of nothing', clientFrame(continuation, 'x'), LOST],
+  ['a message in a message', Buffer.concat([clientFrame(text, 'a', { isFinal: false }), CANARY]), LOST],
+  ['bytes that are no UTF-8', clientFrame(text, Buffer.from('fffe', 'hex')), LOST],
+  ['a surrogate as UTF-8', clientFrame(text, Buffer.from('eda080', 'hex')), LOST],
+  [
+    'half a character in each piece',
+    Buffer.concat([
+      clientFrame(text, Buffer.from('ce', 'hex'), { isFinal: false }),
+      clientFrame(continuation, Buffer.from('41', 'hex')),
+    ]),
+    LOST,
+  ],
+  ['a close', closing(0x03, 0xe8), ['close 1000', ...LOST]],
+  [
+    'a close and a request',
+    Buffer.concat([closing(0x03, 0xe8), clientFrame(text, REQUEST)]),
+    ['close 1000', ...LOST],
+  ],
+  ['a close of 1 byte', closing(0x03), ['close', ...LOST]],
+  ['a close with code 999', closing(0x03, 0xe7), ['close', ...LOST]],
+  ['a close with code 1005', closing(0x03, 0xed), ['close', ...LOST]],
+  ['a close with code 1006', closing(0x03, 0xee), ['close', ...LOST]],
+  ['a close with a reason that is no UTF-8', closing(0x03, 0xe8, 0xff), ['close', ...LOST]],
+  ['a binary frame', clientFrame(binary, 'x'), ['close 1003', ...LOST]],
+  ['a length of 2^64 - 1', Buffer.from('81ffffffffffffffffff00000000', 'hex'), LOST],
+  ['a length of 2^40', Buffer.from('81ff000001000000000000000000', 'hex'), LOST],
+  ['64 KiB', clientFrame(text, 'x'.repeat(64 * KIB)), [NOT_JSON]],
+  [
+    '64 KiB and a byte',
+    clientFrame(text, 'x'.repeat(64 * KIB + 1)),
+    [/has 65537 bytes, client_message_bytes is 65536/],
+  ],
+  ['1 MiB', clientFrame(text, 'x'.repeat(1024 * KIB)), [/client_message_bytes/]],
+  ['1 MiB and a byte', clientFrame(text, '', { declaredBytes: 1024 * KIB + 1 }), LOST],
+  [
+    '1.25 MiB in pieces',
+    Buffer.concat(
+      Array.from({ length: 20 }, (_, i) =>
+        clientFrame(i === 0 ? text : continuation, 'x'.repeat(64 * KIB), { isFinal: false }),
+      ),
+    ),
+    LOST,
+  ],
+  [
+    '10,000 pings',
+    Buffer.concat(new Array<Buffer>(10_000).fill(clientFrame(ping, 'p'))),
+    new Array(10_000).fill('pong'),
+  ],
+  ['10,000 pongs', Buffer.concat(new Array<Buffer>(10_000).fill(clientFrame(pong, 'p'))), []],
+  ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), LOST],
+];
+
+for (const threads of [1, 2]) {
+  test(`frames: the right close or error, and the others notice nothing, ${threads} threads`, async (t) => {
+    const service = await startTestService({ listen: { port: 0, threads } });
+    t.teardown(() => service.stop());
+    const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
+    const answers = await Promise.all(ROWS.map(([, bytes]) => answersTo(service.port, bytes)));
+    ROWS.forEach(([name, , expected], row) => {
+      if (expected.length > 100) t.equal(answers[row]!.length, expected.length, name);
+      else t.match(answers[row], expected, name);
+      t.equal(answers[row]!.length, expected.length, name);
+    });
+    bystander.send({ type: 'subscribe', assets: [1], id: 'bystander' });
+    t.match(await bystander.nextJson(), { id: 'bystander', assets: [1] }, 'another connection');
+  });
+}
+
+/** uWebSockets.js does not look at the mask bit: it takes four bytes of an unmasked message for the mask. */
+test('an unmasked request is not acted on', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const answers = await answersTo(service.port, clientFrame(text, REQUEST, { isMasked: false }), 20);
+  t.notOk(answers.includes(ANSWER));
+});
+
+/** All that came before the answer to the canary or before the end. */
+async function answersTo(port: number, bytes: Buffer, canaries = 1): Promise<string[]> {
+  const socket = await RawSocket.open(port, '/ws');
+  socket.write(Buffer.concat([bytes, ...new Array<Buffer>(canaries).fill(CANARY)]));
+  const answers: string[] = [];
+  for (;;) {
+    const frame = await socket.next();
+    if (frame === undefined) return [...answers, 'lost'];
+    const { opcode, payload } = frame;
+    if (opcode === text && payload.includes('"canary"')) break;
+    if (opcode === text) answers.push(payload.toString());
+    else if (opcode === pong) answers.push('pong');
+    else if (opcode === close)
+      answers.push(`close ${payload.length > 1 ? payload.readUInt16BE(0) : ''}`.trim());
+    else answers.push(`opcode ${opcode}`);
+  }
+  socket.socket.destroy();
+  return answers;
+}

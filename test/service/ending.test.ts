@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type Test, test } from 'tap';
+import { publishMessage } from '../../src/client/index.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { publisherSigner, TestSocket, TOKEN } from './harness.js';
+
+// Ends that come at a bad moment: while it starts, while workers sign, while clients stall.
+
+/** Enough signatures that a batch goes to the workers. */
+const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
+const UPDATES_AT_FIRST = 20;
+
+test('a signal just after the line that says ready stops it cleanly, and a second one changes nothing', async (t) => {
+  const running = new ServeProcess(['--config', writeConfig(t.testdir())]);
+  t.teardown(() => running.kill());
+  running.child.stdout.once('data', () => {
+    running.child.kill('SIGINT');
+    running.child.kill('SIGTERM');
+  });
+  t.same(await running.exited, { code: 0, signal: null });
+  t.equal(running.stderr, '');
+});
+
+test('a demo that is stopped before it has prices ends at once and does not call itself ready', async (t) => {
+  const demo = new ServeProcess(demoArguments(t.testdir()), { TICKSEAL_LOG_LEVEL: 'info' });
+  t.teardown(() => demo.kill());
+  await demo.line(/"msg":"ready"/);
+  demo.child.kill('SIGTERM');
+  t.same(await demo.exited, { code: 0, signal: null });
+  t.notMatch(demo.stdout, 'tickseal is ready');
+});
+
+test('the publishers of a demo end with a service that is killed while they load', async (t) => {
+  const dir = t.testdir();
+  const first = new ServeProcess(demoArguments(dir));
+  t.teardown(() => first.kill());
+  await first.line(/wscat/);
+  first.child.kill('SIGTERM');
+  await first.exited;
+  // Its prices come from the store, so this one is ready before its publishers are.
+  const second = new ServeProcess(demoArguments(dir));
+  t.teardown(() => second.kill());
+  await second.line(/wscat/);
+  second.child.kill('SIGKILL');
+  t.match(await second.exited, { signal: 'SIGKILL' }, 'whatever held its output is gone too');
+});
+
+test('neither batches at the workers nor clients that stall hold up the end', async (t) => {
+  const running = new ServeProcess(['--config', writeConfig(t.testdir(), { assets: ASSETS })]);
+  t.teardown(() => running.kill());
+  const { url, socketUrl } = await running.ready();
+  const port = Number(new URL(url).port);
+  const unread = await rawSocket(t, port, UPGRADE);
+  const [answer] = (await once(unread, 'data')) as [Buffer];
+  t.match(answer.toString('latin1'), /^HTTP\/1\.1 101 /);
+  unread.pause();
+  await rawSocket(t, port, 'GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\n');
+  await rawSocket(t, port, '');
+
+  const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
+  stream.send({ type: 'subscribe', assets: ASSETS.map(({ id }) => id) });
+  const publishers = await Promise.all(
+    [1, 2, 3].map(() => TestSocket.open(`${socketUrl}/evm/publish?ack=durable`)),
+  );
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  publishers.forEach((publisher, i) => {
+    const signer = publisherSigner(i + 1);
+    const updates = ASSETS.map(({ symbol }) => signer.sign({ symbol, price: 10n ** 18n, timestampNs }));
+    publisher.send(publishMessage('', updates.slice(0, UPDATES_AT_FIRST)));
+    publisher.send(publishMessage('', updates.slice(UPDATES_AT_FIRST)));
+  });
+  t.match(await publishers[0]!.nextJson(), { type: 'ack' });
+  running.child.kill('SIGTERM');
+  t.match(await stream.closed, { code: 1001 });
+  t.same(await running.exited, { code: 0, signal: null });
+  t.equal(running.stderr, '');
+});
+
+function demoArguments(dir: string): string[] {
+  return ['--data', dir, '--port', '0', '--admin-port', '0'];
+}
+
+const UPGRADE = [
+  'GET /ws?channel=10ms HTTP/1.1',
+  'Host: x',
+  `Authorization: Basic ${TOKEN}`,
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  '\r\n',
+].join('\r\n');
+
+async function rawSocket(t: Test, port: number, head: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(head);
+  return socket;
+}
