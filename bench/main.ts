@@ -42,7 +42,11 @@ if (values.profile) {
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
     // After every row: what was measured is kept when a later one fails.
-    if (scale === 'full') save(withRows(readResults(RESULTS_FILE), measured, names));
+    if (scale === 'full') {
+      save(withRows(readResults(RESULTS_FILE), measured, names));
+      for (const plot of row.plots?.(scale) ?? [])
+        writeFileSync(inBench(plotFile(plot)), plotSvg(plot, outcome.rounds));
+    }
   }
   const missed = measured.filter(({ reached }) => scale === 'full' && !reached).map(({ name }) => name);
   if (scale === 'full')
@@ -62,9 +66,6 @@ async function measure(row: Row, scale: Scale, machine: Machine): Promise<Measur
 
 function save(results: Results): void {
   writeResults(RESULTS_FILE, results);
-  for (const { name, rounds } of results.rows)
-    for (const plot of rowByName(name).plots?.('full') ?? [])
-      writeFileSync(inBench(plotFile(plot)), plotSvg(plot, rounds));
   const plotsOf = (row: string) => (rowByName(row).plots?.('full') ?? []).map(plotFile);
   writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, plotsOf));
 }

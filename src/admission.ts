@@ -2,6 +2,7 @@ import type { Candidate, Gate } from './ingest/gate.js';
 import type { RawUpdate } from './ingest/message.js';
 import type { PublisherSession } from './pipeline.js';
 import { SignatureThrottle } from './signature_throttle.js';
+import { BAD_SIGNATURE } from './verifier.js';
 
 /** What of one message goes on to the verifiers. */
 export interface Admitted {
@@ -53,7 +54,7 @@ export class Admission {
       candidates,
       rejected,
       settle(refusals, now) {
-        const bad = refusals.filter((refusal) => refusal !== undefined).length;
+        const bad = refusals.filter((refusal) => refusal === BAD_SIGNATURE).length;
         throttle.end(unverified, bad, now);
       },
     };

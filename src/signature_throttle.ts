@@ -1,9 +1,9 @@
-/** How long a connection that sent a bad signature is watched. */
+/** How long a connection that flooded us with bad signatures is watched. */
 const SUSPICION_S = 10n;
 
 /**
- * What verifying the signatures of one connection may cost when they are bad: so many a second. A connection that sent
- * none of late is not held back, whatever it sends; one that did has at most so many at the verifiers at once.
+ * What verifying the signatures of one connection may cost when they are bad: so many a second. Below that a connection is
+ * not held back, whatever it sends; one that went past it has, for a while, at most so many at the verifiers at once.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;
@@ -32,7 +32,7 @@ export class SignatureThrottle {
     if (bad === 0) return;
     this.#enter(second);
     this.#bad += bad;
-    this.#suspectUntil = second + SUSPICION_S;
+    if (this.#bad >= this.#badPerSecondMax) this.#suspectUntil = second + SUSPICION_S;
   }
 
   #enter(second: bigint): void {

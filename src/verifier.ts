@@ -43,10 +43,12 @@ export function verifyCandidates(
 }
 
 const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
+/** The refusal that took curve arithmetic to find. */
+export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
 const REFUSAL_BY_VERDICT: Readonly<Record<Verdict, string | undefined>> = {
   valid: undefined,
   'hash mismatch': HASH_MISMATCH,
-  'invalid signature': 'signature is not by publisher_key over this update',
+  'invalid signature': BAD_SIGNATURE,
 };
 
 function evmJob(candidate: Candidate): EvmVerifyJob | string {

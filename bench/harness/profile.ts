@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the CPU time of the service went under one load. */
+/** Where the CPU time of the service's main thread went under one load. */
 export interface LoadProfile {
   readonly load: string;
   readonly commit: string;
-  /** The most expensive functions, all threads together. */
+  /** The most expensive functions by their own time. */
   readonly functions: readonly ProfiledFunction[];
 }
 
@@ -18,8 +18,13 @@ export interface ProfiledFunction {
 }
 
 const FUNCTIONS_SHOWN = 14;
-/** Node's names for time in which nothing ran. */
-const IDLE = new Set(['(idle)', '(root)', '(program)']);
+/** V8's names for time in which nothing ran. */
+const IDLE = new Set(['(idle)', '(root)']);
+/** V8's name for native code that is nobody's function, and what it is here. */
+const NATIVE = '(program)';
+const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
+/** The start, with its modules and tables, is over by then. */
+const START_MICROS = 1_500_000;
 
 /** What of a V8 CPU profile is used. */
 interface CpuProfile {
@@ -31,14 +36,17 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Sums up the self times in the `.cpuprofile` files of a folder, one a thread. */
+/** Sums up the self times in the `.cpuprofile` files of a folder, one a process, without their starts. */
 export function sumUpProfiles(dir: string): ProfiledFunction[] {
   const micros = new Map<string, number>();
   let busyMicros = 0;
   for (const file of readdirSync(dir).filter((name) => name.endsWith('.cpuprofile'))) {
     const profile = JSON.parse(readFileSync(join(dir, file), 'utf8')) as CpuProfile;
     const keyById = new Map(profile.nodes.map(({ id, callFrame }) => [id, keyOf(callFrame)]));
+    let elapsedMicros = 0;
     profile.samples.forEach((id, i) => {
+      elapsedMicros += profile.timeDeltas[i]!;
+      if (elapsedMicros < START_MICROS) return;
       const key = keyById.get(id)!;
       if (IDLE.has(key.split(SEPARATOR)[0]!)) return;
       micros.set(key, (micros.get(key) ?? 0) + profile.timeDeltas[i]!);
@@ -59,7 +67,8 @@ export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',
     '',
-    'Of the three hottest loads, self time by function, all threads of the service together (`npm run bench -- --profile`).',
+    'Of the three hottest loads, self time by function on the main thread of the service, after its start (`npm run bench --',
+    '--profile`). Signatures that the worker threads check and make are not in it: they run libsecp256k1 and little else.',
     'To look closer, start the service of any row with options for Node and open the files in the developer tools of a',
     'browser:',
     '',
@@ -83,5 +92,6 @@ const SEPARATOR = '\n';
 
 function keyOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
   const place = /(?:\/dist\/|\/node_modules\/|^node:)(.*)$/.exec(url)?.[1];
+  if (functionName === NATIVE) return `${NATIVE}${SEPARATOR}${NATIVE_MEANING}`;
   return `${functionName || '(anonymous)'}${SEPARATOR}${place === undefined ? '' : `${place}:${lineNumber + 1}`}`;
 }

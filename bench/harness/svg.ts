@@ -37,6 +37,7 @@ export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     text(WIDTH / 2, 20, title, 'middle', 'font-size="14"'),
     ...x.decades.flatMap((value) => [
@@ -94,6 +95,9 @@ function at({ low, high, from, to }: LogAxis, value: number): number {
 }
 
 function text(x: number, y: number, words: string, anchor: string, more = ''): string {
-  const escaped = words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${escaped}</text>`;
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${escapeXml(words)}</text>`;
+}
+
+function escapeXml(words: string): string {
+  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -23,22 +23,25 @@ const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.
 
 /** Starts one of the peers in `bench/peers`. */
 export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
-  return startServer(fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url)), args, '');
+  return startServer([fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url))], args, '');
 }
 
-/** Options for Node itself that the service is started with, as for a profile. */
+/** The environment variable with options for Node itself that the service is started with, as for a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
-/** Starts `tickseal serve --config` with a configuration file. */
+/**
+ * Starts `tickseal serve --config` with a configuration file.
+ * @param nodeOptions what all its threads are to have in `NODE_OPTIONS`
+ */
 export function startService(configFile: string, nodeOptions = ''): Promise<ServerProcess> {
   const file = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-  const options = `${nodeOptions} ${process.env[SERVICE_NODE_OPTIONS] ?? ''}`;
-  return startServer(file, ['serve', '--config', configFile], options);
+  const options = process.env[SERVICE_NODE_OPTIONS]?.split(' ') ?? [];
+  return startServer([...options, file], ['serve', '--config', configFile], nodeOptions);
 }
 
 /** Waits for the line of JSON that says the port. */
-async function startServer(file: string, args: string[], nodeOptions: string): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [file, ...args], {
+async function startServer(program: string[], args: string[], nodeOptions: string): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     env: {
       ...process.env,
@@ -55,7 +58,7 @@ async function startServer(file: string, args: string[], nodeOptions: string): P
       if (said.port !== undefined) resolve({ ...said, port: said.port });
       else if ((said.level ?? 0) >= LOG_LEVEL_WARN) process.stderr.write(`${line}\n`);
     });
-    ended.then(() => reject(new Error(`${file} ended before it was ready`)));
+    ended.then(() => reject(new Error(`${program.at(-1)} ended before it was ready`)));
   });
   const pid = child.pid!;
   return {

@@ -159,7 +159,7 @@ const limits = z.strictObject({
     stepNs: NS_PER_SECOND,
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
-  bad_signatures_per_second: count(100),
+  bad_signatures_per_second: count(2000),
 });
 
 export const fileSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Scope, TokenConfig } from '../config/config.js';
 import { canonicalKey } from '../config/publisher_key.js';
 import type { PublishRights } from '../ingest/gate.js';
@@ -72,9 +72,9 @@ export class TokenDirectory {
    * token; the comparison that decides takes constant time.
    */
   #find(text: string): Token | undefined {
-    const sha256 = createHash('sha256').update(text).digest();
-    const token = this.#tokens.get(sha256.toString('hex'));
-    return token && timingSafeEqual(token.config.sha256, sha256) ? token : undefined;
+    const digits = hash('sha256', text, 'hex');
+    const token = this.#tokens.get(digits);
+    return token && timingSafeEqual(token.config.sha256, Buffer.from(digits, 'hex')) ? token : undefined;
   }
 }
 

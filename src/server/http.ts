@@ -86,7 +86,8 @@ export function writeResponse(res: HttpResponse, method: string, response: RestR
 }
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse): void {
-  const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
+  const { status, headers, contentType = 'application/json', closeConnection = false } = response;
+  const body = response.encoded ?? response.body;
   res.cork(() => {
     res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
     res.writeHeader('Content-Type', contentType);

@@ -1,4 +1,5 @@
 import type { Denial, TokenDirectory } from './auth.js';
+import { KnownAnswers } from './known_answers.js';
 import { parseQuery } from './query.js';
 import type { Allowance, RateLimiter } from './rate_limit.js';
 import type { Route } from './route.js';
@@ -26,6 +27,8 @@ export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
+  /** The body's bytes, where they are there already. */
+  readonly encoded?: Uint8Array;
   /** `application/json` when left out. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;
@@ -44,6 +47,7 @@ export interface RestOptions {
 /** The REST API without its sockets: a request in, a response out (contract §4). */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, tokens, limiter, requestsPerSecond, onFault } = options;
+  const answers = new KnownAnswers();
   return (request) => {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -61,11 +65,14 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
+    const known = token && answers.find(token, route, request.query);
+    if (known) return { ...known, headers };
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
     try {
       const result = route.handle(query, token);
       if ('error' in result) return failure(result.status, result.error, headers);
+      if (token && result.isCurrent) answers.keep(token, route, request.query, result);
       const allHeaders = [...headers, ...Object.entries(route.headers)];
       return route.raw
         ? { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) }

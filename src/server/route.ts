@@ -25,7 +25,13 @@ type Values<P extends Parameters> = {
 };
 
 /** What a route answers: the JSON text of `data` (or the whole body of a raw route), or an error. */
-export type RouteResult = { readonly data: string } | RouteError;
+export type RouteResult = RouteAnswer | RouteError;
+
+export interface RouteAnswer {
+  readonly data: string;
+  /** Whether the same request would be answered the same now. An answer that can tell is kept for who asks again. */
+  readonly isCurrent?: () => boolean;
+}
 
 export interface RouteError {
   readonly status: 400 | 403 | 404 | 500;

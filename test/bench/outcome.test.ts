@@ -51,7 +51,7 @@ test('medians and percentiles', async (t) => {
   t.ok(Number.isNaN(percentile([], 50)));
 });
 
-test('a profile is summed up by function, without the time in which nothing ran', async (t) => {
+test('a profile is summed up by function, without the start and the time in which nothing ran', async (t) => {
   const dir = t.testdir({
     'one.cpuprofile': JSON.stringify({
       nodes: [
@@ -59,8 +59,8 @@ test('a profile is summed up by function, without the time in which nothing ran'
         { id: 2, callFrame: { functionName: 'sign', url: 'file:///x/dist/src/signer.js', lineNumber: 9 } },
         { id: 3, callFrame: { functionName: '', url: '', lineNumber: -1 } },
       ],
-      samples: [1, 2, 3, 2],
-      timeDeltas: [500, 100, 50, 50],
+      samples: [3, 1, 2, 3, 2],
+      timeDeltas: [1_400_000, 100_000, 100, 50, 50],
     }),
   });
   t.same(sumUpProfiles(dir), [

@@ -74,7 +74,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     slowConsumerMs: 10_000,
     idleTimeoutSeconds: 60,
     drainMs: 3_000,
-    badSignaturesPerSecond: 100,
+    badSignaturesPerSecond: 2000,
   });
 });
 

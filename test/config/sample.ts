@@ -81,7 +81,7 @@ export function sampleFile() {
       slow_consumer: '10s',
       idle_timeout: '60s',
       drain: '3s',
-      bad_signatures_per_second: 100,
+      bad_signatures_per_second: 2000,
     },
   };
 }

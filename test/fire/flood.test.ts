@@ -29,15 +29,21 @@ test('a flood of bad signatures is answered, counted and throttled, and harms it
   t.equal(await refusalOf(flood, signed('ASSET0')), undefined, 'good before');
   t.match(await publish(flood, [forged('ASSET1')]), { rejected: { ASSET1: /not by publisher_key/ } });
 
-  // All within a second or two of the clock: each grants as many again.
+  const startMs = Date.now();
   const answers = [];
   for (let i = 0; i < 10; i++) answers.push(await publish(flood, SYMBOLS.map(forged)));
+  // The first message is verified whole and makes the connection suspect; from then on each second grants so many.
+  const verifiedMax = SYMBOLS.length + LIMIT * (2 + Math.ceil((Date.now() - startMs) / 1000));
   const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
   t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
   const verified = reasons.filter((reason) => /not by publisher_key/.test(reason)).length;
   const throttled = reasons.filter((reason) => /too many bad signatures/.test(reason)).length;
   t.equal(verified + throttled, reasons.length);
-  t.ok(verified >= LIMIT - 1 && verified <= 5 * LIMIT, `${verified} verified, ${throttled} throttled`);
+  t.ok(
+    verified >= SYMBOLS.length - 1 && verified <= verifiedMax,
+    `${verified} verified, ${throttled} throttled`,
+  );
+  t.ok(throttled > 0);
 
   const { accepted, rejected } = await publish(
     healthy,

@@ -71,7 +71,11 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         handle(values, token) {
           const assets = findAssets(values.assets, token, assetsPerRequestMax, assetBySymbol);
           if ('error' in assets) return assets;
-          return { data: entriesJson(assets, (asset) => prices.latest(asset), toJson) };
+          const aggregates = assets.map((asset) => prices.latest(asset));
+          return {
+            data: entriesJson(assets, (_asset, i) => aggregates[i], toJson),
+            isCurrent: () => assets.every((asset, i) => prices.latest(asset) === aggregates[i]),
+          };
         },
       }),
     ],
@@ -108,14 +112,14 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
 
 function entriesJson(
   assets: readonly Asset[],
-  find: (asset: Asset) => SignedAggregate | undefined,
+  find: (asset: Asset, i: number) => SignedAggregate | undefined,
   toJson: (aggregate: SignedAggregate) => string,
 ): string {
   const entries: string[] = [];
-  for (const asset of assets) {
-    const aggregate = find(asset);
+  assets.forEach((asset, i) => {
+    const aggregate = find(asset, i);
     if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
-  }
+  });
   return `{${entries.join()}}`;
 }
 
