@@ -1,11 +1,19 @@
 import type uWS from 'uWebSockets.js';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 
 export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: TlsFiles;
+}
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
 export interface Listening {
@@ -28,23 +36,45 @@ export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp 
   }
 }
 
+/** Tells two states of the files from each other. A file that cannot be read is a state as well. */
+export function certificateId({ certFile, keyFile }: TlsFiles): string {
+  const hash = createHash('sha256');
+  for (const file of [certFile, keyFile]) {
+    try {
+      hash.update(createHash('sha256').update(readFileSync(file)).digest());
+    } catch {
+      hash.update('unreadable');
+    }
+  }
+  return hash.digest('hex');
+}
+
 /**
- * @param sharing whether other threads that also share the port may listen on it too. Two services would share it
- * silently in the same way, so the default is that nobody may.
+ * Finds out that nobody else listens there. uWebSockets.js either shares a port silently, also with another service, or
+ * takes it without SO_REUSEADDR, so that a restart would have to wait a minute for the connections of the service before.
+ * @returns the port, picked where it is 0.
  * @throws Error when the address is in use or not ours.
  */
-export function listen(
-  ws: typeof uWS,
-  app: TemplatedApp,
-  { host, port }: ListenOptions,
-  sharing: 'exclusive' | 'shared' = 'exclusive',
-): Promise<Listening> {
+export function claimPort({ host, port }: ListenOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', () => reject(unusable(host, port)));
+    probe.listen({ host, port, exclusive: true }, () => {
+      const { port: claimed } = probe.address() as AddressInfo;
+      probe.close(() => resolve(claimed));
+    });
+  });
+}
+
+/**
+ * Listens on a port that was claimed; other apps of this process may listen on it as well.
+ * @throws Error when the address is not ours.
+ */
+export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: ListenOptions): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const onListen = (socket: us_listen_socket | false) => {
       if (!socket) {
-        reject(
-          new Error(`cannot listen on ${host}:${port}: the address is in use or not one of this machine`),
-        );
+        reject(unusable(host, port));
         return;
       }
       let listening = true;
@@ -61,17 +91,10 @@ export function listen(
         },
       });
     };
-    // The typings lack this overload.
-    const listenWithOptions = app.listen.bind(app) as unknown as ListenWithOptions;
-    listenWithOptions(host, port, PORT_OPTIONS[sharing], onListen);
+    app.listen(host, port, onListen);
   });
 }
 
-/** `LIBUS_LISTEN_DEFAULT` and `LIBUS_LISTEN_EXCLUSIVE_PORT`. */
-const PORT_OPTIONS = { shared: 0, exclusive: 1 };
-type ListenWithOptions = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (socket: us_listen_socket | false) => void,
-) => void;
+function unusable(host: string, port: number): Error {
+  return new Error(`cannot listen on ${host}:${port}: the address is in use or not one of this machine`);
+}

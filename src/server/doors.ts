@@ -7,9 +7,10 @@ import type { Pipeline } from '../pipeline.js';
 import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
 import { serveAdmin } from './admin.js';
-import { createApp, listen } from './app.js';
+import { certificateId, claimPort, createApp, listen, type TlsFiles } from './app.js';
 import { TokenDirectory } from './auth.js';
 import { type FrontHost, openFront } from './front.js';
+import { Fronts } from './fronts.js';
 import { publishEndpoints } from './publish_socket.js';
 import { RateLimiter } from './rate_limit.js';
 import { openRelays } from './relays.js';
@@ -46,7 +47,7 @@ export interface Doors {
   readonly threads: number;
   /** Sends a text frame of a price sequence to every connection of a topic. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
-  /** Puts changed tokens and routes in force; closes the sockets of revoked tokens. */
+  /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
@@ -108,21 +109,50 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     metrics: options.metrics,
   });
 
-  const front = await (options.threads === 1
-    ? openFront(ws, config.listen, host)
-    : openRelays(ws, {
-        threads: options.threads,
-        listen: config.listen,
-        host,
-        frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
-        allowedSha256: options.allowedSha256,
-        counters,
-        onFailure: (error) => logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
-      }));
-  const adminListening = await listen(ws, admin, config.admin).catch(async (error) => {
-    await front.close();
-    throw error;
+  const at = { ...config.listen, port: await claimPort(config.listen) };
+  const front = await Fronts.open({
+    host,
+    open: (counting) =>
+      options.threads === 1
+        ? openFront(ws, at, counting)
+        : openRelays({
+            threads: options.threads,
+            listen: at,
+            host: counting,
+            frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
+            allowedSha256: options.allowedSha256,
+            counters,
+            onFailure: (error) =>
+              logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
+          }),
   });
+  const { tls } = config.listen;
+  let certificate = tls && certificateId(tls);
+  // Claimed when the other port is taken, or both could be picked the same.
+  const adminListening = await claimPort(config.admin)
+    .then((port) => listen(ws, admin, { ...config.admin, port }))
+    .catch(async (error) => {
+      await front.close();
+      throw error;
+    });
+
+  /** The files have other contents than before: connections from now on get the new certificate. */
+  function renewCertificate(files: TlsFiles): void {
+    const next = certificateId(files);
+    if (next === certificate) return;
+    try {
+      createApp(ws, config.listen).close();
+    } catch (error) {
+      logger.error({ err: error }, 'the new certificate cannot be used; the old one stays');
+      return;
+    }
+    certificate = next;
+    front.replace().then(
+      () => logger.info('the certificate was read again'),
+      (error) => logger.error({ err: error }, 'no listener for the new certificate'),
+    );
+  }
+
   return {
     port: front.port,
     adminPort: adminListening.port,
@@ -135,6 +165,7 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       tokens.reload(nextTokens);
       routes = nextRoutes;
       sockets.closeRevoked();
+      if (tls !== undefined) renewCertificate(tls);
     },
     async drain() {
       front.stopListening();

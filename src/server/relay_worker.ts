@@ -90,7 +90,7 @@ serveRest(app, (content, answer) => {
 parentPort!.on('message', (commands: readonly RelayCommand[]) => {
   for (const command of commands) carryOut(command);
 });
-listen(ws, app, start.listen, 'shared').then(
+listen(ws, app, start.listen).then(
   (opened) => {
     listening = opened;
     outbox.post({ on: 'listening' });

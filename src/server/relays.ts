@@ -1,5 +1,4 @@
-import type uWS from 'uWebSockets.js';
-import { createApp, type ListenOptions, listen } from './app.js';
+import { claimPort, type ListenOptions } from './app.js';
 import { ringBytesFor } from './frame_ring.js';
 import type { Front, FrontHost } from './front.js';
 import { Relay, type RelayCounters } from './relay.js';
@@ -7,6 +6,7 @@ import { Relay, type RelayCounters } from './relay.js';
 export interface RelaysOptions {
   /** How many threads. */
   readonly threads: number;
+  /** A port other than 0 has been claimed. */
   readonly listen: ListenOptions;
   readonly host: FrontHost;
   /** The longest frame there can be. */
@@ -37,8 +37,9 @@ const REPLACEMENT_DELAY_MS = 100;
  * frame, and this spreads it over the cores. Frames are made once, here, and so is every decision.
  * @throws Error when the address is in use or TLS cannot start.
  */
-export async function openRelays(ws: typeof uWS, options: RelaysOptions): Promise<Front> {
-  const front = new RelayFront(options, await findPort(ws, options.listen));
+export async function openRelays(options: RelaysOptions): Promise<Front> {
+  // Threads share the port, and one that uWebSockets.js picks is never shared.
+  const front = new RelayFront(options, options.listen.port || (await claimPort(options.listen)));
   try {
     await front.start();
   } catch (error) {
@@ -46,16 +47,6 @@ export async function openRelays(ws: typeof uWS, options: RelaysOptions): Promis
     throw error;
   }
   return front;
-}
-
-/**
- * The port, picked where it is to be. Threads share it, and those of another service would join in silently, so it is
- * first taken exclusively; and a port that uWebSockets.js picks is never shared.
- */
-async function findPort(ws: typeof uWS, at: ListenOptions): Promise<number> {
-  const listening = await listen(ws, createApp(ws, at), at);
-  listening.close();
-  return listening.port;
 }
 
 class RelayFront implements Front {

@@ -32,6 +32,7 @@ interface OpenData extends Data {
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #topics = new Topics<UwsSocket>();
+  readonly #sockets = new Set<UwsSocket>();
   readonly #heartbeat = new Heartbeat<UwsSocket>(() => performance.now());
 
   constructor(app: TemplatedApp, paths: readonly SocketPath[], decide: DecideUpgrade) {
@@ -64,10 +65,18 @@ export class WebSockets {
       maxPayloadLength: path.parserBytesMax,
       maxBackpressure: path.bufferedBytesMax,
       sendPingsAutomatically: path.sendsPings,
-      upgrade: (res, req, context) => upgrade(res, req, context, (...args) => decide(path, ...args)),
+      upgrade: (res, req, context) =>
+        upgrade(
+          res,
+          req,
+          context,
+          (...args) => decide(path, ...args),
+          () => this.#sockets.values().next().value,
+        ),
       open: (ws) => {
         const data = ws.getUserData();
         data.socket = new UwsSocket(ws, this.#topics);
+        this.#sockets.add(data.socket);
         this.#heartbeat.add(data.socket, path);
         data.events = data.open(data.socket);
       },
@@ -83,6 +92,7 @@ export class WebSockets {
       drain: (ws) => ws.getUserData().events!.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket, events } = ws.getUserData();
+        this.#sockets.delete(socket!);
         this.#heartbeat.delete(socket!);
         socket!.closed();
         events!.closed();
@@ -96,6 +106,7 @@ function upgrade(
   req: HttpRequest,
   context: us_socket_context_t,
   decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
+  otherSocket: () => UwsSocket | undefined,
 ): void {
   const upgradeFault = upgradeFaultOf(req);
   const request = { ...readRequest(res, req), ...(upgradeFault && { upgradeFault }) };
@@ -111,9 +122,13 @@ function upgrade(
       return;
     }
     const data: Data = { open: decision, socket: undefined, events: undefined };
-    // Not inside `cork`: when the decision came late and the socket stayed at its address, the end of `cork` would take the
-    // WebSocket's memory for that of an HTTP response, and now and then close it.
-    res.upgrade(data, key, protocol, extensions, context);
+    // When a decision comes late and the socket stays at its address in memory, the end of `cork` takes the WebSocket for an
+    // HTTP response and now and then closes it. While another socket is corked, `cork` only calls back. Without any,
+    // uWebSockets.js complains on standard error, which is for the first socket alone.
+    const open = () => res.upgrade(data, key, protocol, extensions, context);
+    const other = otherSocket();
+    if (other === undefined) open();
+    else other.ws.cork(() => res.cork(open));
   });
   if (!pending) return;
   res.onAborted(() => {

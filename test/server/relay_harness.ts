@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
 import WebSocket from 'ws';
 import type { Front, FrontHost } from '../../src/server/front.js';
-import { loadWebSockets } from '../../src/server/native.js';
 import { openRelays } from '../../src/server/relays.js';
 import { failure } from '../../src/server/rest.js';
 import type { Endpoint, Socket } from '../../src/server/socket.js';
 import type { Fate, MortalData } from './mortal_relay_worker.js';
-
-export const webSockets = loadWebSockets(undefined);
 
 /** What happened on one socket, for whoever asks. */
 export class Happenings<T> {
@@ -91,7 +88,7 @@ export async function startRelays(threads: number, frameBytesMax = 1024): Promis
   const channel = new BroadcastChannel(`mortal relays ${randomUUID()}`);
   const mortal: MortalData = { channel: channel.name, fatesLeft };
   setEnvironmentData('mortal', mortal as unknown as Parameters<typeof setEnvironmentData>[1]);
-  const front = await openRelays(webSockets, {
+  const front = await openRelays({
     threads,
     listen: { host: '127.0.0.1', port: 0 },
     host,

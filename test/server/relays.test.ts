@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { test } from 'tap';
 import WebSocket from 'ws';
-import { createApp, listen } from '../../src/server/app.js';
+import { claimPort } from '../../src/server/app.js';
 import {
   closeOf,
   type Happening,
@@ -10,7 +10,6 @@ import {
   messagesOf,
   type RelayHarness,
   startRelays,
-  webSockets,
 } from './relay_harness.js';
 
 const CONNECTIONS = 24;
@@ -256,8 +255,8 @@ async function closedOf(connections: readonly Connection[]): Promise<ReadonlySet
 test('another service is kept off the port, and the port is free when all is closed', async (t) => {
   const relays = await startRelays(2);
   const at = { host: '127.0.0.1', port: relays.front.port };
-  await t.rejects(listen(webSockets, createApp(webSockets, at), at), /in use/);
+  await t.rejects(claimPort(at), /in use/);
   relays.front.stopListening();
   await relays.close();
-  (await listen(webSockets, createApp(webSockets, at), at)).close();
+  t.equal(await claimPort(at), at.port);
 });

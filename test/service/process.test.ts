@@ -18,6 +18,21 @@ test('stop closes every socket with 1001 and frees the ports', async (t) => {
   await t.rejects(fetch(`${service.adminUrl}/livez`));
 });
 
+test('a port is free for the next service, whoever was connected, and for no other beside it', async (t) => {
+  for (const threads of [1, 2]) {
+    const first = await startTestService({ listen: { port: 0, threads } });
+    const { port } = first;
+    const socket = await TestSocket.open(`${first.socketUrl}/ws`);
+    await t.rejects(startTestService({ listen: { port, threads } }), /in use/);
+    // The service closes first, so the kernel keeps its end of the connection for a minute.
+    await first.stop();
+    await socket.closed;
+    const second = await startTestService({ listen: { port, threads } });
+    t.equal(second.port, port);
+    await second.stop();
+  }
+});
+
 test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit status 0', async (t) => {
   const file = writeConfig(t.testdir());
   const first = new ServeProcess(['--config', file]);
