@@ -15,7 +15,7 @@ export function resultsMarkdown(results: Results, plotsOf: (row: string) => read
     'on a shared machine too. Load runs are against the real service in a process of its own, over loopback; the client is',
     'another process and says how busy it was.',
     '',
-    '    npm run bench                     everything, within 10 minutes',
+    '    npm run bench                     everything; the table below says how long each row took',
     '    npm run bench -- fan-out          one row (more names for more rows)',
     '    npm run bench -- --smoke          the least of each: it shows that they run, and writes nothing',
     '    npm run bench -- --check          exit status 1 when a row does not reach what it must',

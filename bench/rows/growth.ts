@@ -8,7 +8,7 @@ type Dimension = 'assets' | 'subscribers' | 'publishers per asset';
 
 const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]>>>> = {
   full: {
-    assets: [10, 100, 1_000, 10_000],
+    assets: [10, 1_000, 10_000],
     subscribers: [10, 100, 1_000, 10_000],
     'publishers per asset': [1, 10, 50],
   },

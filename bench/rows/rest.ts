@@ -28,7 +28,7 @@ export const rest: Row = {
     '32 connections that ask again as soon as they have their answer. Aggregates have three inputs. The peers send the ' +
     'same body, which they were given before, without looking at the request: a route of uWebSockets.js, and fastify. The ' +
     'service checks the token and its rate limit, and reads what is asked for.',
-  rounds: 3,
+  rounds: 2,
   variants: {
     service: (scale) =>
       measure(scale, (service) => Promise.resolve({ server: service, stop: async () => {} })),
