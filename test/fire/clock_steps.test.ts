@@ -1,0 +1,72 @@
+import { test } from 'tap';
+import { systemClock } from '../../src/clock.js';
+import { TestClock } from '../service/clock.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService, TestSocket } from '../service/harness.js';
+import { latestOf, latestWhen } from '../service/publishing.js';
+
+const HOUR_MS = 3_600_000;
+const STEPS: readonly (readonly [name: string, stepMs: number])[] = [
+  ['back an hour', -HOUR_MS],
+  ['forward again', HOUR_MS],
+  ['a second comes twice, as around a leap second', -1_000],
+  ['a second is left out', 1_000],
+];
+
+test('the clock steps: ts never falls, signatures never go back, and ticks resume', async (t) => {
+  const clock = new TestClock(systemClock());
+  const service = await startTestService(
+    { assets: [{ id: 1, symbol: 'BTCUSD', clock_period: '20ms' }] },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  let price = 1;
+  await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+  const open = async (query: string) => {
+    const socket = await TestSocket.open(`${service.socketUrl}/ws?${query}`);
+    socket.send({ type: 'subscribe', assets: [1] });
+    return { query, socket, ts: timestampOf(await socket.next()) };
+  };
+  const streams = await Promise.all([open('channel=10ms'), open('channel=100ms'), open('')]);
+  const signedAt = async () =>
+    (await latestOf(service, 'BTCUSD'))['BTCUSD']!.service_signed_price.timestamped_signature.timestamp;
+  let lastSigned = await signedAt();
+
+  for (const [name, stepMs] of STEPS) {
+    clock.advanceMs(stepMs);
+    // Old frames may still be on their way: several later ones of each stream are from after the step.
+    for (const stream of streams.slice(0, 2))
+      for (let i = 0; i < 5; i++) {
+        const ts = timestampOf(await stream.socket.next());
+        t.ok(ts > stream.ts, `${name}: ${stream.query} grows`);
+        stream.ts = ts;
+      }
+    const signed = await latestWhen(service, 'BTCUSD', (aggregate) => {
+      const { timestamp } = aggregate.service_signed_price.timestamped_signature;
+      return timestamp > lastSigned;
+    });
+    lastSigned = signed.service_signed_price.timestamped_signature.timestamp;
+    t.equal(signed.price, `${units(price)}`, `${name}: signed again, with a later time`);
+  }
+
+  price = 2;
+  await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+  const [, , realTime] = streams;
+  const ts = timestampOf(await realTime!.socket.next());
+  t.ok(ts > realTime!.ts, 'real_time goes on as well');
+
+  clock.advanceMs(HOUR_MS);
+  await latestGone();
+  await feed.accept({ symbol: 'BTCUSD', price: units(3) });
+  const { price: again } = await latestWhen(service, 'BTCUSD');
+  t.equal(again, `${units(3)}`, 'an hour later its inputs are too old, and fresh ones count');
+
+  async function latestGone(): Promise<void> {
+    while ((await latestOf(service, 'BTCUSD'))['BTCUSD'] !== undefined);
+  }
+});
+
+function timestampOf(frame: string): bigint {
+  return BigInt(/"ts":(\d+)/.exec(frame)![1]!);
+}
