@@ -163,7 +163,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       stream,
       pipeline,
-      durable: () => store.durable(),
+      // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
+      durable: () => endOfTurn().then(() => store.durable()),
       health: () => store.health(),
       metrics,
       counters,
@@ -220,6 +221,10 @@ export function planThreads(
 ): { readonly listen: number; readonly crypto: number } {
   const listen = configured === 'auto' ? Math.max(1, Math.floor((cores - 1) / 2)) : configured;
   return { listen, crypto: Math.max(1, cores - 1 - (listen === 1 ? 0 : listen)) };
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function storeOptions({ catalogue, config }: InForce) {
