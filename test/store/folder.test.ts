@@ -16,8 +16,9 @@ test('one process at a time has the folder', async (t) => {
 
 test('a folder whose owner was killed is taken over', async (t) => {
   const dir = t.testdir();
-  const script = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
-  const { signal } = spawnSync(process.execPath, ['-e', script, join(dir, 'owner.sock')]);
+  // Listens from inside the folder, because a socket's path is short and this folder's may not be.
+  const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
+  const { signal } = spawnSync(process.execPath, ['-e', script], { cwd: dir });
   t.equal(signal, 'SIGKILL');
   const store = await openStore(storeOptions(dir));
   await store.close();
