@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createApp, type Listening, listen } from './app.js';
+import { openCorkHolder } from './cork_holder.js';
 import { FrameReader } from './frame_ring.js';
 import { serveRest } from './http.js';
 import { loadWebSockets } from './native.js';
@@ -14,8 +15,10 @@ import { type UpgradeDecision, WebSockets } from './web_sockets.js';
 const start = workerData as RelayStart;
 const ws = loadWebSockets(start.allowedSha256);
 const app = createApp(ws, start.listen);
-// A thread that ends while its uWebSockets.js app lives takes the process with it.
+// A thread that ends while a uWebSockets.js app of it lives takes the process with it.
 process.on('uncaughtExceptionMonitor', () => app.close());
+const corkHolder = await openCorkHolder(ws);
+process.on('uncaughtExceptionMonitor', () => corkHolder.close());
 
 const frames = new FrameReader(start.ring);
 const outbox = new RelayOutbox(parentPort!, start.handled);
@@ -76,11 +79,16 @@ class RelayedSocket implements SocketEvents {
   }
 }
 
-const webSockets = new WebSockets(app, start.paths, ({ path }, content, answer) => {
-  const request = requestsSeen++;
-  upgrades.set(request, answer);
-  outbox.post({ on: 'upgrade', request, path, content });
-});
+const webSockets = new WebSockets(
+  app,
+  start.paths,
+  ({ path }, content, answer) => {
+    const request = requestsSeen++;
+    upgrades.set(request, answer);
+    outbox.post({ on: 'upgrade', request, path, content });
+  },
+  corkHolder.act,
+);
 serveRest(app, (content, answer) => {
   const request = requestsSeen++;
   requests.set(request, answer);
@@ -98,6 +106,7 @@ listen(ws, app, start.listen).then(
   (error: Error) => {
     outbox.post({ on: 'failed', error: error.message });
     outbox.send();
+    closeApps();
     parentPort!.close();
   },
 );
@@ -138,9 +147,14 @@ function carryOut(command: RelayCommand): void {
       listening?.stopListening();
       break;
     case 'exit':
-      app.close();
+      closeApps();
       parentPort!.close();
   }
+}
+
+function closeApps(): void {
+  app.close();
+  corkHolder.close();
 }
 
 function respond(request: number, response: RestResponse): void {

@@ -31,12 +31,19 @@ interface OpenData extends Data {
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
+  readonly #actLate: ((what: () => void) => void) | undefined;
   readonly #topics = new Topics<UwsSocket>();
-  readonly #sockets = new Set<UwsSocket>();
   readonly #heartbeat = new Heartbeat<UwsSocket>(() => performance.now());
 
-  constructor(app: TemplatedApp, paths: readonly SocketPath[], decide: DecideUpgrade) {
+  /** @param actLate runs an upgrade that is decided after its request's handler: `CorkHolder.act` */
+  constructor(
+    app: TemplatedApp,
+    paths: readonly SocketPath[],
+    decide: DecideUpgrade,
+    actLate?: (what: () => void) => void,
+  ) {
     this.#app = app;
+    this.#actLate = actLate;
     this.#heartbeat.start();
     for (const path of paths) this.#serve(path, decide);
   }
@@ -66,17 +73,10 @@ export class WebSockets {
       maxBackpressure: path.bufferedBytesMax,
       sendPingsAutomatically: path.sendsPings,
       upgrade: (res, req, context) =>
-        upgrade(
-          res,
-          req,
-          context,
-          (...args) => decide(path, ...args),
-          () => this.#sockets.values().next().value,
-        ),
+        upgrade(res, req, context, (...args) => decide(path, ...args), this.#actLate),
       open: (ws) => {
         const data = ws.getUserData();
         data.socket = new UwsSocket(ws, this.#topics);
-        this.#sockets.add(data.socket);
         this.#heartbeat.add(data.socket, path);
         data.events = data.open(data.socket);
       },
@@ -92,7 +92,6 @@ export class WebSockets {
       drain: (ws) => ws.getUserData().events!.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket, events } = ws.getUserData();
-        this.#sockets.delete(socket!);
         this.#heartbeat.delete(socket!);
         socket!.closed();
         events!.closed();
@@ -106,7 +105,7 @@ function upgrade(
   req: HttpRequest,
   context: us_socket_context_t,
   decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
-  otherSocket: () => UwsSocket | undefined,
+  actLate: ((what: () => void) => void) | undefined,
 ): void {
   const upgradeFault = upgradeFaultOf(req);
   const request = { ...readRequest(res, req), ...(upgradeFault && { upgradeFault }) };
@@ -114,6 +113,7 @@ function upgrade(
   const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');
   let pending = true;
+  let isHandling = true;
   decide(request, (decision) => {
     if (!pending) return;
     pending = false;
@@ -122,14 +122,16 @@ function upgrade(
       return;
     }
     const data: Data = { open: decision, socket: undefined, events: undefined };
-    // When a decision comes late and the socket stays at its address in memory, the end of `cork` takes the WebSocket for an
-    // HTTP response and now and then closes it. While another socket is corked, `cork` only calls back. Without any,
-    // uWebSockets.js complains on standard error, which is for the first socket alone.
     const open = () => res.upgrade(data, key, protocol, extensions, context);
-    const other = otherSocket();
-    if (other === undefined) open();
-    else other.ws.cork(() => res.cork(open));
+    if (isHandling) {
+      open();
+      return;
+    }
+    assert(actLate, 'decisions come at once where there is nothing to act late with');
+    // Under the other cork this one only calls back.
+    actLate(() => res.cork(open));
   });
+  isHandling = false;
   if (!pending) return;
   res.onAborted(() => {
     pending = false;

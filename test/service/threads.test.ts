@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { publishMessage, verifyPayload } from '../../src/client/index.js';
 import { planThreads } from '../../src/service.js';
+import { ServeProcess, writeConfig } from './child.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
 
 // What is served must not depend on how many threads serve it: each test runs with one and with two.
@@ -112,6 +113,17 @@ for (const threads of [1, 2]) {
     t.equal(slow.ws.readyState, slow.ws.OPEN);
   });
 }
+
+test('sockets that are decided on by another thread leave nothing on standard error', async (t) => {
+  const file = writeConfig(t.testdir(), { listen: { port: 0, threads: 2 } });
+  const running = new ServeProcess(['--config', file]);
+  t.teardown(() => running.kill());
+  const { socketUrl } = await running.ready();
+  for (let i = 0; i < CONNECTIONS; i++) await (await TestSocket.open(`${socketUrl}/ws`)).close();
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: 0, signal: null });
+  t.equal(running.stderr, '');
+});
 
 async function metricReaches({ adminUrl }: TestService, name: string, least: number): Promise<void> {
   const pattern = new RegExp(`^${name} (\\d+)$`, 'm');
