@@ -1,5 +1,5 @@
 import { evmPriceHash, isCanonicalSignature } from './crypto/evm.js';
-import type { CryptoPool, EvmVerifyJob, StarkVerifyJob } from './crypto/pool.js';
+import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from './crypto/pool.js';
 import { starkExternalAssetId, starkPriceMessage } from './crypto/stark.js';
 import type { Verdict } from './crypto/verdict.js';
 import type { Candidate } from './ingest/gate.js';
@@ -39,12 +39,20 @@ export function verifyCandidates(
   };
   const verdicts =
     type === 'evm' ? pool.verifyEvm(jobs as EvmVerifyJob[]) : pool.verifyStark(jobs as StarkVerifyJob[]);
-  return verdicts instanceof Promise ? verdicts.then(fill) : fill(verdicts);
+  return verdicts instanceof Promise ? verdicts.then(fill, giveUp) : fill(verdicts);
+
+  function giveUp(error: unknown): Refusals {
+    if (!(error instanceof ThreadHung)) throw error;
+    for (const place of places) refusals[place] = UNVERIFIED;
+    return refusals;
+  }
 }
 
 const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
 /** The refusal that took curve arithmetic to find. */
 export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
+/** Nothing is known of the signature: the publisher may send it again. */
+const UNVERIFIED = 'the signature could not be verified in time';
 const REFUSAL_BY_VERDICT: Readonly<Record<Verdict, string | undefined>> = {
   valid: undefined,
   'hash mismatch': HASH_MISMATCH,

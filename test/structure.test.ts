@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only these modules import. */
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
-  piscina: /^crypto\/(?:pool|worker)\.ts$/,
+  piscina: /^crypto\/threads\.ts$/,
   lmdb: /^store\//,
 };
 
@@ -56,7 +56,7 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
  * import is for the test of the client in a browser.
  */
 const PURE =
-  /^(?:model|aggregate|calendar|ingest|stream|client(?!\/socket)|crypto(?!\/(?:pool|worker|secp256k1)\.ts))\//;
+  /^(?:model|aggregate|calendar|ingest|stream|client(?!\/socket)|crypto(?!\/(?:threads|pool|worker|secp256k1)\.ts))\//;
 const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto'];
 const EFFECTS = new Set([
   'Date',

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
 import type { Price } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 import * as batch from './batch.js';
@@ -12,13 +11,18 @@ import {
 } from './jobs.js';
 import { type StarkMessage, starkPriceMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
+import { ThreadHung, Threads } from './threads.js';
 import type { Verdict } from './verdict.js';
 
 export type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
+export { ThreadHung } from './threads.js';
 
 /**
  * The work of {@link CryptoJobs}, done here and now when it is little and by the worker threads when it is much. An array
  * is returned as it is when the work was done here, so that a single job costs no turn of the event loop.
+ *
+ * A promise rejects with {@link ThreadHung} when two threads in turn hung with the work: it is not tried on the calling
+ * thread, which may hang with it too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]>;
@@ -38,6 +42,8 @@ export interface CryptoPoolOptions {
   readonly threads: number;
   /** The module that runs in the threads, where it is not `worker.js`. */
   readonly workerFile?: string;
+  /** After how long a thread counts as hung, where it is not {@link PIECE_MS_MAX}. */
+  readonly pieceMsMax?: number;
 }
 
 /** Starts the threads and lets each of them, and the calling one, fill its tables before the first real job. */
@@ -55,6 +61,12 @@ const INLINE_MICROS_MAX = 300;
 
 /** A batch is cut up among the threads into pieces of at least this much work, against 40 µs that a piece costs. */
 const PIECE_MICROS_MIN = 500;
+
+/** And into pieces of at most this much, so that none comes near the time after which its thread counts as hung. */
+const PIECE_MICROS_MAX = 100_000;
+
+/** Fifty times what the largest piece takes: room for a machine that is that much busier, and for a thread's start. */
+const PIECE_MS_MAX = 5_000;
 
 /** A piece that a worker did not answer is given to the workers once more, then done on the calling thread. */
 const WORKER_ATTEMPTS_MAX = 2;
@@ -79,35 +91,28 @@ class WorkerPool implements CryptoPool {
   readonly #jobs: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
   /** `undefined` when everything is done on the calling thread, from the start or since the pool was closed. */
-  #piscina: Piscina | undefined;
+  #workers: Threads | undefined;
   readonly #pending = new Set<Promise<unknown>>();
   queued = 0;
   failures = 0;
 
-  constructor({ threads, workerFile }: CryptoPoolOptions) {
+  constructor({ threads, workerFile, pieceMsMax = PIECE_MS_MAX }: CryptoPoolOptions) {
     this.#threads = threads;
     if (threads === 0) return;
-    const piscina = new Piscina({
-      filename: workerFile ?? fileURLToPath(new URL('./worker.js', import.meta.url)),
-      minThreads: threads,
-      maxThreads: threads,
-      // Flags of this process, such as a test runner's loaders, are not meant for the workers.
-      execArgv: [],
-      recordTiming: false,
+    const workers = new Threads({
+      count: threads,
+      workerFile: workerFile ?? fileURLToPath(new URL('./worker.js', import.meta.url)),
+      taskMsMax: pieceMsMax,
+      onIdleFailure: () => {
+        this.failures += 1;
+      },
+      onAllLost: () => {
+        this.#workers = undefined;
+        workers.withdraw();
+        void workers.close();
+      },
     });
-    // A thread that dies without a task has nobody to tell; its replacement is started either way.
-    piscina.on('error', () => {
-      this.failures += 1;
-    });
-    // Threads that fail while they start are not replaced: when none is left, nobody would take the waiting pieces.
-    piscina.on('workerDestroy', () => {
-      setImmediate(() => {
-        if (piscina.threads.length > 0 || this.#piscina !== piscina) return;
-        this.#piscina = undefined;
-        void piscina.destroy();
-      });
-    });
-    this.#piscina = piscina;
+    this.#workers = workers;
   }
 
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]> {
@@ -155,15 +160,17 @@ class WorkerPool implements CryptoPool {
     // A piece goes to the thread with the least to do, so as many pieces as threads reach each of them.
     const threads = Array.from({ length: this.#threads }, () => this.#doByWorker(kind, WARM_UP_MESSAGES));
     kind.inline(WARM_UP_MESSAGES);
-    await Promise.all(threads);
+    // One that does not even do this is replaced like any other.
+    await Promise.allSettled(threads);
   }
 
   async close(): Promise<void> {
-    const piscina = this.#piscina;
-    this.#piscina = undefined;
-    // Ending a thread inside native code aborts the process, and piscina's own close cuts running tasks off.
+    const workers = this.#workers;
+    this.#workers = undefined;
+    workers?.withdraw();
+    // Ending a thread inside native code aborts the process. One that hangs holds this up for no longer than its deadline.
     await Promise.allSettled(this.#pending);
-    await piscina?.destroy();
+    await workers?.close();
   }
 
   #signStark(key: Uint8Array): Kind<StarkMessage, StarkSignature> {
@@ -178,8 +185,12 @@ class WorkerPool implements CryptoPool {
 
   #do<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[]): Result[] | Promise<Result[]> {
     const micros = jobs.length * kind.jobMicros;
-    if (this.#piscina === undefined || micros <= INLINE_MICROS_MAX) return kind.inline(jobs);
-    const pieces = Math.max(1, Math.min(this.#threads, Math.floor(micros / PIECE_MICROS_MIN)));
+    if (this.#workers === undefined || micros <= INLINE_MICROS_MAX) return kind.inline(jobs);
+    const pieces = Math.max(
+      1,
+      Math.min(this.#threads, Math.floor(micros / PIECE_MICROS_MIN)),
+      Math.ceil(micros / PIECE_MICROS_MAX),
+    );
     if (pieces === 1) return this.#doByWorker(kind, jobs);
     const size = Math.ceil(jobs.length / pieces);
     const results: Promise<Result[]>[] = [];
@@ -200,16 +211,16 @@ class WorkerPool implements CryptoPool {
   }
 
   async #attempt<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[]): Promise<Result[]> {
-    const piscina = this.#piscina;
-    for (let attempt = 0; piscina !== undefined && attempt < WORKER_ATTEMPTS_MAX; attempt++) {
-      const message = kind.encode(jobs);
+    let fault: unknown;
+    for (let attempt = 0; this.#workers !== undefined && attempt < WORKER_ATTEMPTS_MAX; attempt++) {
       try {
-        const options = { name: kind.name, transferList: [message.buffer as ArrayBuffer] };
-        return kind.decode(await piscina.run(message, options));
-      } catch {
-        this.failures += 1;
+        return kind.decode(await this.#workers.run(kind.name, kind.encode(jobs)));
+      } catch (error) {
+        if (this.#workers !== undefined) this.failures += 1;
+        fault = error;
       }
     }
+    if (fault instanceof ThreadHung) throw fault;
     // A job that fails because of a bug of ours fails here too, where its error can be seen.
     return kind.inline(jobs);
   }

@@ -107,8 +107,7 @@ for (const [deaths, threads] of [
   [7, 2],
 ] as const) {
   test(`${threads} threads that die ${deaths} times lose no job`, async (t) => {
-    const deathsLeft = new Int32Array(new SharedArrayBuffer(4));
-    setEnvironmentData('deathsLeft', deathsLeft);
+    const deathsLeft = countdown('deathsLeft');
     const pool = await createCryptoPool({ threads, workerFile: fileOf('./mortal_worker.js') });
     deathsLeft[0] = deaths;
     const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
@@ -125,6 +124,49 @@ for (const [deaths, threads] of [
   });
 }
 
+for (const threads of [1, 2]) {
+  test(`${threads} threads, of which one hangs: its jobs are done by another, and it is replaced`, async (t) => {
+    const hangsLeft = countdown('hangsLeft');
+    const pool = await createCryptoPool({
+      threads,
+      workerFile: fileOf('./mortal_worker.js'),
+      pieceMsMax: 3_000,
+    });
+    hangsLeft[0] = 1;
+    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
+    const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
+    results.forEach((verdicts, i) => {
+      t.same(verdicts, evmVerdicts.slice(i, i + 40));
+    });
+    t.equal(pool.failures, 1);
+    const after = pool.verifyEvm(evmJobs);
+    t.ok(after instanceof Promise, 'the pool works on with a fresh thread');
+    t.same(await after, evmVerdicts);
+    t.equal(pool.failures, 1);
+    await pool.close();
+  });
+}
+
+test('jobs with which two threads hang are refused, and closing waits no longer than that', async (t) => {
+  const hangsLeft = countdown('hangsLeft');
+  const pool = await createCryptoPool({
+    threads: 1,
+    workerFile: fileOf('./mortal_worker.js'),
+    pieceMsMax: 3_000,
+  });
+  hangsLeft[0] = 2;
+  await t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  t.equal(pool.queued, 0);
+  t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
+  hangsLeft[0] = 2;
+  const hanging = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  const behind = pool.verifyEvm(evmJobs);
+  await pool.close();
+  await hanging;
+  t.same(await behind, evmVerdicts, 'what waited behind it is done here');
+  t.equal(hangsLeft[0], 1, 'no second thread is lost to it at the end');
+});
+
 test('threads that cannot start leave everything to the calling thread', async (t) => {
   const pool = await createCryptoPool({ threads: 2, workerFile: fileOf('./no_such_worker.js') });
   t.ok(pool.failures > 0);
@@ -139,6 +181,13 @@ test('an invalid key is an error here as there', async (t) => {
   t.equal(pool.queued, 0);
   await pool.close();
 });
+
+/** A number that the worker threads of pools made from now on share with the test. */
+function countdown(name: string): Int32Array {
+  const left = new Int32Array(new SharedArrayBuffer(4));
+  setEnvironmentData(name, left);
+  return left;
+}
 
 function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url));

@@ -1,0 +1,103 @@
+import { Piscina } from 'piscina';
+
+export interface ThreadsOptions {
+  readonly count: number;
+  /** The module whose functions run in the threads. */
+  readonly workerFile: string;
+  /** How long one task may take. */
+  readonly taskMsMax: number;
+  /** A thread ended while it had no task; it is replaced. */
+  readonly onIdleFailure: () => void;
+  /** No thread is left and none will come: they fail while they start. */
+  readonly onAllLost: () => void;
+}
+
+/** A thread did not answer within `taskMsMax`; it was ended, and another one is started in its place. */
+export class ThreadHung extends Error {
+  override readonly name = 'ThreadHung';
+}
+
+/**
+ * The deadline is counted in this many ticks of a timer, so that a process that was stopped for a while as a whole, or whose
+ * own thread stood still, does not take its workers for hung.
+ */
+const TICKS = 10;
+
+/** Runs functions of a module in worker threads, one at a time in each, and ends a thread that hangs. */
+export class Threads {
+  readonly #options: ThreadsOptions;
+  readonly #piscina: Piscina;
+  /** Until a thread takes them. A deadline only runs from there, so the threads' own queue stays empty. */
+  readonly #waiting: { readonly start: () => void; readonly withdraw: (error: Error) => void }[] = [];
+  readonly #running = new Set<{ ticks: number; readonly end: AbortController }>();
+  #idle: number;
+  #ticker: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options;
+    this.#idle = options.count;
+    const piscina = new Piscina({
+      filename: options.workerFile,
+      minThreads: options.count,
+      maxThreads: options.count,
+      // Flags of this process, such as a test runner's loaders, are not meant for the workers.
+      execArgv: [],
+      recordTiming: false,
+    });
+    // A thread that dies without a task has nobody to tell; its replacement is started either way.
+    piscina.on('error', options.onIdleFailure);
+    // Threads that fail while they start are not replaced: when none is left, nobody would take the waiting tasks.
+    piscina.on('workerDestroy', () => {
+      setImmediate(() => {
+        if (piscina.threads.length === 0 && !this.#isClosed) options.onAllLost();
+      });
+    });
+    this.#piscina = piscina;
+  }
+
+  /**
+   * Calls the function of that name with a message, which is moved to the thread.
+   * @throws ThreadHung, or the error with which the function or its thread ended.
+   */
+  async run(name: string, message: Uint8Array): Promise<Uint8Array> {
+    if (this.#idle > 0) this.#idle--;
+    else await new Promise<void>((start, withdraw) => this.#waiting.push({ start, withdraw }));
+    const task = { ticks: 0, end: new AbortController() };
+    this.#running.add(task);
+    this.#ticker ??= setInterval(() => this.#tick(), this.#options.taskMsMax / TICKS).unref();
+    try {
+      const transferList = [message.buffer as ArrayBuffer];
+      return await this.#piscina.run(message, { name, transferList, signal: task.end.signal });
+    } catch (error) {
+      throw task.end.signal.aborted
+        ? new ThreadHung(`no answer within ${this.#options.taskMsMax} ms`)
+        : error;
+    } finally {
+      this.#running.delete(task);
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#idle++;
+      else next.start();
+    }
+  }
+
+  /** Fails what no thread has taken yet. */
+  withdraw(): void {
+    for (const { withdraw } of this.#waiting.splice(0)) withdraw(new Error('the threads are being closed'));
+  }
+
+  /** Ends the threads, which must be idle: ending one inside native code aborts the process. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#ticker);
+    await this.#piscina.destroy();
+  }
+
+  /**
+   * Ending a thread inside native code that comes back later aborts the process. One that has taken so much longer than the
+   * largest task needs is in a loop, and a loop that is left alone takes a core for good.
+   */
+  #tick(): void {
+    for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();
+  }
+}
