@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync, readSync, statfsSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from './envelope.js';
 import { lockFolder } from './lock.js';
+import { findPageDamage } from './page_tree.js';
 
 /** An open data folder that belongs to this process. */
 export interface Folder {
@@ -15,10 +16,6 @@ export interface Folder {
 
 const TABLES_MAX = 8;
 
-/** lmdb's magic number and where it stands: behind the header of the first page. */
-const DATABASE_MAGIC = 0xbeefc0de;
-const DATABASE_MAGIC_OFFSET = 24;
-
 /**
  * Opens a data folder, making it when there is none.
  *
@@ -26,14 +23,14 @@ const DATABASE_MAGIC_OFFSET = 24;
  * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
  * Its `eventTurnBatching` is off as well: the journal batches, and lmdb's own leaves a promise that nobody can catch,
  * whose rejection would end the process when the disk is full.
- * @throws Error when another process has the folder, when it has another format version, or when it cannot be read.
+ * @throws Error when another process has the folder, when it has another format version, or when it is damaged.
  */
 export async function openFolder(dir: string): Promise<Folder> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(dir);
   let root: RootDatabase | undefined;
   try {
-    refuseForeignFile(join(dir, 'data.mdb'));
+    refuseDamagedFile(join(dir, 'data.mdb'));
     root = open({
       path: dir,
       noSubdir: false,
@@ -66,12 +63,11 @@ export async function openFolder(dir: string): Promise<Folder> {
   };
 }
 
-/** lmdb 3.5 ends the process when it opens a file that is no database, so this looks first. */
-function refuseForeignFile(path: string): void {
-  const head = Buffer.alloc(DATABASE_MAGIC_OFFSET + 4);
-  const file = openSync(path, 'a+', 0o600);
-  const length = readSync(file, head, 0, head.length, 0);
-  closeSync(file);
-  if (length > 0 && head.readUInt32LE(DATABASE_MAGIC_OFFSET) !== DATABASE_MAGIC)
-    throw new Error('data.mdb is not a database of this program, or its first page is damaged');
+/** What lmdb finds damaged it ends the process for, or does not find. */
+function refuseDamagedFile(path: string): void {
+  const damage = findPageDamage(path);
+  if (damage !== undefined)
+    throw new Error(
+      `data.mdb is damaged: ${damage}. Restore the folder from a backup, or move data.mdb away to start without what it holds`,
+    );
 }

@@ -3,11 +3,11 @@ import type { Asset, Publisher } from '../model/asset.js';
 import type { PublisherPrice, SignedAggregate } from '../model/records.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
-import { DamagedRecord } from './envelope.js';
+import { DamagedRecord, unwrapRecord } from './envelope.js';
 import { openFolder } from './folder.js';
 import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, keepHouse } from './housekeeping.js';
-import { openJournal } from './journal.js';
+import { openJournal, type Table } from './journal.js';
 import { DAY_S, type Resolution } from './resolution.js';
 import { openTables } from './tables.js';
 import { recordAggregate, recordEnd, secondInForce } from './tape.js';
@@ -91,6 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       damage = message;
     }),
   );
+  damage = findDamagedRecord(Object.values(tables));
   const tapes = await loadOrClose();
 
   async function loadOrClose() {
@@ -171,4 +172,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       }
     },
   };
+}
+
+/**
+ * Looks at every record's checksum. One is only read when it is asked for, and one with a damaged key would not be found
+ * then: it would be served as nothing, or as what was before. 437 MB took 1.3 s.
+ */
+function findDamagedRecord(tables: readonly Table<never>[]): string | undefined {
+  try {
+    for (const { database } of tables)
+      for (const { key, value } of database.getRange()) unwrapRecord(`${key[0]}/${key[1]}`, value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DamagedRecord) return error.message;
+    throw error;
+  }
 }

@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { openStore, type Store } from '../../src/store/store.js';
+import { atSecond, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
+
+// A data folder whose bytes are not what was written: opening it is refused, or nothing wrong is served. A crash by a signal in
+// lmdb's memory map would end this test.
+
+const SECONDS = 300;
+const FLIPS = 200;
+const PAGE_BYTES = 4096;
+
+/** Writes a folder; its file has branches, leaves, values of several pages, and pages that are free again. */
+async function writtenFolder(dir: string): Promise<Buffer> {
+  const options = storeOptions(dir);
+  const store = await openStore(options);
+  for (let s = 0; s < SECONDS; s++) {
+    appendAll(store, s);
+    if (s % 30 === 0) await store.durable();
+  }
+  await store.close();
+  return readFileSync(join(dir, 'data.mdb'));
+
+  function appendAll(into: Store, s: number): void {
+    for (const asset of options.assets) {
+      const aggregate = sampleAggregate(asset, options.publishers, units(s + 1), atSecond(START_S + s));
+      into.append(aggregate);
+      for (const input of aggregate.inputs) into.putInput(input);
+    }
+  }
+}
+
+/** What happened with a damaged folder; throws when it serves something else than was written. */
+async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouched'> {
+  const options = storeOptions(dir);
+  let store: Store;
+  try {
+    store = await openStore(options);
+  } catch (error) {
+    if (!/data folder .* cannot be opened: .*(?:damaged|format)|is damaged/s.test((error as Error).message))
+      throw error;
+    return 'refused';
+  }
+  try {
+    const isHealthy = store.health().ok;
+    for (const asset of options.assets)
+      for (let s = 0; s < SECONDS; s++) {
+        const price = readable(() => store.recent(asset, START_S + s)?.price);
+        // A record that is lost with its key leaves what was in force before, which was signed too.
+        const isRight =
+          price === units(s + 1) || (!isHealthy && (price === undefined || price < units(s + 1)));
+        if (!isRight) throw new Error(`second ${s} of ${asset.symbol}: ${price}`);
+      }
+    if (isHealthy && [...store.inputs()].length !== options.assets.length * options.publishers.length)
+      throw new Error('inputs are missing');
+    // What is written next must not fall on pages that are in use.
+    const asset = options.assets[0]!;
+    store.append(sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)));
+    await store.durable();
+    return isHealthy ? 'untouched' : 'reported';
+  } finally {
+    await store.close();
+  }
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+test(`a bit flipped at ${FLIPS} places is refused, reported, or was in no use`, async (t) => {
+  const dir = t.testdir();
+  const whole = await writtenFolder(dir);
+  const path = join(dir, 'data.mdb');
+  const outcomes = { refused: 0, reported: 0, untouched: 0 };
+  let seed = 12345;
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((seed / 0x80000000) * below);
+  };
+  for (let i = 0; i < FLIPS; i++) {
+    // Half of them where every bit says something: in the first bytes of a page.
+    const page = random(whole.length / PAGE_BYTES);
+    const place = page * PAGE_BYTES + random(i % 2 === 0 ? 64 : PAGE_BYTES);
+    const bit = random(8);
+    const damaged = Buffer.from(whole);
+    damaged[place]! ^= 1 << bit;
+    writeFileSync(path, damaged);
+    try {
+      outcomes[await outcomeOf(dir)]++;
+    } catch (error) {
+      t.fail(`bit ${bit} of byte ${place % PAGE_BYTES} of page ${page}: ${(error as Error).message}`);
+    }
+  }
+  t.comment(JSON.stringify(outcomes));
+  t.ok(outcomes.refused > 20 && outcomes.reported > 5, JSON.stringify(outcomes));
+});
+
+test('a file that was cut off, emptied or replaced', async (t) => {
+  const dir = t.testdir();
+  const whole = await writtenFolder(dir);
+  const path = join(dir, 'data.mdb');
+  for (const length of [
+    1,
+    100,
+    PAGE_BYTES,
+    2 * PAGE_BYTES,
+    3 * PAGE_BYTES + 7,
+    whole.length >> 1,
+    whole.length - PAGE_BYTES,
+    whole.length - 1,
+  ]) {
+    writeFileSync(path, whole.subarray(0, length));
+    t.match(await outcomeOf(dir), /refused|untouched/, `cut to ${length} of ${whole.length}`);
+  }
+  writeFileSync(path, Buffer.alloc(whole.length));
+  t.equal(await outcomeOf(dir), 'refused', 'zeroes');
+  writeFileSync(path, 'SQLite format 3\0'.repeat(1_000));
+  t.equal(await outcomeOf(dir), 'refused', 'of another program');
+  writeFileSync(path, '');
+  const fresh = await openStore(storeOptions(dir));
+  t.same(fresh.health(), { ok: true }, 'an empty file is a new database');
+  t.equal(fresh.latest(storeOptions(dir).assets[0]!), undefined);
+  await fresh.close();
+});
