@@ -93,6 +93,15 @@ class Pages {
     if (length < page.length) throw new Damage(`it ends before the end of page ${number}`);
     return page;
   }
+
+  /** A value of several pages, behind the header of the first. */
+  readValue(pointer: Buffer, valueBytes: number): Buffer {
+    const value = Buffer.allocUnsafe(valueBytes);
+    const at = Number(pointer.readBigUInt64LE(0)) * this.#pageBytes + HEADER_BYTES;
+    if (readSync(this.file, value, 0, valueBytes, at) < valueBytes)
+      throw new Damage('it ends within a value');
+    return value;
+  }
 }
 
 function readMeta(page: Buffer, number: number): Meta {
@@ -124,6 +133,7 @@ function readTree(page: Buffer, at: number): Tree {
 
 class Walk {
   readonly #used: Uint8Array;
+  readonly #freePages: number[] = [];
 
   constructor(
     readonly pages: Pages,
@@ -138,6 +148,21 @@ class Walk {
     this.#use(1n, 1);
     this.#checkTree(this.meta.free, (a, b) => Number(a.readBigUInt64LE() - b.readBigUInt64LE()));
     this.#checkTree(this.meta.main, Buffer.compare);
+    for (const page of this.#freePages)
+      if (this.#used[page] === 1) throw new Damage(`page ${page} is in use and counts as free`);
+  }
+
+  /** A list of pages that the next commits may use: their count, then their numbers, a negative one for a length. */
+  #noteFree(list: Buffer): void {
+    const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
+    // lmdb reserves more room than it then needs.
+    if (count < 0 || 8 * (count + 1) > list.length) throw new Damage('a list of free pages is damaged');
+    for (let at = 8; at <= 8 * count; at += 8) {
+      const page = Number(list.readBigInt64LE(at));
+      if (Math.abs(page) >= this.#used.length)
+        throw new Damage(`it has no page ${page}, which counts as free`);
+      if (page > 0) this.#freePages.push(page);
+    }
   }
 
   #checkTree(tree: Tree, compare: (a: Buffer, b: Buffer) => number): void {
@@ -157,13 +182,15 @@ class Walk {
           continue;
         }
         found.entries++;
-        const { key, data, flags } = leafNode(page, node, number);
+        const { key, data, dataBytes, flags } = leafNode(page, node, number);
         if (previous !== undefined && compare(previous, key) >= 0)
           throw new Damage(`the entries of page ${number} are out of order`);
         previous = key;
-        if (flags === NODE_IS_BIG) found.overflowPages += this.#checkOverflow(data);
+        if (flags === NODE_IS_BIG) found.overflowPages += this.#checkOverflow(data, dataBytes);
         else if (flags === NODE_IS_TREE) this.#checkTree(readTree(data, 0), Buffer.compare);
         else if (flags !== 0) throw new Damage(`page ${number} is damaged`);
+        if (tree === this.meta.free)
+          this.#noteFree(flags === NODE_IS_BIG ? this.pages.readValue(data, dataBytes) : data);
       }
     };
     if (tree.root !== NO_ROOT) visit(tree.root, 0);
@@ -173,7 +200,7 @@ class Walk {
   }
 
   /** A value of more than a page; only the first of its pages has a header. */
-  #checkOverflow(data: Buffer): number {
+  #checkOverflow(data: Buffer, valueBytes: number): number {
     const number = data.readBigUInt64LE(0);
     const count = Number(data.readBigUInt64LE(16));
     this.#use(number, count);
@@ -181,7 +208,8 @@ class Walk {
     const isWhole =
       page.readBigUInt64LE(0) === number &&
       (page.readUInt16LE(18) & KIND_MASK) === OVERFLOW &&
-      page.readUInt32LE(20) === count;
+      page.readUInt32LE(20) === count &&
+      HEADER_BYTES + valueBytes <= count * page.length;
     if (!isWhole) throw new Damage(`page ${number} is damaged`);
     this.pages.read(Number(number) + count - 1);
     return count;
@@ -224,5 +252,10 @@ function leafNode(page: Buffer, node: number, number: bigint) {
   const isTree = flags === NODE_IS_TREE;
   if (dataEnd > page.length || (isTree && dataBytes !== TREE_BYTES))
     throw new Damage(`page ${number} is damaged`);
-  return { key: page.subarray(node + NODE_BYTES, keyEnd), data: page.subarray(keyEnd, dataEnd), flags };
+  return {
+    key: page.subarray(node + NODE_BYTES, keyEnd),
+    data: page.subarray(keyEnd, dataEnd),
+    dataBytes,
+    flags,
+  };
 }
