@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { openStore, type Store } from '../../src/store/store.js';
+import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
 // A data folder whose bytes are not what was written: opening it is refused, or nothing wrong is served. A crash by a signal in
@@ -126,4 +127,18 @@ test('a file that was cut off, emptied or replaced', async (t) => {
   t.same(fresh.health(), { ok: true }, 'an empty file is a new database');
   t.equal(fresh.latest(storeOptions(dir).assets[0]!), undefined);
   await fresh.close();
+});
+
+test('a service on a damaged folder says which it is and what to do, and ends', async (t) => {
+  const dir = t.testdir();
+  const file = writeConfig(dir);
+  mkdirSync(join(dir, 'store'));
+  writeFileSync(join(dir, 'store', 'data.mdb'), 'not a database'.repeat(1_000));
+  const refused = new ServeProcess(['--config', file]);
+  t.teardown(() => refused.kill());
+  t.same(await refused.exited, { code: 1, signal: null });
+  t.match(
+    refused.stderr,
+    /the data folder .*store cannot be opened: data\.mdb .*Restore the folder from a backup, or move/,
+  );
 });
