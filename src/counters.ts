@@ -1,3 +1,4 @@
+import { FrameLatency } from './frame_latency.js';
 import type { StreamCounters } from './stream/engine.js';
 
 /** What the service counts since its start. Plain numbers: the hot paths add to them, `/metrics` reads them. */
@@ -17,6 +18,7 @@ export interface Counters extends StreamCounters {
   relayOverruns: number;
   /** Threads that serve sockets and ended by themselves. */
   relayFailures: number;
+  readonly frameLatency: FrameLatency;
 }
 
 export function createCounters(): Counters {
@@ -34,6 +36,7 @@ export function createCounters(): Counters {
     slowConsumersClosed: 0,
     relayOverruns: 0,
     relayFailures: 0,
+    frameLatency: new FrameLatency(),
   };
 }
 

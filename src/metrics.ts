@@ -12,7 +12,7 @@ export interface Measured {
   readonly pool: Pick<CryptoPool, 'queued' | 'failures'>;
   readonly pipeline: Pick<Pipeline, 'updatesWaiting'>;
   readonly stream: Pick<StreamEngine, 'groupCount'>;
-  readonly store: Pick<Store, 'health'>;
+  readonly store: Pick<Store, 'health' | 'recordsWaiting'>;
   readonly table: Pick<PriceTable, 'live'>;
   /** Open WebSockets of all kinds, and those that stream. */
   readonly sockets: () => { readonly size: number; readonly streams: number };
@@ -26,6 +26,7 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  registry.registerMetric(counters.frameLatency.histogram);
 
   const count = (name: string, help: string, read: () => number) =>
     new Counter({
@@ -128,6 +129,11 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
     () => table.live.length - live(),
   );
 
+  measure(
+    'tickseal_store_records_waiting',
+    'Records that wait for the next commit to the disk.',
+    () => store.recordsWaiting,
+  );
   measure('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
     Number(store.health().ok),
   );

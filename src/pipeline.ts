@@ -156,7 +156,7 @@ export class Pipeline {
 
   /** Takes one message of a publisher. Answers at once where no signature had to wait for another thread. */
   publish(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
-    const { pool, counters, clock, updatesPerMessageMax } = this.#options;
+    const { pool, counters, clock, table, updatesPerMessageMax } = this.#options;
     counters.publishMessages++;
     const message = readPublishMessage(text, updatesPerMessageMax);
     if (!message.ok) {
@@ -164,6 +164,7 @@ export class Pipeline {
       return message;
     }
     const { updates, malformed, traceId } = message;
+    const receivedNs = clock.nowNs();
     const nowSecond = () => secondOf(clock.nowNs());
     const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, nowSecond());
     const { candidates } = admitted;
@@ -171,6 +172,7 @@ export class Pipeline {
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
       admitted.settle(refusals, nowSecond());
       const accepted = this.#acceptAll(candidates, refusals, rejected);
+      counters.frameLatency.received(table.sequence, receivedNs);
       return { ok: true, traceId, accepted, rejected };
     };
     const refusals = verifyCandidates(candidates, session.type, pool);

@@ -99,7 +99,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
     },
     sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
-    publish: (topic, frame, sequence) => doors!.publish(topic, frame, sequence),
+    publish(topic, frame, sequence) {
+      doors!.publish(topic, frame, sequence);
+      counters.frameLatency.sent(sequence, clock.nowNs());
+    },
     defer: setImmediate,
     limits: { ...config.limits, slowConsumerNs: BigInt(config.limits.slowConsumerMs) * NS_PER_MS },
     counters,

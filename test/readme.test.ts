@@ -60,7 +60,7 @@ test('the list of metrics is whole', async (t) => {
     pool: { queued: 0, failures: 0 },
     pipeline: { updatesWaiting: 0 },
     stream: { groupCount: 0 },
-    store: { health: () => ({ ok: true }) },
+    store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
     sockets: () => ({ size: 0, streams: 0 }),
     listenThreads: () => 1,

@@ -50,6 +50,8 @@ export interface Store {
   ): Candles | 'too many';
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
   inputs(): Iterable<PublisherPrice>;
+  /** Records that are not on disk yet. */
+  readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Puts a reloaded configuration in force.
@@ -148,6 +150,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         const input = noticeDamage(() => journal.get(tables.inputs, [symbol, keyDigits]));
         if (input !== undefined && input.publisherIndex !== UNKNOWN_PUBLISHER) yield input;
       }
+    },
+    get recordsWaiting() {
+      return Object.values(tables).reduce((sum, table) => sum + journal.waiting(table as Table<never>), 0);
     },
     health() {
       const reason = journal.failure() ?? damage;
