@@ -108,8 +108,7 @@ function upgrade(
   decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
   otherSocket: () => UwsSocket | undefined,
 ): void {
-  const upgradeFault = upgradeFaultOf(req);
-  const request = { ...readRequest(res, req), ...(upgradeFault && { upgradeFault }) };
+  const request = readRequest(res, req, upgradeFaultOf(req));
   const key = req.getHeader('sec-websocket-key');
   const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');
