@@ -18,7 +18,7 @@ export const evmIngest: Row = {
     'native library.',
   rounds: 3,
   variants: {
-    service: (scale) => overSocket(scale, UPDATES[scale], UPDATES[scale] / 2, ''),
+    service: (scale) => overSocket(scale, UPDATES[scale], UPDATES[scale], ''),
     'recover loop': async (scale) => loop(scale, recoverOnce()),
     'verify loop': async (scale) => loop(scale, verifyOnce()),
     'service on noble': (scale) =>
