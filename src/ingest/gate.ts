@@ -130,8 +130,8 @@ export class Gate {
     const assetNow = this.#allowList.assetBySymbol(raw.symbol);
     if (assetNow?.index !== asset.index) return 'unknown asset';
     if (assetNow.signatureType !== asset.signatureType) return otherSignatures(assetNow);
-    const publisherNow = this.#allowList.publisherByKey(publisher.signatureType, publisher.key);
-    if (publisherNow === undefined) return 'publisher_key is not on the allow-list';
+    const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
+    if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
     const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
     if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
