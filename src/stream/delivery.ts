@@ -203,7 +203,7 @@ export class Delivery {
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) continue;
-      const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
+      const isUpToDate = session.sequence === group.sequence && session.fresh === undefined;
       if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
   }
@@ -222,7 +222,7 @@ export class Delivery {
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table, digest, signOne, counters } = this.#options;
     const isDue = (index: AssetIndex) =>
-      table.live[index] === 1 && (session.fresh.has(index) || table.changedAt[index]! > session.sequence);
+      table.live[index] === 1 && (session.fresh?.has(index) || table.changedAt[index]! > session.sequence);
     const due = session.assets.filter(isDue);
     if (due.length > 0) {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
@@ -237,7 +237,7 @@ export class Delivery {
         session.connection.send(this.#encoder.signedFrame(body, signOne(digest(body))));
       }
     }
-    session.fresh.clear();
+    session.fresh = undefined;
     session.sequence = table.sequence;
     return true;
   }

@@ -25,6 +25,11 @@ export class Groups {
     return this.#byInterval;
   }
 
+  /** All connections that are subscribed to anything, as they are now. */
+  sessions(): StreamSession[] {
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members, ...waiting]);
+  }
+
   realTimeOf(index: AssetIndex): ReadonlySet<Group> {
     return this.#realTimeByAsset.get(index) ?? NO_GROUPS;
   }
