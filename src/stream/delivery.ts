@@ -115,26 +115,20 @@ export class Delivery {
         counters.ticksSkipped++;
         continue;
       }
-      const assets = this.#dueAssets(group);
       const { sequence } = table;
       this.#updateWaiting(group, nowNs);
-      if (assets.length === 0 || group.members.size === 0) {
-        group.sequence = sequence;
-        this.#joinWaiting(group);
-        continue;
+      const content = group.members.size > 0 ? this.#content(group, timestampNs) : undefined;
+      if (content !== undefined) {
+        group.lastFrameNs = nowNs;
+        counters.framesMade++;
+        if (group.options.messageType === 'signed_ecdsa') {
+          toSign.push({ group, body: Buffer.from(content), sequence });
+          continue;
+        }
+        this.#options.publish(group.topic, content, sequence);
       }
-      group.lastFrameNs = nowNs;
-      counters.framesMade++;
-      const statuses = this.#statuses(group.options, timestampNs);
-      if (group.options.messageType === 'unsigned') {
-        const frame = this.#encoder.unsignedFrame(assets, timestampNs, statuses);
-        this.#options.publish(group.topic, frame, sequence);
-        group.sequence = sequence;
-        this.#joinWaiting(group);
-      } else {
-        const body = Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses));
-        toSign.push({ group, body, sequence });
-      }
+      group.sequence = sequence;
+      this.#joinWaiting(group);
     }
     if (toSign.length > 0) this.#signAndPublish(toSign);
   }
@@ -174,6 +168,17 @@ export class Delivery {
         if (group.intervalMs === undefined) this.markDirty(group);
       }
     });
+  }
+
+  /** An unsigned frame, or the body of a signed one, that the next call overwrites; `undefined` when nothing is due. */
+  #content(group: Group, timestampNs: TimeNs): Buffer | undefined {
+    const statuses = this.#statuses(group.options, timestampNs);
+    if (group.keptFrame !== undefined) return group.keptFrame.at(timestampNs, statuses);
+    const assets = this.#dueAssets(group);
+    if (assets.length === 0) return undefined;
+    return group.options.messageType === 'unsigned'
+      ? this.#encoder.unsignedFrame(assets, timestampNs, statuses)
+      : this.#encoder.payloadBody(assets, timestampNs, statuses);
   }
 
   /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */

@@ -1,8 +1,10 @@
 import type { Asset, AssetIndex } from '../model/asset.js';
-import { millisecondOf, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
+import { IntervalTicks } from './interval_ticks.js';
+import { KeptFrame } from './kept_frame.js';
 import type { StreamOptions } from './options.js';
 import { type RequestError, readRequest, type StreamRequest } from './request.js';
 import { type StreamConnection, type StreamRights, StreamSession } from './session.js';
@@ -44,17 +46,19 @@ const LAG_CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
-  readonly #groups = new Groups();
+  readonly #groups: Groups;
   /** Those whose sockets do not take what they are sent. */
   readonly #stalled = new Set<StreamSession>();
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
-  readonly #lastTickByInterval = new Map<number, number>();
+  readonly #ticks = new IntervalTicks();
   #lagCheckedNs = 0n;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
     this.#delivery = new Delivery(options);
+    const { table, taxonomyId } = options;
+    this.#groups = new Groups((assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
     this.#indexById = indexById(options.catalogue);
   }
@@ -168,27 +172,15 @@ export class StreamEngine {
 
   /** The groups of the fixed channels whose interval has come round since the last tick. */
   #dueGroups(nowNs: TimeNs): Group[] {
-    const nowMs = millisecondOf(nowNs);
     const due: Group[] = [];
-    for (const intervalMs of this.#lastTickByInterval.keys())
-      if (!this.#groups.fixed.has(intervalMs)) this.#lastTickByInterval.delete(intervalMs);
+    this.#ticks.keepOnly(this.#groups.fixed);
     for (const [intervalMs, groups] of this.#groups.fixed) {
-      const tick = Math.floor(nowMs / intervalMs);
-      const last = this.#lastTickByInterval.get(intervalMs)!;
-      this.#lastTickByInterval.set(intervalMs, tick);
-      // A clock that was stepped back starts counting anew.
-      if (tick <= last) continue;
-      this.#options.counters.ticksSkipped += (tick - last - 1) * groups.size;
+      const ticks = this.#ticks.since(intervalMs, nowNs);
+      if (ticks === 0) continue;
+      this.#options.counters.ticksSkipped += (ticks - 1) * groups.size;
       for (const group of groups) due.push(group);
     }
     return due;
-  }
-
-  /** The first tick of an interval is the one after its first connection. */
-  #startCounting({ intervalMs }: Group): void {
-    if (intervalMs === undefined || this.#lastTickByInterval.has(intervalMs)) return;
-    const nowMs = millisecondOf(this.#options.clock.nowNs());
-    this.#lastTickByInterval.set(intervalMs, Math.floor(nowMs / intervalMs));
   }
 
   #takeControlMessage(session: StreamSession): boolean {
@@ -265,7 +257,7 @@ export class StreamEngine {
     session.group = group;
     session.assets = group.assets;
     group.waiting.add(session);
-    this.#startCounting(group);
+    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, this.#options.clock.nowNs());
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
   }
 
