@@ -10,6 +10,8 @@ export interface Front {
   readonly port: number;
   /** Threads that serve sockets now. */
   readonly threads: number;
+  /** Open WebSockets. */
+  readonly sockets: number;
   /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Takes no new connections; those that are open stay. */
@@ -32,11 +34,14 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
   const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request, answer) =>
     answer(host.decideUpgrade(endpointOf.get(path)!, request)),
   );
-  serveRest(app, (request, answer) => answer(host.rest(request)));
+  serveRest(app, (request) => host.rest(request));
   const { port, stopListening, close } = await listen(ws, app, at);
   return {
     port,
     threads: 1,
+    get sockets() {
+      return sockets.size;
+    },
     publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
     stopListening,
     close: async () => close(),

@@ -119,7 +119,10 @@ test('sockets that are decided on by another thread leave nothing on standard er
   const running = new ServeProcess(['--config', file]);
   t.teardown(() => running.kill());
   const { socketUrl } = await running.ready();
-  for (let i = 0; i < CONNECTIONS; i++) await (await TestSocket.open(`${socketUrl}/ws`)).close();
+  for (let i = 0; i < CONNECTIONS; i++) {
+    await (await TestSocket.open(`${socketUrl}/ws`)).close();
+    await t.rejects(TestSocket.open(`${socketUrl}/ws`, 'unknown'), /^401/);
+  }
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });
   t.equal(running.stderr, '');
