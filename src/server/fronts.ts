@@ -29,7 +29,7 @@ export class Fronts implements Front {
   async replace(): Promise<void> {
     const old = this.#current;
     this.#current = await hold(this.#options);
-    old.front.stopListening();
+    old.front.setAccepting(false);
     this.#retired.add(old);
     old.retire(() => {
       this.#retired.delete(old);
@@ -50,8 +50,8 @@ export class Fronts implements Front {
     for (const { front } of this.#retired) front.publish(topic, frame, sequence);
   }
 
-  stopListening(): void {
-    this.#current.front.stopListening();
+  setAccepting(accepting: boolean): void {
+    this.#current.front.setAccepting(accepting);
   }
 
   async close(): Promise<void> {
