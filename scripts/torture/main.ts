@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Check, isReached, type Scale } from './check.js';
+import { handles } from './handles.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
 import { signals } from './signals.js';
@@ -11,7 +12,7 @@ import { unread } from './unread.js';
  * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
  * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
  */
-const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread];
+const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -18,7 +18,7 @@ export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): strin
     ...findings.map((finding) => [
       check,
       finding.figure,
-      `${number(finding.value)} ${finding.unit}`.trim(),
+      `${figureText(finding.value)} ${finding.unit}`.trim(),
       boundText(finding.mustBe),
       verdict(finding, scale),
     ]),
@@ -41,10 +41,15 @@ function verdict(finding: Finding, scale: Scale): string {
   return isReached(finding, scale) ? 'yes' : 'NO';
 }
 
+/** Counts to the last digit. */
+function figureText(value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : number(value);
+}
+
 function boundText({ atLeast, atMost }: Bound = {}): string {
-  if (atLeast === atMost) return atLeast === undefined ? '' : number(atLeast);
+  if (atLeast === atMost) return atLeast === undefined ? '' : figureText(atLeast);
   return [
-    ...(atLeast === undefined ? [] : [`>= ${number(atLeast)}`]),
-    ...(atMost === undefined ? [] : [`<= ${number(atMost)}`]),
+    ...(atLeast === undefined ? [] : [`>= ${figureText(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`<= ${figureText(atMost)}`]),
   ].join(', ');
 }
