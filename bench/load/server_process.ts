@@ -36,6 +36,8 @@ export interface StartOptions {
   readonly nodeOptions?: string;
   /** A command that is given the command to run as its arguments, and becomes it. */
   readonly wrapper?: readonly string[];
+  /** What it writes to standard error is dropped. */
+  readonly isQuiet?: boolean;
   /** `nodeOptions` load a module that answers messages of this process. */
   readonly probed?: boolean;
 }
@@ -60,10 +62,10 @@ export function startService(configFile: string, start: StartOptions = {}): Prom
 
 /** Waits for the line of JSON that says the port. */
 async function startServer(program: string[], args: string[], start: StartOptions): Promise<ServerProcess> {
-  const { nodeOptions = '', wrapper = [], probed = false } = start;
+  const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
   const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
   const child = spawn(command!, rest, {
-    stdio: ['ignore', 'pipe', 'inherit', 'pipe', ...(probed ? (['ipc'] as const) : [])],
+    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'pipe', ...(probed ? (['ipc'] as const) : [])],
     env: {
       ...process.env,
       NODE_OPTIONS: `${END_WITH_PARENT} ${nodeOptions}`,

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Check, isReached, type Scale } from './check.js';
+import { disk } from './disk.js';
+import { flood } from './flood.js';
 import { handles } from './handles.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
@@ -7,12 +9,13 @@ import { signals } from './signals.js';
 import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable } from './table.js';
 import { unread } from './unread.js';
+import { worker } from './worker.js';
 
 /**
  * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
  * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
  */
-const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles];
+const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles, worker, disk, flood];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
