@@ -49,6 +49,7 @@ async function measure(scale: Scale) {
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
+  await until('an update is answered', () => publisher.errors.length > errorsBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;
   const errors = publisher.errors.slice(errorsBefore);
   const frames = streams.frames - framesBefore;

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Check, isReached, type Scale } from './check.js';
 import { disk } from './disk.js';
@@ -16,6 +17,8 @@ import { worker } from './worker.js';
  * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
  */
 const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles, worker, disk, flood];
+
+const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 300_000, smoke: 60_000 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -38,7 +41,7 @@ async function run(check: Check): Promise<Outcome> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1000;
   try {
-    const result = await check.run(scale);
+    const result = await Promise.race([check.run(scale), tooLate()]);
     const took = seconds();
     process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
     if ('skipped' in result)
@@ -56,6 +59,12 @@ async function run(check: Check): Promise<Outcome> {
     const remark = `failed: ${(error as Error).message}`;
     return { check: check.name, findings: [], remark, failed: true, seconds: seconds() };
   }
+}
+
+/** A check that waits for what never comes fails, and the next one begins. */
+async function tooLate(): Promise<never> {
+  await setTimeout(CHECK_MS_MAX[scale]);
+  throw new Error(`it takes longer than ${CHECK_MS_MAX[scale] / 1000} s`);
 }
 
 function checkByName(name: string): Check {

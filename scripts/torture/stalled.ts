@@ -18,7 +18,7 @@ export const stalled: Check = {
 
 const SIZES: Readonly<Record<Scale, Sizes>> = {
   full: { readers: 1_000, resuming: 20, rounds: 3, windows: 12, tickMs: 50, slowConsumer: '10s' },
-  smoke: { readers: 8, resuming: 2, rounds: 1, windows: 1, tickMs: 10, slowConsumer: '1s' },
+  smoke: { readers: 8, resuming: 2, rounds: 1, windows: 1, tickMs: 10, slowConsumer: '4s' },
 };
 
 interface Sizes {
@@ -173,6 +173,7 @@ class StalledReaders {
   /** The close codes, by connection. */
   readonly #ends = new Map<number, number | undefined>();
   readonly #onFrame: (((payload: Buffer) => void) | undefined)[] = [];
+  readonly #onEnd: ((() => void) | undefined)[] = [];
 
   static async open(
     service: ServerProcess,
@@ -196,7 +197,10 @@ class StalledReaders {
       path: `/ws?channel=${this.#tickMs}ms`,
       token: TOKEN,
       onFrame: (payload) => this.#onFrame[i]?.(payload),
-      onClose: (code) => this.#ends.set(i, code),
+      onClose: (code) => {
+        this.#ends.set(i, code);
+        this.#onEnd[i]?.();
+      },
     });
     this.#sockets[i] = socket;
     socket.pause();
@@ -213,7 +217,7 @@ class StalledReaders {
     return skipped >= this.#sockets.length * ticks;
   }
 
-  /** @returns for each of the first ones, in turn, how long after it read again a frame came that was made since, in ms. */
+  /** @returns for each of the first ones, in turn, how long after it read again a frame came that was made since, in ms; infinity if none did. */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
     for (let i = 0; i < count; i++) delaysMs.push(await this.#resumeOne(i));
@@ -230,6 +234,7 @@ class StalledReaders {
         this.#onFrame[i] = undefined;
         resolve(performance.now() - resumedMs);
       };
+      this.#onEnd[i] = () => resolve(Number.POSITIVE_INFINITY);
       this.#sockets[i]!.resume();
     });
   }
