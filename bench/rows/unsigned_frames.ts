@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { AssetIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
+import { KeptFrame } from '../../src/stream/kept_frame.js';
+import type { PriceTable } from '../../src/stream/price_table.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { frameByFrame, STAGE_TIME_NS, sizeName } from '../load/stream_stage.js';
@@ -13,14 +17,18 @@ export const unsignedFrames: Row = {
   name: 'unsigned-frames',
   title: 'Unsigned frames per second and core',
   method:
-    'The finished frame as bytes, against `JSON.stringify` of an object that is already there, which gives a string, and ' +
-    'against the same with its string turned into bytes. The same with the stream engine around ours.',
+    'The finished frame as bytes, with one price changed since the frame before, against `JSON.stringify` of an object in ' +
+    'which the same price is changed, which gives a string, and against the same with its string turned into bytes. ' +
+    'Beside it: the same without a frame from before, as `real_time` has it; the same with all prices changed, most of ' +
+    'which is making their texts; and the stream engine around a frame with none changed.',
   rounds: 3,
   variants: {
-    frames: async (scale) => measure(scale, (assets) => ours(assets)),
-    'JSON.stringify': async (scale) => measure(scale, (assets) => stringify(assets)),
-    'JSON.stringify to bytes': async (scale) => measure(scale, (assets) => stringifyToBytes(assets)),
-    engine: async (scale) => measure(scale, (assets) => engine(assets)),
+    frames: async (scale) => measure(scale, kept),
+    'JSON.stringify': async (scale) => measure(scale, stringify),
+    'JSON.stringify to bytes': async (scale) => measure(scale, stringifyToBytes),
+    anew: async (scale) => measure(scale, anew),
+    'all changed': async (scale) => measure(scale, allChanged),
+    engine: async (scale) => measure(scale, engine),
   },
   lines: () => SIZES.map(line),
 };
@@ -28,9 +36,10 @@ export const unsignedFrames: Row = {
 function line(assets: number): Line {
   const figure = sizeName(assets);
   const isTarget = assets === TARGET.assets;
+  const unit = 'frames/s per core';
   return {
     name: figure,
-    unit: 'frames/s per core',
+    unit,
     ours: { variant: 'frames', figure },
     peers: [
       {
@@ -40,43 +49,103 @@ function line(assets: number): Line {
       },
       { name: 'JSON.stringify to bytes', source: { variant: 'JSON.stringify to bytes', figure } },
     ],
-    shown: [{ name: 'whole tick', unit: 'frames/s per core', source: { variant: 'engine', figure } }],
+    shown: [
+      { name: 'without a frame from before', unit, source: { variant: 'anew', figure } },
+      { name: 'all prices changed', unit, source: { variant: 'all changed', figure } },
+      { name: 'whole tick', unit, source: { variant: 'engine', figure } },
+    ],
   };
 }
 
-/** Makes a frame; what it returns is compared among variants. */
-type MakeFrame = () => Uint8Array | string | undefined;
+/** Makes the frame of a round, in which a price is another than in the round before. */
+type MakeFrame = (round: number) => Uint8Array | string | undefined;
 
 function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurement {
   const figures: Record<string, number> = {};
   const hashes: Record<string, string> = {};
   for (const assets of SIZES) {
     const make = stageOf(assets);
-    figures[sizeName(assets)] = callsPerCpuSecond('frames', scale, make);
-    const frame = make();
+    let round = 0;
+    figures[sizeName(assets)] = callsPerCpuSecond('frames', scale, () => make(round++));
+    // Twice through all assets leaves the same prices in every variant.
+    for (round = 0; round < 2 * assets; round++) make(round);
+    const frame = make(0);
     if (frame !== undefined)
       hashes[`frame of ${sizeName(assets)}`] = createHash('sha256').update(frame).digest('hex');
   }
   return { figures, hashes };
 }
 
-function ours(assets: number): MakeFrame {
-  const { table, indexes } = filledTable(assets);
-  const encoder = new FrameEncoder(table, 1);
-  return () => encoder.unsignedFrame(indexes, STAGE_TIME_NS);
+/** The prices of an asset, in turns; the texts have the same length but for one in a hundred. */
+function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price {
+  const first = table.price(asset)!;
+  const second = (first + 1n) as Price;
+  return (turn) => (turn % 2 === 0 ? second : first);
 }
 
-function stringify(assets: number): () => string {
+/** Changes the price of one asset after the other. */
+function changing(assets: number) {
   const { table, indexes } = filledTable(assets);
+  const prices = indexes.map((index) => priceOf(table, index));
+  return {
+    table,
+    indexes,
+    changed(round: number): { readonly asset: AssetIndex; readonly price: Price } {
+      const asset = (round % assets) as AssetIndex;
+      return { asset, price: prices[asset]!(Math.floor(round / assets)) };
+    },
+  };
+}
+
+function kept(assets: number): MakeFrame {
+  const { table, indexes, changed } = changing(assets);
+  const frame = new KeptFrame(table, 1, indexes);
+  return (round) => {
+    const { asset, price } = changed(round);
+    table.set(asset, price);
+    return frame.at(STAGE_TIME_NS);
+  };
+}
+
+function anew(assets: number): MakeFrame {
+  const { table, indexes, changed } = changing(assets);
+  const encoder = new FrameEncoder(table, 1);
+  return (round) => {
+    const { asset, price } = changed(round);
+    table.set(asset, price);
+    return encoder.unsignedFrame(indexes, STAGE_TIME_NS);
+  };
+}
+
+function allChanged(assets: number): MakeFrame {
+  const { table, indexes, changed } = changing(assets);
+  const frame = new KeptFrame(table, 1, indexes);
+  let at = 0;
+  return () => {
+    for (let i = 0; i < assets; i++) {
+      const { asset, price } = changed(at++);
+      table.set(asset, price);
+    }
+    frame.at(STAGE_TIME_NS);
+    return undefined;
+  };
+}
+
+function stringify(assets: number): (round: number) => string {
+  const { table, indexes, changed } = changing(assets);
   const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
   // This time has so many zeros at its end that a double holds it.
   const message = { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
-  return () => JSON.stringify(message);
+  return (round) => {
+    const { asset, price } = changed(round);
+    a[asset]!.v = String(price);
+    return JSON.stringify(message);
+  };
 }
 
 function stringifyToBytes(assets: number): MakeFrame {
   const text = stringify(assets);
-  return () => Buffer.from(text());
+  return (round) => Buffer.from(text(round));
 }
 
 function engine(assets: number): MakeFrame {

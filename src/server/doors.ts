@@ -114,22 +114,20 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
   });
 
   const at = { ...config.listen, port: await claimPort(config.listen) };
-  const front = await Fronts.open({
-    host,
-    open: (counting) =>
-      options.threads === 1
-        ? openFront(ws, at, counting)
-        : openRelays({
-            threads: options.threads,
-            listen: at,
-            host: counting,
-            frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
-            allowedSha256: options.allowedSha256,
-            counters,
-            onFailure: (error) =>
-              logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
-          }),
-  });
+  const front = await Fronts.open(() =>
+    options.threads === 1
+      ? openFront(ws, at, host)
+      : openRelays({
+          threads: options.threads,
+          listen: at,
+          host,
+          frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
+          allowedSha256: options.allowedSha256,
+          counters,
+          onFailure: (error) =>
+            logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
+        }),
+  );
   const { tls } = config.listen;
   let certificate = tls && certificateId(tls);
   // Claimed when the other port is taken, or both could be picked the same.

@@ -10,6 +10,8 @@ export interface Front {
   readonly port: number;
   /** Threads that serve sockets now. */
   readonly threads: number;
+  /** Open WebSockets. */
+  readonly sockets: number;
   /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Takes no new connections, or takes them again; those that are open stay. */
@@ -37,6 +39,9 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
   return {
     port,
     threads: 1,
+    get sockets() {
+      return sockets.size;
+    },
     publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
     setAccepting,
     close: async () => close(),

@@ -1,104 +1,67 @@
-import type { Front, FrontHost } from './front.js';
+import type { Front } from './front.js';
 
-export interface FrontsOptions {
-  readonly host: FrontHost;
-  /** Opens a listener; the next one on the same port, while the one before still listens. */
-  readonly open: (host: FrontHost) => Promise<Front>;
-}
+/** Opens a listener; the next one on the same port, while the one before still listens. */
+export type OpenFront = () => Promise<Front>;
+
+/** How often a replaced listener is looked at, whether its last connection has ended. */
+const RETIRED_CHECK_MS = 500;
 
 /**
  * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener, and the
  * connections of the old one go on until they end by themselves.
  */
 export class Fronts implements Front {
-  readonly #options: FrontsOptions;
-  #current: Held;
-  readonly #retired = new Set<Held>();
+  readonly #open: OpenFront;
+  #current: Front;
+  readonly #retired = new Set<Front>();
 
-  private constructor(options: FrontsOptions, first: Held) {
-    this.#options = options;
+  private constructor(open: OpenFront, first: Front) {
+    this.#open = open;
     this.#current = first;
   }
 
   /** @throws Error when the address is in use or TLS cannot start. */
-  static async open(options: FrontsOptions): Promise<Fronts> {
-    return new Fronts(options, await hold(options));
+  static async open(open: OpenFront): Promise<Fronts> {
+    return new Fronts(open, await open());
   }
 
   /** Replaces the listener. The port is never free in between. */
   async replace(): Promise<void> {
     const old = this.#current;
-    this.#current = await hold(this.#options);
-    old.front.setAccepting(false);
+    this.#current = await this.#open();
+    old.setAccepting(false);
     this.#retired.add(old);
-    old.retire(() => {
-      this.#retired.delete(old);
-      return old.front.close();
-    });
+    const check = setInterval(() => {
+      if (old.sockets > 0) return;
+      clearInterval(check);
+      if (this.#retired.delete(old)) void old.close();
+    }, RETIRED_CHECK_MS).unref();
   }
 
   get port(): number {
-    return this.#current.front.port;
+    return this.#current.port;
   }
 
   get threads(): number {
-    return this.#current.front.threads;
+    return this.#current.threads;
+  }
+
+  get sockets(): number {
+    return [this.#current, ...this.#retired].reduce((sum, { sockets }) => sum + sockets, 0);
   }
 
   publish(topic: number, frame: Uint8Array, sequence: number): void {
-    this.#current.front.publish(topic, frame, sequence);
-    for (const { front } of this.#retired) front.publish(topic, frame, sequence);
+    this.#current.publish(topic, frame, sequence);
+    for (const front of this.#retired) front.publish(topic, frame, sequence);
   }
 
   setAccepting(accepting: boolean): void {
-    this.#current.front.setAccepting(accepting);
+    this.#current.setAccepting(accepting);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#current, ...this.#retired].map(({ front }) => front.close()));
+    const open = [this.#current, ...this.#retired];
     this.#retired.clear();
+    await Promise.all(open.map((front) => front.close()));
   }
-}
-
-/** A listener and how many sockets it has. */
-interface Held {
-  readonly front: Front;
-  /** Has `close` called as soon as it has none. */
-  retire(close: () => Promise<void>): void;
-}
-
-async function hold({ host, open }: FrontsOptions): Promise<Held> {
-  let sockets = 0;
-  let close: (() => Promise<void>) | undefined;
-  const closeWhenEmpty = () => {
-    // Not from within what a socket of it calls.
-    if (sockets === 0 && close !== undefined) setImmediate(close);
-  };
-  const counting: FrontHost = {
-    ...host,
-    decideUpgrade(endpoint, request) {
-      const decision = host.decideUpgrade(endpoint, request);
-      if (typeof decision !== 'function') return decision;
-      return (socket) => {
-        sockets++;
-        const events = decision(socket);
-        return {
-          ...events,
-          closed() {
-            sockets--;
-            events.closed();
-            closeWhenEmpty();
-          },
-        };
-      };
-    },
-  };
-  const front = await open(counting);
-  return {
-    front,
-    retire(closeFront) {
-      close = closeFront;
-      closeWhenEmpty();
-    },
-  };
 }

@@ -1,7 +1,12 @@
 import type { SocketPath } from './socket.js';
 
-/** What a heartbeat does to a socket. */
+/** What a heartbeat does to a socket, and what it remembers there. */
 export interface Heart {
+  readonly path: Pick<SocketPath, 'idleTimeoutSeconds' | 'sendsPings'>;
+  /** When something whole was last heard, in seconds of the heartbeat's clock. */
+  heardAtS: number;
+  /** Since something was heard. */
+  isPinged: boolean;
   ping(): void;
   close(code: number, reason: string): void;
 }
@@ -14,11 +19,15 @@ const BEAT_MS = 2_000;
  * byte a second of a message that never ends is enough for it. Where readers are pinged, they are from half of the time on.
  */
 export class Heartbeat<H extends Heart> {
-  readonly #heard = new Map<H, Heard>();
+  readonly #hearts = new Set<H>();
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
+  }
+
+  get size(): number {
+    return this.#hearts.size;
   }
 
   /** Starts to call {@link beat}; does not keep the thread alive. */
@@ -26,40 +35,38 @@ export class Heartbeat<H extends Heart> {
     setInterval(() => this.beat(), BEAT_MS).unref();
   }
 
-  add(heart: H, { idleTimeoutSeconds, sendsPings }: SocketPath): void {
-    const idleMs = idleTimeoutSeconds * 1_000;
-    this.#heard.set(heart, { atMs: this.#nowMs(), idleMs, sendsPings, isPinged: false });
+  add(heart: H): void {
+    this.#hearts.add(heart);
+    this.hear(heart);
   }
 
   /** A whole message, ping or pong came. */
   hear(heart: H): void {
-    const heard = this.#heard.get(heart)!;
-    heard.atMs = this.#nowMs();
-    heard.isPinged = false;
+    // Whole seconds, which take no memory of their own; rounded so that nobody is ended early.
+    heart.heardAtS = Math.ceil(this.#nowMs() / 1_000);
+    heart.isPinged = false;
   }
 
   delete(heart: H): void {
-    this.#heard.delete(heart);
+    this.#hearts.delete(heart);
+  }
+
+  /** One of those that were added. */
+  any(): H | undefined {
+    return this.#hearts.values().next().value;
   }
 
   beat(): void {
-    const nowMs = this.#nowMs();
-    for (const [heart, heard] of this.#heard) {
-      const silentMs = nowMs - heard.atMs;
-      if (silentMs >= heard.idleMs) {
+    const nowS = Math.floor(this.#nowMs() / 1_000);
+    for (const heart of this.#hearts) {
+      const { idleTimeoutSeconds, sendsPings } = heart.path;
+      const silentS = nowS - heart.heardAtS;
+      if (silentS >= idleTimeoutSeconds) {
         heart.close(1008, 'nothing whole was received within the idle timeout');
-      } else if (heard.sendsPings && !heard.isPinged && silentMs >= heard.idleMs / 2) {
-        heard.isPinged = true;
+      } else if (sendsPings && !heart.isPinged && silentS >= idleTimeoutSeconds / 2) {
+        heart.isPinged = true;
         heart.ping();
       }
     }
   }
-}
-
-interface Heard {
-  atMs: number;
-  readonly idleMs: number;
-  readonly sendsPings: boolean;
-  /** Since something was heard. */
-  isPinged: boolean;
 }

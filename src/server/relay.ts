@@ -85,6 +85,11 @@ export class Relay {
     });
   }
 
+  /** How many are open. */
+  get sockets(): number {
+    return this.#sockets.size;
+  }
+
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
@@ -128,7 +133,7 @@ export class Relay {
   #leaveOut(entry: Topic<RemoteSocket>): void {
     this.#options.counters.relayOverruns++;
     if (this.#setAside.size === 0) this.#do({ do: 'echo' });
-    for (const socket of [...entry.members.keys()]) {
+    for (const socket of [...entry.members]) {
       this.#setAside.add(socket);
       socket.events.lagged(sequenceOf(entry, socket));
     }

@@ -68,6 +68,10 @@ class RelayFront implements Front {
     return [...this.#relays].filter(({ isListening }) => isListening).length;
   }
 
+  get sockets(): number {
+    return [...this.#relays].reduce((sum, { sockets }) => sum + sockets, 0);
+  }
+
   async start(): Promise<void> {
     await Promise.all(Array.from({ length: this.#options.threads }, () => this.#open().listening));
   }

@@ -1,9 +1,11 @@
 import type { RelayCommand } from './relay_messages.js';
 import type { Socket, SocketEvents } from './socket.js';
-import type { Topics } from './topics.js';
+import type { Member, Topics } from './topics.js';
 
 /** A socket of a relay, for the service like one of its own thread. */
-export class RemoteSocket implements Socket {
+export class RemoteSocket implements Socket, Member {
+  topicPlace = 0;
+  joinedAtSequence = 0;
   events!: SocketEvents;
   #topic: number | undefined;
   #open = true;

@@ -2,7 +2,7 @@ import type { Scope } from '../config/config.js';
 import type { Token, TokenDirectory } from './auth.js';
 import { parseQuery } from './query.js';
 import { denied, failure, type RestRequest } from './rest.js';
-import type { Endpoint, OpenSocket, Socket } from './socket.js';
+import type { Endpoint, Socket, SocketEvents } from './socket.js';
 import type { UpgradeDecision } from './web_sockets.js';
 
 export interface SocketLimits {
@@ -11,17 +11,19 @@ export interface SocketLimits {
   readonly streamConnectionsMax: number;
 }
 
+/** The sockets that one token has opened for one scope. */
 interface Entry {
   readonly token: Token;
   readonly scope: Scope;
+  readonly sockets: Set<Socket>;
 }
 
 /** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by token. */
 export class SocketRegistry {
-  readonly #sockets = new Map<Socket, Entry>();
-  readonly #openByToken = new Map<Token, number>();
+  readonly #entries = new Map<Token, Entry[]>();
   readonly #tokens: TokenDirectory;
   readonly #limits: SocketLimits;
+  #open = 0;
   #streams = 0;
   draining = false;
 
@@ -31,7 +33,7 @@ export class SocketRegistry {
   }
 
   get size(): number {
-    return this.#sockets.size;
+    return this.#open;
   }
 
   get streams(): number {
@@ -52,46 +54,46 @@ export class SocketRegistry {
     const open = accept(query, token);
     if (typeof open === 'string') return failure(400, open);
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
-    if ((this.#openByToken.get(token) ?? 0) >= connectionsPerTokenMax)
+    const entries = this.#entries.get(token) ?? [];
+    if (entries.reduce((open, { sockets }) => open + sockets.size, 0) >= connectionsPerTokenMax)
       return failure(429, `the token has connections_per_token (${connectionsPerTokenMax}) connections`);
     if (scope === 'stream' && this.#streams >= streamConnectionsMax)
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
-    return this.#register({ token, scope }, open);
+    return (socket) => new RegisteredEvents(this, this.#opened(socket, token, scope), socket, open(socket));
   }
 
-  #register(entry: Entry, open: OpenSocket): OpenSocket {
-    return (socket) => {
-      this.#opened(socket, entry);
-      const events = open(socket);
-      return {
-        ...events,
-        closed: () => {
-          this.#closed(socket, entry);
-          events.closed();
-        },
-      };
-    };
-  }
-
-  #opened(socket: Socket, entry: Entry): void {
-    const { token, scope } = entry;
-    this.#sockets.set(socket, entry);
-    this.#openByToken.set(token, (this.#openByToken.get(token) ?? 0) + 1);
+  #opened(socket: Socket, token: Token, scope: Scope): Entry {
+    const entries = this.#entries.get(token) ?? [];
+    if (entries.length === 0) this.#entries.set(token, entries);
+    let entry = entries.find((one) => one.scope === scope);
+    if (entry === undefined) {
+      entry = { token, scope, sockets: new Set() };
+      entries.push(entry);
+    }
+    entry.sockets.add(socket);
+    this.#open++;
     if (scope === 'stream') this.#streams++;
+    return entry;
   }
 
-  #closed(socket: Socket, { token, scope }: Entry): void {
-    this.#sockets.delete(socket);
+  /** Nothing happens on the socket any more. */
+  closed(socket: Socket, { token, scope, sockets }: Entry): void {
+    sockets.delete(socket);
+    this.#open--;
     if (scope === 'stream') this.#streams--;
-    const left = this.#openByToken.get(token)! - 1;
-    if (left === 0) this.#openByToken.delete(token);
-    else this.#openByToken.set(token, left);
+    if (this.#entries.get(token)!.every((one) => one.sockets.size === 0)) this.#entries.delete(token);
+  }
+
+  *#all(): Iterable<Entry> {
+    for (const entries of this.#entries.values()) yield* entries;
   }
 
   /** Closes the sockets whose token a reload has removed, or has taken the scope from. */
   closeRevoked(): void {
-    for (const [socket, { token, scope }] of [...this.#sockets])
-      if (!this.#tokens.isValid(token, scope)) socket.close(4401, 'the access token was revoked');
+    for (const { token, scope, sockets } of [...this.#all()]) {
+      if (this.#tokens.isValid(token, scope)) continue;
+      for (const socket of [...sockets]) socket.close(4401, 'the access token was revoked');
+    }
   }
 
   /**
@@ -100,7 +102,7 @@ export class SocketRegistry {
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;
-    const sockets = [...this.#sockets.keys()];
+    const sockets = [...this.#all()].flatMap((entry) => [...entry.sockets]);
     const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
@@ -113,3 +115,38 @@ export class SocketRegistry {
 
 const BATCH_MIN = 50;
 const BATCH_INTERVAL_MS = 50;
+
+/** What happens on a registered socket, told on; the registry hears of its end. */
+class RegisteredEvents implements SocketEvents {
+  constructor(
+    readonly registry: SocketRegistry,
+    readonly entry: Entry,
+    readonly socket: Socket,
+    readonly events: SocketEvents,
+  ) {}
+
+  text(text: string): void {
+    this.events.text(text);
+  }
+
+  oversize(messageBytes: number): void {
+    this.events.oversize(messageBytes);
+  }
+
+  lagged(sequence: number): void {
+    this.events.lagged(sequence);
+  }
+
+  drained(bufferedBytes: number): void {
+    this.events.drained(bufferedBytes);
+  }
+
+  dropped(): void {
+    this.events.dropped();
+  }
+
+  closed(): void {
+    this.registry.closed(this.socket, this.entry);
+    this.events.closed();
+  }
+}

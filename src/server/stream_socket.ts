@@ -1,6 +1,7 @@
 import type { StreamEngine } from '../stream/engine.js';
 import { parseStreamOptions } from '../stream/options.js';
-import type { Endpoint } from './socket.js';
+import type { StreamSession } from '../stream/session.js';
+import type { Endpoint, SocketEvents } from './socket.js';
 
 export interface StreamEndpointOptions {
   readonly stream: StreamEngine;
@@ -33,19 +34,37 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
     accept(query, token) {
       const parsed = parseStreamOptions(query);
       if (typeof parsed === 'string') return parsed;
-      return (socket) => {
-        const session = stream.open(socket, parsed, token);
-        return {
-          text: (text) => stream.receive(session, text),
-          oversize: (messageBytes) => stream.refuseOversize(session, messageBytes),
-          lagged: (sequence) => stream.lagged(session, sequence),
-          drained: (bufferedBytes) => stream.drained(session, bufferedBytes),
-          dropped() {
-            // Only replies to a client that sends much and reads nothing come here.
-          },
-          closed: () => stream.closed(session),
-        };
-      };
+      return (socket) => new StreamEvents(stream, stream.open(socket, parsed, token));
     },
   };
+}
+
+class StreamEvents implements SocketEvents {
+  constructor(
+    readonly stream: StreamEngine,
+    readonly session: StreamSession,
+  ) {}
+
+  text(text: string): void {
+    this.stream.receive(this.session, text);
+  }
+
+  oversize(messageBytes: number): void {
+    this.stream.refuseOversize(this.session, messageBytes);
+  }
+
+  lagged(sequence: number): void {
+    this.stream.lagged(this.session, sequence);
+  }
+
+  drained(bufferedBytes: number): void {
+    this.stream.drained(this.session, bufferedBytes);
+  }
+
+  /** Only replies to a client that sends much and reads nothing come here. */
+  dropped(): void {}
+
+  closed(): void {
+    this.stream.closed(this.session);
+  }
 }

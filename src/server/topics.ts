@@ -1,13 +1,21 @@
+/** What a socket remembers of the one topic that it can be in, so that membership takes no memory beside it. */
+export interface Member {
+  /** Its place among the members of its topic. */
+  topicPlace: number;
+  /** The price sequence that it had been sent when it joined. */
+  joinedAtSequence: number;
+}
+
 /** The sockets of one topic. */
-export interface Topic<S> {
-  /** With the price sequence that each had been sent when it joined. */
-  readonly members: Map<S, number>;
+export interface Topic<S extends Member> {
+  /** Who leaves is replaced by the last: to have members leave on the way, go through them from the end. */
+  readonly members: S[];
   /** The price sequence of the last frame. */
   sequence: number;
 }
 
 /** Which sockets are in which topic, and up to which price sequence they have been sent what changed. */
-export class Topics<S> {
+export class Topics<S extends Member> {
   readonly #topics = new Map<number, Topic<S>>();
 
   /** `undefined` when nobody is in it. */
@@ -15,20 +23,31 @@ export class Topics<S> {
     return this.#topics.get(topic);
   }
 
+  /** @param socket in no topic */
   join(topic: number, socket: S, sequence: number): void {
-    const entry = this.#topics.get(topic);
-    if (entry) entry.members.set(socket, sequence);
-    else this.#topics.set(topic, { members: new Map([[socket, sequence]]), sequence });
+    let entry = this.#topics.get(topic);
+    if (entry === undefined) {
+      entry = { members: [], sequence };
+      this.#topics.set(topic, entry);
+    }
+    socket.topicPlace = entry.members.length;
+    socket.joinedAtSequence = sequence;
+    entry.members.push(socket);
   }
 
+  /** @param socket in that topic */
   leave(topic: number, socket: S): void {
-    const entry = this.#topics.get(topic);
-    entry?.members.delete(socket);
-    if (entry?.members.size === 0) this.#topics.delete(topic);
+    const { members } = this.#topics.get(topic)!;
+    const last = members.pop()!;
+    if (last !== socket) {
+      members[socket.topicPlace] = last;
+      last.topicPlace = socket.topicPlace;
+    }
+    if (members.length === 0) this.#topics.delete(topic);
   }
 }
 
 /** The price sequence of what a member has been sent: the last frame's, unless it came after that. */
-export function sequenceOf<S>({ members, sequence }: Topic<S>, socket: S): number {
-  return Math.max(members.get(socket)!, sequence);
+export function sequenceOf<S extends Member>({ sequence }: Topic<S>, { joinedAtSequence }: S): number {
+  return Math.max(joinedAtSequence, sequence);
 }

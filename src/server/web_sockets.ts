@@ -4,7 +4,7 @@ import { type Heart, Heartbeat } from './heartbeat.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import type { RestRequest, RestResponse } from './rest.js';
 import type { OpenSocket, Socket, SocketEvents, SocketPath } from './socket.js';
-import { sequenceOf, Topics } from './topics.js';
+import { type Member, sequenceOf, Topics } from './topics.js';
 
 /** What becomes of an upgrade request: a socket, or a response that refuses it. */
 export type UpgradeDecision = OpenSocket | RestResponse;
@@ -17,28 +17,24 @@ export type DecideUpgrade = (
 ) => void;
 
 interface Data {
-  readonly open: OpenSocket;
-  socket: UwsSocket | undefined;
-  events: SocketEvents | undefined;
-}
-
-/** From `open` on. */
-interface OpenData extends Data {
-  socket: UwsSocket;
-  events: SocketEvents;
+  readonly socket: UwsSocket;
 }
 
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #topics = new Topics<UwsSocket>();
-  readonly #sockets = new Set<UwsSocket>();
   readonly #heartbeat = new Heartbeat<UwsSocket>(() => performance.now());
 
   constructor(app: TemplatedApp, paths: readonly SocketPath[], decide: DecideUpgrade) {
     this.#app = app;
     this.#heartbeat.start();
     for (const path of paths) this.#serve(path, decide);
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#heartbeat.size;
   }
 
   /**
@@ -49,11 +45,13 @@ export class WebSockets {
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    for (const socket of entry.members.keys()) {
+    const { members } = entry;
+    for (let i = members.length - 1; i >= 0; i--) {
+      const socket = members[i]!;
       if (socket.ws.getBufferedAmount() === 0) continue;
       const toldOf = sequenceOf(entry, socket);
       socket.leave(topic);
-      socket.ws.getUserData().events!.lagged(toldOf);
+      socket.events.lagged(toldOf);
     }
     entry.sequence = sequence;
     this.#app.publish(String(topic), frame, false);
@@ -71,31 +69,29 @@ export class WebSockets {
           req,
           context,
           (...args) => decide(path, ...args),
-          () => this.#sockets.values().next().value,
+          (open) => ({ socket: new UwsSocket(path, this.#topics, open) }),
+          () => this.#heartbeat.any(),
         ),
       open: (ws) => {
-        const data = ws.getUserData();
-        data.socket = new UwsSocket(ws, this.#topics);
-        this.#sockets.add(data.socket);
-        this.#heartbeat.add(data.socket, path);
-        data.events = data.open(data.socket);
+        const { socket } = ws.getUserData();
+        this.#heartbeat.add(socket);
+        socket.opened(ws);
       },
       message: (ws, message, isBinary) => {
-        const { events, socket } = ws.getUserData() as OpenData;
+        const { socket } = ws.getUserData();
+        const { events } = socket;
         this.#heartbeat.hear(socket);
         if (isBinary) ws.end(1003, 'binary messages are not accepted');
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
-      ping: (ws) => this.#heartbeat.hear(ws.getUserData().socket!),
-      pong: (ws) => this.#heartbeat.hear(ws.getUserData().socket!),
-      drain: (ws) => ws.getUserData().events!.drained(ws.getBufferedAmount()),
+      ping: (ws) => this.#heartbeat.hear(ws.getUserData().socket),
+      pong: (ws) => this.#heartbeat.hear(ws.getUserData().socket),
+      drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
       close: (ws) => {
-        const { socket, events } = ws.getUserData();
-        this.#sockets.delete(socket!);
-        this.#heartbeat.delete(socket!);
-        socket!.closed();
-        events!.closed();
+        const { socket } = ws.getUserData();
+        this.#heartbeat.delete(socket);
+        socket.closed();
       },
     });
   }
@@ -106,6 +102,7 @@ function upgrade(
   req: HttpRequest,
   context: us_socket_context_t,
   decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
+  dataOf: (open: OpenSocket) => Data,
   otherSocket: () => UwsSocket | undefined,
 ): void {
   const upgradeFault = upgradeFaultOf(req);
@@ -121,11 +118,10 @@ function upgrade(
       writeResponse(res, request.method, decision);
       return;
     }
-    const data: Data = { open: decision, socket: undefined, events: undefined };
     // When a decision comes late and the socket stays at its address in memory, the end of `cork` takes the WebSocket for an
     // HTTP response and now and then closes it. While another socket is corked, `cork` only calls back. Without any,
     // uWebSockets.js complains on standard error, which is for the first socket alone.
-    const open = () => res.upgrade(data, key, protocol, extensions, context);
+    const open = () => res.upgrade(dataOf(decision), key, protocol, extensions, context);
     const other = otherSocket();
     if (other === undefined) open();
     else other.ws.cork(() => res.cork(open));
@@ -136,21 +132,39 @@ function upgrade(
   });
 }
 
-class UwsSocket implements Socket, Heart {
+/** All that is kept of a connection here: one object, for there may be tens of thousands. */
+class UwsSocket implements Socket, Heart, Member {
+  ws!: WebSocket<Data>;
+  events!: SocketEvents;
+  heardAtS = 0;
+  isPinged = false;
+  topicPlace = 0;
+  joinedAtSequence = 0;
+  #open: OpenSocket | undefined;
+  #isOpen = true;
   #topic: number | undefined;
-  #open = true;
 
   constructor(
-    readonly ws: WebSocket<Data>,
+    readonly path: SocketPath,
     readonly topics: Topics<UwsSocket>,
-  ) {}
+    open: OpenSocket,
+  ) {
+    this.#open = open;
+  }
+
+  opened(ws: WebSocket<Data>): void {
+    const open = this.#open!;
+    this.#open = undefined;
+    this.ws = ws;
+    this.events = open(this);
+  }
 
   send(frame: Uint8Array | string): void {
-    if (this.#open && this.ws.send(frame, false) === SEND_DROPPED) this.ws.getUserData().events!.dropped();
+    if (this.#isOpen && this.ws.send(frame, false) === SEND_DROPPED) this.events.dropped();
   }
 
   join(topic: number, sequence: number): void {
-    if (!this.#open) return;
+    if (!this.#isOpen) return;
     assert(this.#topic === undefined, 'a socket is in one topic at a time');
     this.#topic = topic;
     this.topics.join(topic, this, sequence);
@@ -158,24 +172,25 @@ class UwsSocket implements Socket, Heart {
   }
 
   leave(topic: number): void {
-    if (!this.#open || this.#topic !== topic) return;
+    if (!this.#isOpen || this.#topic !== topic) return;
     this.#topic = undefined;
     this.topics.leave(topic, this);
     this.ws.unsubscribe(String(topic));
   }
 
   ping(): void {
-    if (this.#open) this.ws.ping();
+    if (this.#isOpen) this.ws.ping();
   }
 
   close(code: number, reason: string): void {
-    if (this.#open) this.ws.end(code, reason);
+    if (this.#isOpen) this.ws.end(code, reason);
   }
 
   /** uWebSockets.js has closed it, and taken it out of its topics. */
   closed(): void {
-    this.#open = false;
+    this.#isOpen = false;
     if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.events.closed();
   }
 }
 

@@ -115,26 +115,20 @@ export class Delivery {
         counters.ticksSkipped++;
         continue;
       }
-      const assets = this.#dueAssets(group);
       const { sequence } = table;
       this.#updateWaiting(group, nowNs);
-      if (assets.length === 0 || group.members.size === 0) {
-        group.sequence = sequence;
-        this.#joinWaiting(group);
-        continue;
+      const content = group.members.size > 0 ? this.#content(group, timestampNs) : undefined;
+      if (content !== undefined) {
+        group.lastFrameNs = nowNs;
+        counters.framesMade++;
+        if (group.options.messageType === 'signed_ecdsa') {
+          toSign.push({ group, body: Buffer.from(content), sequence });
+          continue;
+        }
+        this.#options.publish(group.topic, content, sequence);
       }
-      group.lastFrameNs = nowNs;
-      counters.framesMade++;
-      const statuses = this.#statuses(group.options, timestampNs);
-      if (group.options.messageType === 'unsigned') {
-        const frame = this.#encoder.unsignedFrame(assets, timestampNs, statuses);
-        this.#options.publish(group.topic, frame, sequence);
-        group.sequence = sequence;
-        this.#joinWaiting(group);
-      } else {
-        const body = Buffer.from(this.#encoder.payloadBody(assets, timestampNs, statuses));
-        toSign.push({ group, body, sequence });
-      }
+      group.sequence = sequence;
+      this.#joinWaiting(group);
     }
     if (toSign.length > 0) this.#signAndPublish(toSign);
   }
@@ -176,6 +170,17 @@ export class Delivery {
     });
   }
 
+  /** An unsigned frame, or the body of a signed one, that the next call overwrites; `undefined` when nothing is due. */
+  #content(group: Group, timestampNs: TimeNs): Buffer | undefined {
+    const statuses = this.#statuses(group.options, timestampNs);
+    if (group.keptFrame !== undefined) return group.keptFrame.at(timestampNs, statuses);
+    const assets = this.#dueAssets(group);
+    if (assets.length === 0) return undefined;
+    return group.options.messageType === 'unsigned'
+      ? this.#encoder.unsignedFrame(assets, timestampNs, statuses)
+      : this.#encoder.payloadBody(assets, timestampNs, statuses);
+  }
+
   /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */
   #dueAssets({ assets, sequence, intervalMs }: Group): AssetIndex[] {
     const { live, changedAt } = this.#options.table;
@@ -203,7 +208,7 @@ export class Delivery {
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) continue;
-      const isUpToDate = session.sequence === group.sequence && session.fresh.size === 0;
+      const isUpToDate = session.sequence === group.sequence && session.fresh === undefined;
       if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
     }
   }
@@ -222,7 +227,7 @@ export class Delivery {
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table, digest, signOne, counters } = this.#options;
     const isDue = (index: AssetIndex) =>
-      table.live[index] === 1 && (session.fresh.has(index) || table.changedAt[index]! > session.sequence);
+      table.live[index] === 1 && (session.fresh?.has(index) || table.changedAt[index]! > session.sequence);
     const due = session.assets.filter(isDue);
     if (due.length > 0) {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
@@ -237,7 +242,7 @@ export class Delivery {
         session.connection.send(this.#encoder.signedFrame(body, signOne(digest(body))));
       }
     }
-    session.fresh.clear();
+    session.fresh = undefined;
     session.sequence = table.sequence;
     return true;
   }

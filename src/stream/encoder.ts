@@ -26,8 +26,13 @@ const VERSIONED_HEADER_BYTES = 1 + 1 + 2 + 2 + 8;
 /** The head with its longest taxonomy ID and timestamp takes 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
 /** An element with its longest ID, price and status takes 66 bytes. */
-const UNSIGNED_ELEMENT_BYTES_MAX = 72;
-const OPENING_BRACKET = '['.charCodeAt(0);
+export const UNSIGNED_ELEMENT_BYTES_MAX = 72;
+/**
+ * Every element brings the comma before it; the bracket that opens the array is written over the first one, at the end of
+ * the head.
+ */
+export const OPENING_BRACKET = '['.charCodeAt(0);
+export const UNSIGNED_TAIL = ']}';
 
 const FRAME_HEAD = '{"type":"signed_ecdsa","p":"0x';
 const FRAME_TAIL = '"}';
@@ -77,20 +82,13 @@ export class FrameEncoder {
    * @param statuses per asset index the market status or {@link NO_SCHEDULE}, for connections with `addtl_attrs=ms`
    */
   unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
-    const table = this.#table;
-    const { closedTexts, openTexts } = table;
-    const head = `{"type":"unsigned","tax":${this.#taxonomyId},"ts":${timestampNs},"a":`;
+    const head = unsignedHead(this.#taxonomyId, timestampNs);
     let text = head;
     for (let i = 0; i < assets.length; i++) {
       const asset = assets[i]!;
-      const status = statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
-      text +=
-        status === NO_SCHEDULE
-          ? closedTexts[asset] || table.closedText(asset)
-          : (openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
+      text += unsignedElement(this.#table, asset, statuses === undefined ? NO_SCHEDULE : statuses[asset]!);
     }
-    const length = this.#unsigned.latin1Write(`${text}]}`, 0);
-    // Every element brings the comma before it; the array's bracket takes the place of the first.
+    const length = this.#unsigned.latin1Write(text + UNSIGNED_TAIL, 0);
     this.#unsigned[head.length] = OPENING_BRACKET;
     return this.#unsigned.subarray(0, length);
   }
@@ -141,6 +139,17 @@ export class FrameEncoder {
     this.#body.writeBigUInt64BE(timestampNs, 6);
     return VERSIONED_HEADER_BYTES;
   }
+}
+
+/** An `unsigned` frame up to its array. */
+export function unsignedHead(taxonomyId: number, timestampNs: TimeNs | string): string {
+  return `{"type":"unsigned","tax":${taxonomyId},"ts":${timestampNs},"a":`;
+}
+
+/** An asset in an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` leaves it out */
+export function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
+  if (status === NO_SCHEDULE) return table.closedTexts[asset] || table.closedText(asset);
+  return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
 }
 
 const COPIED_RUN_MIN = 3;

@@ -1,8 +1,10 @@
 import type { Asset, AssetIndex } from '../model/asset.js';
-import { millisecondOf, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
+import { IntervalTicks } from './interval_ticks.js';
+import { KeptFrame } from './kept_frame.js';
 import type { StreamOptions } from './options.js';
 import { type RequestError, readRequest, type StreamRequest } from './request.js';
 import { type StreamConnection, type StreamRights, StreamSession } from './session.js';
@@ -44,16 +46,19 @@ const LAG_CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
-  readonly #groups = new Groups();
-  readonly #sessions = new Set<StreamSession>();
+  readonly #groups: Groups;
+  /** Those whose sockets do not take what they are sent. */
+  readonly #stalled = new Set<StreamSession>();
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
-  readonly #lastTickByInterval = new Map<number, number>();
+  readonly #ticks = new IntervalTicks();
   #lagCheckedNs = 0n;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
     this.#delivery = new Delivery(options);
+    const { table, taxonomyId } = options;
+    this.#groups = new Groups((assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
     this.#indexById = indexById(options.catalogue);
   }
@@ -74,7 +79,7 @@ export class StreamEngine {
     this.#delivery.resize();
     const listed = new Set(catalogue.listed.map(({ index }) => index));
     const { ids } = this.#options.table;
-    for (const session of this.#sessions) {
+    for (const session of this.#groups.sessions()) {
       const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
       // IDs may have changed, and with them the order, even where the assets have not.
       this.#regroup(
@@ -85,14 +90,12 @@ export class StreamEngine {
   }
 
   open(connection: StreamConnection, options: StreamOptions, rights: StreamRights): StreamSession {
-    const session = new StreamSession(connection, options, rights);
-    this.#sessions.add(session);
-    return session;
+    return new StreamSession(connection, options, rights);
   }
 
   /** The socket is gone: nothing may be sent on it any more. */
   closed(session: StreamSession): void {
-    this.#sessions.delete(session);
+    this.#stalled.delete(session);
     // A closed socket has left its topics by itself.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
@@ -112,14 +115,20 @@ export class StreamEngine {
     }
     if (sequence < session.sequence) session.sequence = sequence;
     session.stalledSinceNs = this.#options.clock.nowNs();
+    this.#stalled.add(session);
     this.#options.counters.framesSkipped++;
   }
 
   /** The socket has taken some of what waited for it; so many bytes still wait. */
   drained(session: StreamSession, bufferedBytes: number): void {
     if (session.stalledSinceNs === undefined) return;
-    session.stalledSinceNs = bufferedBytes === 0 ? undefined : this.#options.clock.nowNs();
-    if (bufferedBytes === 0 && session.group) this.#delivery.enter(session.group, session);
+    if (bufferedBytes > 0) {
+      session.stalledSinceNs = this.#options.clock.nowNs();
+      return;
+    }
+    session.stalledSinceNs = undefined;
+    this.#stalled.delete(session);
+    if (session.group) this.#delivery.enter(session.group, session);
   }
 
   /** A text message of the client. */
@@ -163,31 +172,19 @@ export class StreamEngine {
 
   /** The groups of the fixed channels whose interval has come round since the last tick. */
   #dueGroups(nowNs: TimeNs): Group[] {
-    const nowMs = millisecondOf(nowNs);
     const due: Group[] = [];
-    for (const intervalMs of this.#lastTickByInterval.keys())
-      if (!this.#groups.fixed.has(intervalMs)) this.#lastTickByInterval.delete(intervalMs);
+    this.#ticks.keepOnly(this.#groups.fixed);
     for (const [intervalMs, groups] of this.#groups.fixed) {
-      const tick = Math.floor(nowMs / intervalMs);
-      const last = this.#lastTickByInterval.get(intervalMs)!;
-      this.#lastTickByInterval.set(intervalMs, tick);
-      // A clock that was stepped back starts counting anew.
-      if (tick <= last) continue;
-      this.#options.counters.ticksSkipped += (tick - last - 1) * groups.size;
+      const ticks = this.#ticks.since(intervalMs, nowNs);
+      if (ticks === 0) continue;
+      this.#options.counters.ticksSkipped += (ticks - 1) * groups.size;
       for (const group of groups) due.push(group);
     }
     return due;
   }
 
-  /** The first tick of an interval is the one after its first connection. */
-  #startCounting({ intervalMs }: Group): void {
-    if (intervalMs === undefined || this.#lastTickByInterval.has(intervalMs)) return;
-    const nowMs = millisecondOf(this.#options.clock.nowNs());
-    this.#lastTickByInterval.set(intervalMs, Math.floor(nowMs / intervalMs));
-  }
-
   #takeControlMessage(session: StreamSession): boolean {
-    const second = secondOf(this.#options.clock.nowNs());
+    const second = Number(secondOf(this.#options.clock.nowNs()));
     if (second !== session.controlSecond) {
       session.controlSecond = second;
       session.controlMessagesLeft = this.#options.limits.controlMessagesPerSecond;
@@ -215,8 +212,11 @@ export class StreamEngine {
       replyError(session, { error, id: request.id });
       return;
     }
-    const before = new Set(session.assets);
-    for (const index of known) if (!before.has(index)) session.fresh.add(index);
+    if (session.options.channel === 'real_time') {
+      const before = new Set(session.assets);
+      const fresh = known.filter((index) => !before.has(index));
+      if (fresh.length > 0) session.fresh = new Set([...(session.fresh ?? []), ...fresh]);
+    }
     this.#answerAndRegroup(session, request, [...assets], invalid);
   }
 
@@ -226,7 +226,8 @@ export class StreamEngine {
 
   #unsubscribe(session: StreamSession, request: StreamRequest): void {
     const gone = new Set(request.assets.map((id) => this.#indexById.get(id)));
-    for (const index of gone) if (index !== undefined) session.fresh.delete(index);
+    for (const index of gone) if (index !== undefined) session.fresh?.delete(index);
+    if (session.fresh?.size === 0) session.fresh = undefined;
     const assets = session.assets.filter((index) => !gone.has(index));
     const invalid = request.assets.filter((id) => !this.#indexById.has(id));
     this.#answerAndRegroup(session, request, assets, invalid);
@@ -254,8 +255,9 @@ export class StreamEngine {
     if (assets.length === 0) return;
     const group = this.#groups.findOrAdd(session, this.#options.table.sequence);
     session.group = group;
+    session.assets = group.assets;
     group.waiting.add(session);
-    this.#startCounting(group);
+    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, this.#options.clock.nowNs());
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
   }
 
@@ -270,9 +272,8 @@ export class StreamEngine {
 
   #checkLag(nowNs: TimeNs): void {
     this.#lagCheckedNs = nowNs;
-    for (const session of [...this.#sessions]) {
-      const { stalledSinceNs } = session;
-      if (stalledSinceNs === undefined) continue;
+    for (const session of [...this.#stalled]) {
+      const stalledSinceNs = session.stalledSinceNs!;
       if (nowNs < stalledSinceNs) {
         session.stalledSinceNs = nowNs;
       } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {

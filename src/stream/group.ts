@@ -1,4 +1,5 @@
 import type { AssetIndex } from '../model/asset.js';
+import type { KeptFrame } from './kept_frame.js';
 import { CHANNEL_INTERVALS_MS, type StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
@@ -19,6 +20,8 @@ export class Group {
   /** `real_time`: stands in the list of groups that have something to send. */
   dirty = false;
   readonly intervalMs: number | undefined;
+  /** Of `unsigned` fixed channels, where memory is left for it. */
+  keptFrame: KeptFrame | undefined;
 
   constructor(
     readonly key: string,

@@ -1,7 +1,10 @@
 import type { AssetIndex } from '../model/asset.js';
 import { Group } from './group.js';
+import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import type { StreamSession } from './session.js';
 
+/** Groups past it have their frames made anew each time. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
 /** The groups that have connections, found by what they share, by interval and by asset. */
@@ -11,6 +14,13 @@ export class Groups {
   /** `real_time` groups by asset index. */
   readonly #realTimeByAsset = new Map<AssetIndex, Set<Group>>();
   #topics = 0;
+  #keptBytes = 0;
+  readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
+
+  /** @param makeFrame makes the frame that a group keeps from tick to tick */
+  constructor(makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
+    this.#makeFrame = makeFrame;
+  }
 
   get size(): number {
     return this.#byKey.size;
@@ -23,6 +33,11 @@ export class Groups {
   /** The intervals of fixed channels that have connections, in ms, with their groups. */
   get fixed(): ReadonlyMap<number, ReadonlySet<Group>> {
     return this.#byInterval;
+  }
+
+  /** All connections that are subscribed to anything, as they are now. */
+  sessions(): StreamSession[] {
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members, ...waiting]);
   }
 
   realTimeOf(index: AssetIndex): ReadonlySet<Group> {
@@ -40,6 +55,7 @@ export class Groups {
     const group = new Group(key, this.#topics++, options, assets);
     group.sequence = sequence;
     this.#byKey.set(key, group);
+    this.#keepFrame(group);
     if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);
     else for (const index of group.assets) addTo(this.#realTimeByAsset, index, group);
     return group;
@@ -47,8 +63,17 @@ export class Groups {
 
   remove(group: Group): void {
     this.#byKey.delete(group.key);
+    if (group.keptFrame !== undefined) this.#keptBytes -= keptFrameBytes(group.assets.length);
     if (group.intervalMs !== undefined) deleteFrom(this.#byInterval, group.intervalMs, group);
     else for (const index of group.assets) deleteFrom(this.#realTimeByAsset, index, group);
+  }
+
+  #keepFrame(group: Group): void {
+    if (group.intervalMs === undefined || group.options.messageType !== 'unsigned') return;
+    const bytes = keptFrameBytes(group.assets.length);
+    if (this.#keptBytes + bytes > KEPT_BYTES_MAX) return;
+    this.#keptBytes += bytes;
+    group.keptFrame = this.#makeFrame(group.assets);
   }
 }
 

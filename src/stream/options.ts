@@ -38,7 +38,20 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOp
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];
   const unknown = attributes.filter((name) => !(ATTRIBUTES as readonly string[]).includes(name));
   if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
-  return { channel, messageType, marketStatus: attributes.includes('ms') };
+  return sharedOptions(channel, messageType, attributes.includes('ms'));
+}
+
+const KNOWN_OPTIONS = new Map<string, StreamOptions>();
+
+/** One object for all connections that ask for the same. */
+function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamOptions {
+  const key = `${channel} ${messageType} ${marketStatus}`;
+  let options = KNOWN_OPTIONS.get(key);
+  if (options === undefined) {
+    options = { channel, messageType, marketStatus };
+    KNOWN_OPTIONS.set(key, options);
+  }
+  return options;
 }
 
 function isChannel(text: string): text is Channel {

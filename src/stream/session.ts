@@ -19,15 +19,17 @@ export interface StreamRights {
   maySee(symbol: string): boolean;
 }
 
-/** One streaming connection. */
+const NO_ASSETS: readonly AssetIndex[] = [];
+
+/** One streaming connection. There may be tens of thousands, most of them idle: what it holds is kept small. */
 export class StreamSession {
-  /** Ascending by streaming ID. */
-  assets: readonly AssetIndex[] = [];
+  /** Ascending by streaming ID; the group's own list. */
+  assets: readonly AssetIndex[] = NO_ASSETS;
   group: Group | undefined;
   /** `real_time`: what changed up to this price sequence has been sent. */
   sequence = 0;
-  /** `real_time`: newly subscribed assets, due whether they changed or not. */
-  readonly fresh = new Set<AssetIndex>();
+  /** `real_time`: newly subscribed assets, due whether they changed or not. An idle connection keeps no empty set. */
+  fresh: Set<AssetIndex> | undefined;
   /** When the last frame that was made for this connection alone left. */
   lastFrameNs = 0n;
   /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
@@ -35,7 +37,7 @@ export class StreamSession {
   badMessages = 0;
   /** Control messages left in the current second. */
   controlMessagesLeft = 0;
-  controlSecond = 0n;
+  controlSecond = 0;
 
   constructor(
     readonly connection: StreamConnection,

@@ -1,13 +1,15 @@
 import { test } from 'tap';
 import { Heartbeat } from '../../src/server/heartbeat.js';
-import type { SocketPath } from '../../src/server/socket.js';
 
-const READER = { idleTimeoutSeconds: 60, sendsPings: true } as SocketPath;
-const PUBLISHER = { idleTimeoutSeconds: 960, sendsPings: false } as SocketPath;
+const READER = { idleTimeoutSeconds: 60, sendsPings: true };
+const PUBLISHER = { idleTimeoutSeconds: 960, sendsPings: false };
 
-function recordingHeart() {
+function recordingHeart(path: typeof READER) {
   const calls: string[] = [];
   return {
+    path,
+    heardAtS: 0,
+    isPinged: false,
     calls,
     ping: () => calls.push('ping'),
     close: (code: number) => calls.push(`close ${code}`),
@@ -17,8 +19,8 @@ function recordingHeart() {
 test('a reader is pinged once from half of the time on and closed when the time is over', async (t) => {
   let nowMs = 0;
   const heartbeat = new Heartbeat(() => nowMs);
-  const heart = recordingHeart();
-  heartbeat.add(heart, READER);
+  const heart = recordingHeart(READER);
+  heartbeat.add(heart);
   for (nowMs = 0; nowMs < 60_000; nowMs += 2_000) heartbeat.beat();
   t.same(heart.calls, ['ping']);
   heartbeat.beat();
@@ -28,8 +30,8 @@ test('a reader is pinged once from half of the time on and closed when the time 
 test('who is heard stays, and is pinged anew', async (t) => {
   let nowMs = 0;
   const heartbeat = new Heartbeat(() => nowMs);
-  const heart = recordingHeart();
-  heartbeat.add(heart, READER);
+  const heart = recordingHeart(READER);
+  heartbeat.add(heart);
   for (nowMs = 0; nowMs < 200_000; nowMs += 2_000) {
     heartbeat.beat();
     if (nowMs % 50_000 === 0) heartbeat.hear(heart);
@@ -44,8 +46,8 @@ test('who is heard stays, and is pinged anew', async (t) => {
 test('a publisher is never pinged and has its own time', async (t) => {
   let nowMs = 0;
   const heartbeat = new Heartbeat(() => nowMs);
-  const heart = recordingHeart();
-  heartbeat.add(heart, PUBLISHER);
+  const heart = recordingHeart(PUBLISHER);
+  heartbeat.add(heart);
   for (nowMs = 0; nowMs < 960_000; nowMs += 2_000) heartbeat.beat();
   t.same(heart.calls, []);
   heartbeat.beat();

@@ -1,0 +1,113 @@
+import type { AssetIndex } from '../model/asset.js';
+import type { TimeNs } from '../model/time.js';
+import {
+  NO_SCHEDULE,
+  OPENING_BRACKET,
+  UNSIGNED_ELEMENT_BYTES_MAX,
+  UNSIGNED_TAIL,
+  unsignedElement,
+  unsignedHead,
+} from './encoder.js';
+import type { PriceTable } from './price_table.js';
+
+/** Where a market status stands: the asset has no live price. */
+const NOT_LIVE = 0xfe;
+
+/** What the frame of so many assets holds in memory at most. */
+export function keptFrameBytes(assets: number): number {
+  return assets * (UNSIGNED_ELEMENT_BYTES_MAX + Uint32Array.BYTES_PER_ELEMENT + 1);
+}
+
+/**
+ * The `unsigned` frame of all live assets of one set, kept from tick to tick: the time and the prices that changed are
+ * written over the old ones, and all of it is made anew only when a text has another length than before.
+ *
+ * Measured for 100 assets of which one changed: a quarter of what making the whole frame takes.
+ */
+export class KeptFrame {
+  readonly #table: PriceTable;
+  readonly #taxonomyId: number;
+  readonly #assets: readonly AssetIndex[];
+  #bytes = Buffer.alloc(0);
+  #length = 0;
+  #headLength = 0;
+  readonly #timeStart: number;
+  #timeLength = 0;
+  /** Where each element ends in the frame. */
+  readonly #ends: Uint32Array;
+  /** Of each element the market status that it shows, or {@link NOT_LIVE}. */
+  readonly #shown: Uint8Array;
+  /** The frame tells of what changed up to here. */
+  #sequence = -1;
+  /** Assets may get other IDs. */
+  #ids: readonly number[] = [];
+
+  /** @param assets ascending by ID */
+  constructor(table: PriceTable, taxonomyId: number, assets: readonly AssetIndex[]) {
+    this.#table = table;
+    this.#taxonomyId = taxonomyId;
+    this.#assets = assets;
+    this.#timeStart = unsignedHead(taxonomyId, '').indexOf('"ts":') + '"ts":'.length;
+    this.#ends = new Uint32Array(assets.length);
+    this.#shown = new Uint8Array(assets.length).fill(NOT_LIVE);
+  }
+
+  /**
+   * The finished frame, a view that the next call overwrites; `undefined` when no asset is live.
+   * @param statuses per asset index the market status or `NO_SCHEDULE`, for connections with `addtl_attrs=ms`
+   */
+  at(timestampNs: TimeNs, statuses?: Uint8Array): Buffer | undefined {
+    const time = String(timestampNs);
+    if (time.length !== this.#timeLength || !this.#update(statuses)) this.#make(time, statuses);
+    if (this.#length === this.#headLength) return undefined;
+    this.#bytes.latin1Write(time, this.#timeStart);
+    this.#bytes[this.#headLength] = OPENING_BRACKET;
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Writes the elements that changed over the old ones. @returns `false` when they do not fit. */
+  #update(statuses: Uint8Array | undefined): boolean {
+    const table = this.#table;
+    if (table.ids !== this.#ids) return false;
+    const { live, changedAt, sequence } = table;
+    const assets = this.#assets;
+    let start = this.#headLength;
+    for (let i = 0; i < assets.length; i++) {
+      const asset = assets[i]!;
+      const end = this.#ends[i]!;
+      const shown = live[asset] === 0 ? NOT_LIVE : statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
+      if (shown !== this.#shown[i]) return false;
+      if (changedAt[asset]! > this.#sequence && shown !== NOT_LIVE) {
+        const element = unsignedElement(table, asset, shown);
+        if (element.length !== end - start) return false;
+        this.#bytes.latin1Write(element, start);
+      }
+      start = end;
+    }
+    this.#sequence = sequence;
+    return true;
+  }
+
+  #make(time: string, statuses: Uint8Array | undefined): void {
+    const table = this.#table;
+    const head = unsignedHead(this.#taxonomyId, time);
+    this.#timeLength = time.length;
+    let text = head;
+    this.#assets.forEach((asset, i) => {
+      const shown =
+        table.live[asset] === 0 ? NOT_LIVE : statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
+      if (shown !== NOT_LIVE) text += unsignedElement(table, asset, shown);
+      this.#shown[i] = shown;
+      this.#ends[i] = text.length;
+    });
+    this.#headLength = head.length;
+    this.#length = text.length;
+    this.#sequence = table.sequence;
+    this.#ids = table.ids;
+    if (text.length === head.length) return;
+    text += UNSIGNED_TAIL;
+    this.#length = text.length;
+    if (this.#bytes.length < text.length) this.#bytes = Buffer.allocUnsafeSlow(text.length);
+    this.#bytes.latin1Write(text, 0);
+  }
+}
