@@ -38,20 +38,19 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
       for (const socket of sockets) socket.close();
     },
   };
-  const open = async (connection: number): Promise<void> => {
-    let onAnswer = () => {};
+  const connect = async (connection: number): Promise<() => Promise<void>> => {
+    let onAnswer: (() => void) | undefined;
     const answered = new Promise<void>((resolve) => {
       onAnswer = resolve;
     });
-    let isAnswered = false;
     const socket = await openFrameSocket({
       port,
       path: `/ws?${query}`,
       token,
       onFrame: (payload) => {
-        if (!isAnswered) {
-          isAnswered = true;
+        if (onAnswer !== undefined) {
           onAnswer();
+          onAnswer = undefined;
           return;
         }
         streams.frames++;
@@ -63,13 +62,18 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
       },
     });
     sockets.push(socket);
-    socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets: assetsOf(connection), id: 1 })));
-    await answered;
+    return () => {
+      socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets: assetsOf(connection), id: 1 })));
+      return answered;
+    };
   };
+  const subscribes: (() => Promise<void>)[] = [];
   for (let first = 0; first < count; first += OPENING_MAX) {
-    const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => open(first + i));
-    await Promise.all(these);
+    const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
+    subscribes.push(...(await Promise.all(these)));
   }
+  // Only when all are there: frames for thousands of clients leave both sides little time for the others to connect.
+  await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
 }
 

@@ -17,7 +17,7 @@ const LOADS: Readonly<Record<Scale, readonly { readonly clients: number; readonl
   smoke: [{ clients: 10, channelMs: 10 }],
 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 300, smoke: 20 };
-const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 60 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 60 };
 
 export const fanOut: Row = {
   name: 'fan-out',

@@ -12,10 +12,10 @@ const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]
     subscribers: [10, 100, 1_000, 10_000],
     'publishers per asset': [1, 10, 50],
   },
-  smoke: { assets: [10, 20], subscribers: [4], 'publishers per asset': [2] },
+  smoke: { assets: [20], subscribers: [4], 'publishers per asset': [2] },
 };
 const UPDATES: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 100 };
-const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 210 };
+const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 210 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
 /** A unit of work may cost this much more at the largest size than at the one where it is cheapest. */
 const UNIT_COST_RATIO_MAX = 1.5;

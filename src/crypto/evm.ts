@@ -70,6 +70,10 @@ export function eip191(hash32: Uint8Array): Buffer {
 
 /** Whether r and s are in 1 .. n-1 and s is at most n/2, so that no second form of the signature exists. No curve work. */
 export function isCanonicalSignature(rs64: Uint8Array): boolean {
+  // n begins with ff and its half with 7f, so the first bytes settle it for 98 of 100 signatures.
+  const r0 = rs64[0]!;
+  const s0 = rs64[32]!;
+  if (r0 > 0 && r0 < 0xff && s0 > 0 && s0 < 0x7f) return true;
   const r = rs64.subarray(0, 32);
   const s = rs64.subarray(32, 64);
   return (

@@ -1,5 +1,5 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
-import { parseHex } from '../model/hex.js';
+import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
@@ -36,19 +36,23 @@ export interface IngestWindow {
 /** The bytes of a publisher key: an address or a field element. */
 const KEY_BYTES = { evm: 20, stark: 32 } as const;
 const HASH_BYTES = 32;
-/** `v` as publishers write it, to the recovery bit. */
-const RECOVERY_OF_V = new Map<bigint, 0 | 1>([
-  [0x1bn, 0],
-  [0x1cn, 1],
-  [0x0n, 0],
-  [0x1n, 1],
+/** `v` without leading zeros, to the recovery bit. */
+const RECOVERY_OF_V = new Map<string, 0 | 1>([
+  ['0x1b', 0],
+  ['0x1c', 1],
+  ['0x0', 0],
+  ['0x1', 1],
 ]);
+/** Texts of publisher keys that are remembered. A key has many, by case and zeros, and a publisher writes one of them. */
+const KEY_TEXTS_MAX = 10_000;
 
 /** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
 export class Gate {
   readonly #replay = new ReplayWindow();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
+  /** Keys of the allow-list as they came, by path. */
+  readonly #publisherByText = { evm: new Map<string, Publisher>(), stark: new Map<string, Publisher>() };
   #allowList: AllowList;
 
   constructor(allowList: AllowList, clock: Clock, window: IngestWindow) {
@@ -60,6 +64,7 @@ export class Gate {
   /** Takes over a changed allow-list; what was accepted stays remembered. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
+    for (const publishers of Object.values(this.#publisherByText)) publishers.clear();
   }
 
   /** Puts back what was last accepted before a restart. */
@@ -76,10 +81,8 @@ export class Gate {
     if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
     if (asset.signatureType !== path) return otherSignatures(asset);
 
-    const key = parseHex(raw.publisherKey, KEY_BYTES[path]);
-    if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
-    const publisher = this.#allowList.publisherByKey(path, key);
-    if (publisher === undefined) return 'publisher_key is not on the allow-list';
+    const publisher = this.#publisherOf(raw.publisherKey, path);
+    if (typeof publisher === 'string') return publisher;
     if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
     if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';
     if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
@@ -106,6 +109,18 @@ export class Gate {
     return { raw, asset, publisher, ...signed, verified: this.#replay.isCurrent(asset, publisher, signed) };
   }
 
+  #publisherOf(text: string, path: SignatureType): Publisher | string {
+    const known = this.#publisherByText[path].get(text);
+    if (known !== undefined) return known;
+    const key = parseHex(text, KEY_BYTES[path]);
+    if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
+    const publisher = this.#allowList.publisherByKey(path, key);
+    if (publisher === undefined) return 'publisher_key is not on the allow-list';
+    if (this.#publisherByText[path].size === KEY_TEXTS_MAX) this.#publisherByText[path].clear();
+    this.#publisherByText[path].set(text, publisher);
+    return publisher;
+  }
+
   /**
    * The last check, when the signature has proved right: verification takes time, in which others may have come first or
    * the configuration may have changed.
@@ -115,8 +130,8 @@ export class Gate {
     const assetNow = this.#allowList.assetBySymbol(raw.symbol);
     if (assetNow?.index !== asset.index) return 'unknown asset';
     if (assetNow.signatureType !== asset.signatureType) return otherSignatures(assetNow);
-    const publisherNow = this.#allowList.publisherByKey(publisher.signatureType, publisher.key);
-    if (publisherNow === undefined) return 'publisher_key is not on the allow-list';
+    const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
+    if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
     const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
     if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
@@ -133,13 +148,18 @@ function otherSignatures({ signatureType }: Asset): string {
 }
 
 function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; recovery: 0 | 1 } | string {
-  const r = parseHex(raw.r, 32);
-  if (r === undefined) return 'signature r is not 0x and the hex of 32 bytes';
-  const s = parseHex(raw.s, 32);
-  if (s === undefined) return 'signature s is not 0x and the hex of 32 bytes';
-  const rs = Buffer.concat([r, s]);
+  const rs = Buffer.allocUnsafe(64);
+  if (!parseHexInto(raw.r, rs, 0, 32)) return 'signature r is not 0x and the hex of 32 bytes';
+  if (!parseHexInto(raw.s, rs, 32, 32)) return 'signature s is not 0x and the hex of 32 bytes';
   if (path === 'stark') return { rs, recovery: 0 };
-  const v = raw.v === undefined ? undefined : parseHex(raw.v, 32);
-  const recovery = v && RECOVERY_OF_V.get(BigInt(`0x${v.toString('hex')}`));
+  const recovery = raw.v === undefined ? undefined : recoveryOf(raw.v);
   return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
+}
+
+/** Publishers write `v` without zeros or with them, in any case. */
+function recoveryOf(v: string): 0 | 1 | undefined {
+  const known = RECOVERY_OF_V.get(v);
+  if (known !== undefined) return known;
+  const bytes = parseHex(v, 32);
+  return bytes && RECOVERY_OF_V.get(`0x${BigInt(toHex(bytes)).toString(16)}`);
 }

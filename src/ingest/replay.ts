@@ -63,12 +63,12 @@ export class ReplayWindow {
     );
   }
 
-  /** Remembers an accepted update. */
+  /** Remembers an accepted update, whose hash nobody writes over. */
   record(
     asset: Asset,
     publisher: Publisher,
     timestampNs: TimeNs,
-    msgHash: Uint8Array,
+    msgHash: Buffer,
     signed?: SignedUpdate,
   ): void {
     const key = pairKey(asset, publisher);
@@ -83,7 +83,7 @@ export class ReplayWindow {
         earlierHashes.add(last.msgHash.toString('latin1'));
       }
     }
-    const accepted = { timestampNs, second, msgHash: Buffer.from(msgHash), signed, earlierHashes, sealed };
+    const accepted = { timestampNs, second, msgHash, signed, earlierHashes, sealed };
     this.#lastByPair.set(key, accepted);
   }
 

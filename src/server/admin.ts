@@ -1,5 +1,5 @@
 import type { TemplatedApp } from 'uWebSockets.js';
-import { readRequest, writeResponse } from './http.js';
+import { readRequest, writeLater, writeResponse } from './http.js';
 import { failure, type RestResponse } from './rest.js';
 
 export interface AdminOptions {
@@ -14,7 +14,7 @@ export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOption
   app.any('/*', (res, req) => {
     const { method, path } = readRequest(res, req);
     if (path === '/metrics' && method === 'GET') {
-      answerLater(res, metrics());
+      writeLater(res, method, metricsResponse(metrics()));
       return;
     }
     writeResponse(res, method, answer(method, path, notReady));
@@ -30,16 +30,10 @@ function answer(method: string, path: string, notReady: () => readonly string[])
     : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };
 }
 
-function answerLater(res: Parameters<typeof writeResponse>[0], text: Promise<string>): void {
-  let aborted = false;
-  res.onAborted(() => {
-    aborted = true;
-  });
+function metricsResponse(text: Promise<string>): Promise<RestResponse> {
   const contentType = 'text/plain; version=0.0.4; charset=utf-8';
-  text
-    .then((body): RestResponse => ({ status: 200, headers: [], body, contentType }))
-    .catch(() => failure(500, 'internal error'))
-    .then((response) => {
-      if (!aborted) writeResponse(res, 'GET', response);
-    });
+  return text.then(
+    (body) => ({ status: 200, headers: [], body, contentType }),
+    () => failure(500, 'internal error'),
+  );
 }

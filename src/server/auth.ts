@@ -33,6 +33,8 @@ export interface Denial {
 
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
+  /** The hash of what a request sent, while it is compared. */
+  readonly #sent = Buffer.alloc(SHA256_BYTES);
 
   constructor(configs: readonly TokenConfig[]) {
     this.reload(configs);
@@ -74,9 +76,13 @@ export class TokenDirectory {
   #find(text: string): Token | undefined {
     const digits = hash('sha256', text, 'hex');
     const token = this.#tokens.get(digits);
-    return token && timingSafeEqual(token.config.sha256, Buffer.from(digits, 'hex')) ? token : undefined;
+    if (token === undefined) return undefined;
+    this.#sent.write(digits, 'hex');
+    return timingSafeEqual(token.config.sha256, this.#sent) ? token : undefined;
   }
 }
+
+const SHA256_BYTES = 32;
 
 /** The scheme in any case, then the token: visible characters without spaces. */
 const BASIC = /^basic +([\x21-\x7e]+) *$/i;

@@ -34,7 +34,7 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
   const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request, answer) =>
     answer(host.decideUpgrade(endpointOf.get(path)!, request)),
   );
-  serveRest(app, (request, answer) => answer(host.rest(request)));
+  serveRest(app, (request) => host.rest(request));
   const { port, setAccepting, close } = await listen(ws, app, at);
   return {
     port,

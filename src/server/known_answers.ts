@@ -1,5 +1,4 @@
 import type { Token } from './auth.js';
-import type { RestResponse } from './rest.js';
 import type { Route, RouteAnswer } from './route.js';
 
 /** Different requests of one token whose answers are kept. */
@@ -12,11 +11,11 @@ const ANSWERS_PER_TOKEN_MAX = 64;
 export class KnownAnswers {
   readonly #byToken = new WeakMap<Token, Map<string, KnownAnswer>>();
 
-  /** The answer to the same request of the same token, if it would be the same now. */
-  find(token: Token, route: Route, query: string): RestResponse | undefined {
+  /** The body of the answer to the same request of the same token, if it would be the same now. */
+  find(token: Token, route: Route, query: string): KnownBody | undefined {
     const known = this.#byToken.get(token)?.get(query);
     // Routes are made anew when the configuration changes, and with it what a token may see.
-    return known?.route === route && known.isCurrent() ? known.response : undefined;
+    return known?.route === route && known.isCurrent() ? known : undefined;
   }
 
   keep(token: Token, route: Route, query: string, { data, isCurrent }: RouteAnswer): void {
@@ -29,13 +28,17 @@ export class KnownAnswers {
     const [oldest] = answers.keys();
     if (answers.size >= ANSWERS_PER_TOKEN_MAX && oldest !== undefined) answers.delete(oldest);
     const body = `{"data":${data}}`;
-    const response = { status: 200, headers: [], body, encoded: Buffer.from(body) };
-    answers.set(query, { route, isCurrent: isCurrent!, response });
+    answers.set(query, { route, isCurrent: isCurrent!, body, encoded: Buffer.from(body) });
   }
 }
 
-interface KnownAnswer {
+interface KnownBody {
+  readonly body: string;
+  /** The bytes of {@link body}. */
+  readonly encoded: Uint8Array;
+}
+
+interface KnownAnswer extends KnownBody {
   readonly route: Route;
   readonly isCurrent: () => boolean;
-  readonly response: RestResponse;
 }

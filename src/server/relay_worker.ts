@@ -5,7 +5,7 @@ import { serveRest } from './http.js';
 import { loadWebSockets } from './native.js';
 import type { RelayCommand, RelayStart } from './relay_messages.js';
 import { RelayOutbox } from './relay_outbox.js';
-import type { RestResponse } from './rest.js';
+import type { RestRequest, RestResponse } from './rest.js';
 import type { Socket, SocketEvents } from './socket.js';
 import { type UpgradeDecision, WebSockets } from './web_sockets.js';
 
@@ -79,12 +79,12 @@ class RelayedSocket implements SocketEvents {
 const webSockets = new WebSockets(app, start.paths, ({ path }, content, answer) => {
   const request = requestsSeen++;
   upgrades.set(request, answer);
-  outbox.post({ on: 'upgrade', request, path, content });
+  outbox.post({ on: 'upgrade', request, path, content: cloneable(content) });
 });
-serveRest(app, (content, answer) => {
+serveRest(app, (content) => {
   const request = requestsSeen++;
-  requests.set(request, answer);
-  outbox.post({ on: 'request', request, content });
+  outbox.post({ on: 'request', request, content: cloneable(content) });
+  return new Promise((resolve) => requests.set(request, resolve));
 });
 
 parentPort!.on('message', (commands: readonly RelayCommand[]) => {
@@ -101,6 +101,11 @@ listen(ws, app, start.listen).then(
     parentPort!.close();
   },
 );
+
+/** A copy for the main thread, with what can only be asked for now. */
+function cloneable(request: RestRequest): RestRequest {
+  return { ...request, address: request.address };
+}
 
 function carryOut(command: RelayCommand): void {
   switch (command.do) {

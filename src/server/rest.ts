@@ -13,14 +13,14 @@ export interface RestRequest {
   readonly query: string;
   /** Every `Authorization` header. */
   readonly authorization: readonly string[];
-  /** The client's address. */
+  /** The client's address; to be read at once. */
   readonly address: string;
   /** Whether it announces a body. */
   readonly hasBody: boolean;
   /** What is wrong with its headers. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
   /** What to answer a request for a WebSocket that lacks something for one. */
-  readonly upgradeFault?: RestResponse;
+  readonly upgradeFault?: RestResponse | undefined;
 }
 
 export interface RestResponse {
@@ -66,7 +66,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
     const known = token && answers.find(token, route, request.query);
-    if (known) return { ...known, headers };
+    if (known) return { status: 200, headers, body: known.body, encoded: known.encoded };
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
     try {

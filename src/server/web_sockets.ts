@@ -105,8 +105,7 @@ function upgrade(
   dataOf: (open: OpenSocket) => Data,
   otherSocket: () => UwsSocket | undefined,
 ): void {
-  const upgradeFault = upgradeFaultOf(req);
-  const request = { ...readRequest(res, req), ...(upgradeFault && { upgradeFault }) };
+  const request = readRequest(res, req, upgradeFaultOf(req));
   const key = req.getHeader('sec-websocket-key');
   const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');

@@ -108,6 +108,16 @@ test('canonical signatures: r and s in 1 .. n-1, s at most n/2', async (t) => {
   t.notOk(isCanonical(1n, N / 2n + 1n));
   t.notOk(isCanonical(1n, N - 1n));
   t.notOk(isCanonical(1n, N));
+
+  // Around every first byte, where a glance at it may not decide.
+  const edge = fc
+    .tuple(fc.nat(255), fc.bigInt({ min: -2n, max: 2n }), fc.constantFrom(0n, 1n, N, N / 2n))
+    .map(([first, step, base]) => BigInt.asUintN(256, (BigInt(first) << 248n) + step + (base >> 8n)));
+  const value = fc.oneof(edge, fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }));
+  fc.assert(
+    fc.property(value, value, (r, s) => isCanonical(r, s) === (r > 0n && r < N && s > 0n && s <= N / 2n)),
+    { numRuns: 2_000 },
+  );
 });
 
 test('the other form of a good signature is refused', async (t) => {

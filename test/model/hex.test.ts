@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { parseHex, toHex } from '../../src/model/hex.js';
+import { parseHex, parseHexInto, toHex } from '../../src/model/hex.js';
 
 test('two texts of one number give the same bytes', async (t) => {
   const bytes = Buffer.from('000abc', 'hex');
@@ -26,6 +26,14 @@ test('what needs more bytes, or is no hex, is none', async (t) => {
   ])
     t.equal(parseHex(text, 3), undefined, text);
   t.equal(parseHex(`0x${'0'.repeat(1_000_000)}`, 3), undefined);
+});
+
+test('a number goes into its part of a buffer, and what is none writes nothing', async (t) => {
+  const out = Buffer.alloc(6, 0xee);
+  t.equal(parseHexInto('0xabc', out, 2, 3), true);
+  t.equal(out.toString('hex'), 'eeee000abcee');
+  for (const text of ['0x1g', '0x1234567', '12']) t.equal(parseHexInto(text, out, 2, 3), false, text);
+  t.equal(out.toString('hex'), 'eeee000abcee');
 });
 
 test('bytes survive their text, whatever buffer they are a view of', async () => {
