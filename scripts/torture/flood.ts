@@ -5,6 +5,7 @@ import { readMetrics } from '../../bench/load/metrics.js';
 import { startService } from '../../bench/load/server_process.js';
 import { pause } from '../../bench/load/streams.js';
 import { publishMessage, Updates } from '../../bench/load/updates.js';
+import { measureUsage } from '../../bench/load/usage.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
@@ -58,7 +59,9 @@ async function measure(scale: Scale) {
     [{ send: () => socket.write(frames[sent++ % frames.length]!) }],
     FLOOD_INTERVAL_MS,
   );
+  const endUsage = measureUsage(service);
   await pause(MS[scale]);
+  const { serverShare, clientShare } = endUsage();
   stopFlood();
   stop();
   const ackMs = percentile(healthy.delaysMs, 99);
@@ -76,6 +79,8 @@ async function measure(scale: Scale) {
       unit: '',
       mustBe: exactly(sent * ASSETS),
     },
+    { figure: '  CPU of the service', value: serverShare * 100, unit: '% of a core' },
+    { figure: '  CPU of the client', value: clientShare * 100, unit: '% of a core' },
     { figure: 'healthy updates refused', value: healthy.updatesRejected, unit: '', mustBe: exactly(0) },
     { figure: 'healthy answers p99, before', value: ackBeforeMs, unit: 'ms' },
     { figure: '  beside the flood', value: ackMs, unit: 'ms', ...bound },

@@ -29,7 +29,8 @@ export class AckedPublisher {
   /** From a message to its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
-  updatesRejected = 0;
+  /** How often each reason was given for a refusal. */
+  readonly refusals = new Map<string, number>();
   /** Answers that were an error, such as that the update is not on disk. */
   readonly errors: string[] = [];
   isClosed = false;
@@ -57,6 +58,10 @@ export class AckedPublisher {
 
   get publisher(): number {
     return this.#options.publisher;
+  }
+
+  get updatesRejected(): number {
+    return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** Messages without an answer so far. */
@@ -91,7 +96,8 @@ export class AckedPublisher {
     if (answer.type === 'error') this.errors.push(answer.error);
     const { accepted = [], rejected = {} } = answer;
     this.updatesAccepted += accepted.length;
-    this.updatesRejected += Object.keys(rejected).length;
+    for (const reason of Object.values(rejected))
+      this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
     for (const symbol of accepted) {
       const timestampNs = sent.timestamps.get(symbol)!;
       // Answers may come in another order than the messages.

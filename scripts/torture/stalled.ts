@@ -39,6 +39,8 @@ const ASSETS = 1_000;
 const UPDATE_INTERVAL_MS = 50;
 /** What the service may hold for a stalled reader: what is left of a frame that did not fit into the kernel, thrice. */
 const READER_BYTES_MAX = 150_000;
+/** Megabytes wait in the kernel for each of them, in front of the close frame. */
+const BACKLOG_MS_MAX = 30_000;
 /** The median of many short windows stands what other processes do to some of them. */
 const WINDOW_MS = 500;
 
@@ -220,7 +222,10 @@ class StalledReaders {
   /** @returns for each of the first ones, in turn, how long after it read again a frame came that was made since, in ms; infinity if none did. */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
-    for (let i = 0; i < count; i++) delaysMs.push(await this.#resumeOne(i));
+    for (let i = 0; i < count; i++) {
+      delaysMs.push(await this.#resumeOne(i));
+      this.#sockets[i]!.close();
+    }
     return delaysMs;
   }
 
@@ -243,7 +248,7 @@ class StalledReaders {
   async wrongEnds(resumed: number): Promise<number> {
     const others = this.#sockets.length - resumed;
     for (const socket of this.#sockets.slice(resumed)) socket.resume();
-    const endMs = performance.now() + 5_000;
+    const endMs = performance.now() + BACKLOG_MS_MAX;
     while (this.#ends.size < others && performance.now() < endMs) await pause(20);
     const right = [...this.#ends.values()].filter((code) => code === 1013).length;
     for (const socket of this.#sockets) socket.close();

@@ -20,7 +20,7 @@ const READERS = 100;
 const PUBLISHERS = 4;
 /** So many in a message that they go to a thread. */
 const ASSETS = 40;
-const SEND_INTERVAL_MS = 40;
+const SEND_INTERVAL_MS = 100;
 const TICK_MS = 20;
 
 async function measure(scale: Scale) {
