@@ -4,6 +4,9 @@ import { connect, type Socket } from 'node:net';
 export interface FrameSocket {
   /** Sends bytes that {@link clientFrame} made. */
   write(frames: Buffer): void;
+  /** Reads nothing from now on. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
@@ -14,8 +17,8 @@ export interface FrameSocketOptions {
   readonly token: string;
   /** Told of each text frame. The bytes are only valid during the call. */
   readonly onFrame: (payload: Buffer) => void;
-  /** Told when the server ends the connection. */
-  readonly onClose?: () => void;
+  /** Told when the server ends the connection, with the code of its close frame if it sent one. */
+  readonly onClose?: (code: number | undefined) => void;
 }
 
 /** Connects and upgrades. @throws Error when the server answers anything but 101, or ends the connection early. */
@@ -47,7 +50,12 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
             return false;
           }
           upgraded = true;
-          resolve({ write: (frames) => socket.write(frames), close: () => socket.destroy() });
+          resolve({
+            write: (frames) => socket.write(frames),
+            pause: () => socket.pause(),
+            resume: () => socket.resume(),
+            close: () => socket.destroy(),
+          });
           const rest = Buffer.from(response.slice(end + 4), 'latin1');
           if (rest.length > 0) parser.push(rest);
           return true;
@@ -57,7 +65,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
     socket.once('error', reject);
     socket.once('close', () => {
       reject(new Error(`${path}: the connection ended before it was a WebSocket`));
-      if (upgraded) onClose?.();
+      if (upgraded) onClose?.(parser.closeCode);
     });
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
@@ -83,13 +91,17 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);
 const MASK_BYTES = 4;
 const FINAL = 0x80;
 const MASKED = 0x80;
+const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
+const OPCODE_CLOSE = 8;
 
 /** Cuts what a server sends into frames; servers do not mask. Pings, which nobody here waits for, are passed over. */
 class FrameParser {
   readonly #onFrame: (payload: Buffer) => void;
   /** The beginning of a frame whose end has not come yet. */
   #begun: Buffer = Buffer.alloc(0);
+  /** Of the close frame, when it has come. */
+  closeCode: number | undefined;
 
   constructor(onFrame: (payload: Buffer) => void) {
     this.#onFrame = onFrame;
@@ -110,7 +122,9 @@ class FrameParser {
             : Number(bytes.readBigUInt64BE(at + 2));
       const end = at + head + length;
       if (end > bytes.length) break;
-      if ((bytes[at]! & 0x0f) === OPCODE_TEXT) this.#onFrame(bytes.subarray(at + head, end));
+      const opcode = bytes[at]! & OPCODE_BITS;
+      if (opcode === OPCODE_TEXT) this.#onFrame(bytes.subarray(at + head, end));
+      else if (opcode === OPCODE_CLOSE && length >= 2) this.closeCode = bytes.readUInt16BE(at + head);
       at = end;
     }
     this.#begun = at === bytes.length ? EMPTY : Buffer.from(bytes.subarray(at));

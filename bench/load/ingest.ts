@@ -30,9 +30,9 @@ export interface IngestUsage extends Usage {
  * waits until all have taken effect: a last message on each socket is answered because it is rejected.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
-  const { signatureType, assets, publishers } = load;
+  const { signatureType, assets, publishers, nodeOptions = '' } = load;
   const config = writeConfig({ signatureType, assets, publishers, clockPeriod: '60s' });
-  const service = await startService(config.file, load.nodeOptions);
+  const service = await startService(config.file, { nodeOptions });
   try {
     const sockets = await Promise.all(
       Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),

@@ -1,21 +1,45 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** A server under load: the service, or a peer. */
 export interface ServerProcess {
+  readonly pid: number;
   readonly port: number;
   /** Of the service only. */
   readonly adminPort: number | undefined;
+  /** How it came to its end, once it has. */
+  readonly ended: Promise<ProcessEnd>;
   /** CPU time of all its threads so far, in seconds. Linux only. */
   cpuSeconds(): number;
   /** Time that its threads were ready to run and another process had the core, in seconds. Linux only. */
   waitSeconds(): number;
   /** Anonymous memory that it holds, in bytes; mapped files do not count. Linux only. */
   anonymousBytes(): number;
+  signal(name: NodeJS.Signals): void;
+  /** Asks the module that it was started with for something; see {@link StartOptions.probed}. */
+  ask(question: string): Promise<unknown>;
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
+}
+
+/** One of the two is `null`. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StartOptions {
+  /** What all its threads are to have in `NODE_OPTIONS`. */
+  readonly nodeOptions?: string;
+  /** A command that is given the command to run as its arguments, and becomes it. */
+  readonly wrapper?: readonly string[];
+  /** What it writes to standard error is dropped. */
+  readonly isQuiet?: boolean;
+  /** `nodeOptions` load a module that answers messages of this process. */
+  readonly probed?: boolean;
 }
 
 /** Ends a server with this process; see there. */
@@ -23,35 +47,32 @@ const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.
 
 /** Starts one of the peers in `bench/peers`. */
 export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
-  return startServer([fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url))], args, '');
+  return startServer([fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url))], args, {});
 }
 
 /** The environment variable with options for Node itself that the service is started with, as for a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
-/**
- * Starts `tickseal serve --config` with a configuration file.
- * @param nodeOptions what all its threads are to have in `NODE_OPTIONS`
- */
-export function startService(configFile: string, nodeOptions = ''): Promise<ServerProcess> {
+/** Starts `tickseal serve --config` with a configuration file. */
+export function startService(configFile: string, start: StartOptions = {}): Promise<ServerProcess> {
   const file = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const options = process.env[SERVICE_NODE_OPTIONS]?.split(' ') ?? [];
-  return startServer([...options, file], ['serve', '--config', configFile], nodeOptions);
+  return startServer([...options, file], ['serve', '--config', configFile], start);
 }
 
 /** Waits for the line of JSON that says the port. */
-async function startServer(program: string[], args: string[], nodeOptions: string): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...program, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+async function startServer(program: string[], args: string[], start: StartOptions): Promise<ServerProcess> {
+  const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
+  const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
+  const child = spawn(command!, rest, {
+    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'pipe', ...(probed ? (['ipc'] as const) : [])],
     env: {
       ...process.env,
       NODE_OPTIONS: `${END_WITH_PARENT} ${nodeOptions}`,
       TICKSEAL_LOG_LEVEL: 'info',
     },
   });
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-  });
+  const ended = once(child, 'exit').then(([code, signal]): ProcessEnd => ({ code, signal }));
   const ready = await new Promise<{ port: number; adminPort?: number }>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
       const said = JSON.parse(line) as { port?: number; adminPort?: number; level?: number };
@@ -62,11 +83,19 @@ async function startServer(program: string[], args: string[], nodeOptions: strin
   });
   const pid = child.pid!;
   return {
+    pid,
     port: ready.port,
     adminPort: ready.adminPort,
+    ended,
     cpuSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_CPU),
     waitSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_WAIT),
     anonymousBytes: () => anonymousBytesOf(pid),
+    signal: (name) => child.kill(name),
+    async ask(question) {
+      const answer = once(child, 'message');
+      child.send(question);
+      return (await answer)[0];
+    },
     async stop() {
       child.kill('SIGTERM');
       await ended;

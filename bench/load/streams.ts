@@ -6,9 +6,13 @@ export interface StreamsOptions {
   /** Of `/ws`, such as `channel=10ms`. */
   readonly query: string;
   readonly count: number;
+  /** The one with every scope unless given. */
+  readonly token?: string;
   /** The streaming IDs that a connection subscribes to. */
   readonly assetsOf: (connection: number) => readonly number[];
   readonly onFrame?: (payload: Buffer, connection: number) => void;
+  /** Told of a connection that the server ended, with the code of its close frame if it sent one. */
+  readonly onClose?: (code: number | undefined, connection: number) => void;
 }
 
 /** Many subscribers in this process. */
@@ -25,7 +29,7 @@ const OPENING_MAX = 200;
 
 /** Connects and subscribes; resolves when every connection has had an answer. Peers answer the same message. */
 export async function openStreams(options: StreamsOptions): Promise<Streams> {
-  const { port, query, count, assetsOf, onFrame } = options;
+  const { port, query, count, assetsOf, onFrame, onClose, token = TOKEN } = options;
   const sockets: FrameSocket[] = [];
   const streams = {
     frames: 0,
@@ -42,7 +46,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     const socket = await openFrameSocket({
       port,
       path: `/ws?${query}`,
-      token: TOKEN,
+      token,
       onFrame: (payload) => {
         if (onAnswer !== undefined) {
           onAnswer();
@@ -52,8 +56,9 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
         streams.frames++;
         onFrame?.(payload, connection);
       },
-      onClose: () => {
+      onClose: (code) => {
         streams.closed++;
+        onClose?.(code, connection);
       },
     });
     sockets.push(socket);

@@ -18,6 +18,14 @@ const MOVE_MAX = 0.0003;
 /** So many that no price comes twice in a second, which would be a replay. */
 const MOVE_STEPS = 1_000_000_000_000n;
 
+export interface Update {
+  readonly symbol: string;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  /** Its entry in `data`. */
+  readonly text: string;
+}
+
 /** What publishers send: real signed updates, the same ones in every run. */
 export class Updates {
   readonly #type: SignatureType;
@@ -35,8 +43,8 @@ export class Updates {
     return publishMessage(assets.map((asset) => this.update(publisher, asset).text));
   }
 
-  /** One update: its price, and its entry in `data`. */
-  update(publisher: number, asset: number): { readonly price: Price; readonly text: string } {
+  /** One update: its price and time, and its entry in `data`. */
+  update(publisher: number, asset: number): Update {
     this.#keys[publisher] ??= publisherKeys(this.#type, publisher);
     const keys = this.#keys[publisher];
     const timestampNs = (START_NS + this.#made++ * UPDATE_INTERVAL_NS) as TimeNs;
@@ -53,7 +61,7 @@ export class Updates {
       `"publisher_key":"${toHex(keys.key)}","external_asset_id":"${signed.externalAssetId}",` +
       `"signature_type":"${this.#type}","price":"${price}","timestamped_signature":{"signature":{${signed.signature}},` +
       `"timestamp":${timestampNs},"msg_hash":"${toHex(signed.msgHash)}"}}}`;
-    return { price, text };
+    return { symbol, price, timestampNs, text };
   }
 
   #stark({ secretKey }: PublisherKeys, symbol: string, timestampNs: TimeNs, price: Price) {
@@ -74,8 +82,8 @@ export const REJECTED_MESSAGE = publishMessage([
 ]);
 
 /** A `signed_prices` message of entries that {@link Updates.update} made. */
-export function publishMessage(entries: readonly string[]): string {
-  return `{"type":"signed_prices","trace_id":"bench","data":{${entries.join()}}}`;
+export function publishMessage(entries: readonly string[], traceId = 'bench'): string {
+  return `{"type":"signed_prices","trace_id":"${traceId}","data":{${entries.join()}}}`;
 }
 
 function evm({ secretKey, key }: PublisherKeys, symbol: string, timestampNs: TimeNs, price: Price) {

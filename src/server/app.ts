@@ -18,8 +18,8 @@ export interface TlsFiles {
 
 export interface Listening {
   readonly port: number;
-  /** Takes no new connections; those that are open stay. */
-  stopListening(): void;
+  /** Takes no new connections, or takes them again; those that are open stay. */
+  setAccepting(accepting: boolean): void;
   /** Ends everything. */
   close(): void;
 }
@@ -72,26 +72,34 @@ export function claimPort({ host, port }: ListenOptions): Promise<number> {
  */
 export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: ListenOptions): Promise<Listening> {
   return new Promise((resolve, reject) => {
-    const onListen = (socket: us_listen_socket | false) => {
-      if (!socket) {
-        reject(unusable(host, port));
-        return;
-      }
-      let listening = true;
-      const stopListening = () => {
-        if (listening) ws.us_listen_socket_close(socket);
-        listening = false;
-      };
-      resolve({
-        port: ws.us_socket_local_port(socket as unknown as uWS.us_socket),
-        stopListening,
-        close: () => {
-          stopListening();
-          app.close();
-        },
+    let socket: us_listen_socket | false = false;
+    // uWebSockets.js calls back at once.
+    const open = (at: number) =>
+      app.listen(host, at, (opened) => {
+        socket = opened;
       });
+    open(port);
+    if (!socket) {
+      reject(unusable(host, port));
+      return;
+    }
+    const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
+    const setAccepting = (accepting: boolean) => {
+      if (accepting === (socket !== false)) return;
+      if (accepting) open(opened);
+      else {
+        ws.us_listen_socket_close(socket as us_listen_socket);
+        socket = false;
+      }
     };
-    app.listen(host, port, onListen);
+    resolve({
+      port: opened,
+      setAccepting,
+      close() {
+        setAccepting(false);
+        app.close();
+      },
+    });
   });
 }
 

@@ -11,6 +11,7 @@ import { certificateId, claimPort, createApp, listen, type TlsFiles } from './ap
 import { TokenDirectory } from './auth.js';
 import { type FrontHost, openFront } from './front.js';
 import { Fronts } from './fronts.js';
+import { HandleWatch } from './handle_watch.js';
 import { publishEndpoints } from './publish_socket.js';
 import { RateLimiter } from './rate_limit.js';
 import { openRelays } from './relays.js';
@@ -103,8 +104,11 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
   serveAdmin(admin, {
     notReady() {
       const health = options.health();
-      const reasons = sockets.draining ? ['the service is shutting down'] : [];
-      return health.ok ? reasons : [...reasons, health.reason];
+      return [
+        ...(sockets.draining ? ['the service is shutting down'] : []),
+        ...(handles.isShort ? ['the process runs out of file handles: no new connections'] : []),
+        ...(health.ok ? [] : [health.reason]),
+      ];
     },
     metrics: options.metrics,
   });
@@ -133,6 +137,14 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       await front.close();
       throw error;
     });
+
+  let accepting = true;
+  const handles = new HandleWatch((isShort) => {
+    if (isShort === accepting)
+      logger.warn(isShort ? 'file handles run out: no new connections' : 'file handles are free again');
+    accepting = !isShort;
+    front.setAccepting(accepting);
+  });
 
   /** The files have other contents than before: connections from now on get the new certificate. */
   function renewCertificate(files: TlsFiles): void {
@@ -166,7 +178,8 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       if (tls !== undefined) renewCertificate(tls);
     },
     async drain() {
-      front.stopListening();
+      handles.stop();
+      front.setAccepting(false);
       await sockets.drain(limits.drainMs);
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },

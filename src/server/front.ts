@@ -14,8 +14,8 @@ export interface Front {
   readonly sockets: number;
   /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
-  /** Takes no new connections; those that are open stay. */
-  stopListening(): void;
+  /** Takes no new connections, or takes them again; those that are open stay. */
+  setAccepting(accepting: boolean): void;
   /** Ends everything; resolves when the port is free. */
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
     answer(host.decideUpgrade(endpointOf.get(path)!, request)),
   );
   serveRest(app, (request) => host.rest(request));
-  const { port, stopListening, close } = await listen(ws, app, at);
+  const { port, setAccepting, close } = await listen(ws, app, at);
   return {
     port,
     threads: 1,
@@ -43,7 +43,7 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
       return sockets.size;
     },
     publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
-    stopListening,
+    setAccepting,
     close: async () => close(),
   };
 }

@@ -29,7 +29,7 @@ export class Fronts implements Front {
   async replace(): Promise<void> {
     const old = this.#current;
     this.#current = await this.#open();
-    old.stopListening();
+    old.setAccepting(false);
     this.#retired.add(old);
     const check = setInterval(() => {
       if (old.sockets > 0) return;
@@ -55,8 +55,8 @@ export class Fronts implements Front {
     for (const front of this.#retired) front.publish(topic, frame, sequence);
   }
 
-  stopListening(): void {
-    this.#current.stopListening();
+  setAccepting(accepting: boolean): void {
+    this.#current.setAccepting(accepting);
   }
 
   async close(): Promise<void> {

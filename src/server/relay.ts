@@ -103,8 +103,8 @@ export class Relay {
     else this.#do({ do: 'publish', count: 1 });
   }
 
-  stopListening(): void {
-    this.#do({ do: 'stopListening' });
+  setAccepting(accepting: boolean): void {
+    this.#do({ do: 'setAccepting', accepting });
   }
 
   /** Closes what is open and ends the thread. @returns when it has ended, or hangs and can be waited for no longer. */

@@ -28,7 +28,7 @@ export type RelayCommand =
   | { readonly do: 'publish'; count: number }
   /** To be answered when everything before it is done. */
   | { readonly do: 'echo' }
-  | { readonly do: 'stopListening' }
+  | { readonly do: 'setAccepting'; readonly accepting: boolean }
   | { readonly do: 'exit' };
 
 /** What happened at a relay. */

@@ -148,8 +148,8 @@ function carryOut(command: RelayCommand): void {
     case 'echo':
       outbox.post({ on: 'echo' });
       break;
-    case 'stopListening':
-      listening?.stopListening();
+    case 'setAccepting':
+      listening?.setAccepting(command.accepting);
       break;
     case 'exit':
       closeApps();

@@ -80,9 +80,8 @@ class RelayFront implements Front {
     for (const relay of this.#relays) relay.publish(topic, frame, sequence);
   }
 
-  stopListening(): void {
-    this.#stopping = true;
-    for (const relay of this.#relays) relay.stopListening();
+  setAccepting(accepting: boolean): void {
+    for (const relay of this.#relays) relay.setAccepting(accepting);
   }
 
   async close(): Promise<void> {

@@ -252,11 +252,38 @@ async function closedOf(connections: readonly Connection[]): Promise<ReadonlySet
   return closed;
 }
 
+test('threads that accept no connections keep those that they have, and accept again', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const { server, client } = await relays.connect();
+  relays.front.setAccepting(false);
+  // The threads hear of it in their own time.
+  while (!(await isRefused(relays.front.port)));
+  client.send('still here');
+  t.match(await server.events.next(), /still here/);
+  relays.front.setAccepting(true);
+  while (await isRefused(relays.front.port));
+  t.ok(await relays.connect());
+  t.equal(relays.counters.relayFailures, 0);
+});
+
+/** Nobody listens there any more; a listener that closes at this moment resets the connection instead. */
+function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connectTcp(port, '127.0.0.1');
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}
+
 test('another service is kept off the port, and the port is free when all is closed', async (t) => {
   const relays = await startRelays(2);
   const at = { host: '127.0.0.1', port: relays.front.port };
   await t.rejects(claimPort(at), /in use/);
-  relays.front.stopListening();
+  relays.front.setAccepting(false);
   await relays.close();
   t.equal(await claimPort(at), at.port);
 });

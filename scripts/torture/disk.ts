@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Account, enter, missing, servedAccount } from './account.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** A data folder on a file system that is full for a while. */
+export const disk: Check = {
+  name: 'disk',
+  title: 'a full disk under load',
+  run: measure,
+};
+
+const FULL_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 300 };
+const ASSETS = 10;
+const READERS = 100;
+const TICK_MS = 100;
+/** A mount namespace of its own: nothing outside sees the small file system, and it is gone with the process. */
+const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
+
+async function measure(scale: Scale) {
+  const { file, storageDir } = writeTortureConfig({ assets: ASSETS });
+  mkdirSync(storageDir);
+  const mount = `mount -t tmpfs -o size=24m none '${storageDir}'`;
+  const [command, ...args] = [...NAMESPACE, mount];
+  if (spawnSync(command!, args).status !== 0)
+    return { skipped: 'no leave to mount a small file system (unshare -r -m)' };
+  const wrapper = [...NAMESPACE, `${mount} && exec "$0" "$@"`];
+  // lmdb writes each failure to standard error.
+  const service = await startService(file, { wrapper, isQuiet: true });
+  const { port } = service;
+  const updates = new Updates('evm');
+  const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
+  const publisher = await AckedPublisher.open({ port, publisher: 0, assets, ack: 'durable', updates });
+  const stop = keepSending([publisher], TICK_MS);
+  const query = `channel=${TICK_MS}ms`;
+  const streams = await openStreams({ port, query, count: READERS, assetsOf: () => assets });
+  await until('something is on disk', () => publisher.acknowledged.size === ASSETS);
+
+  // The namespace's own view of the folder.
+  const ballast = `/proc/${service.pid}/root${storageDir}/ballast`;
+  fill(ballast);
+  await until('the service has seen it', async () => (await readiness(service)).status === 503);
+  const acceptedBefore = publisher.updatesAccepted;
+  const errorsBefore = publisher.errors.length;
+  const framesBefore = streams.frames;
+  await pause(FULL_MS[scale]);
+  await until('an update is answered', () => publisher.errors.length > errorsBefore);
+  const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;
+  const errors = publisher.errors.slice(errorsBefore);
+  const frames = streams.frames - framesBefore;
+  const { reason } = await readiness(service);
+
+  rmSync(ballast);
+  const startMs = performance.now();
+  await until('it is ready again', async () => (await readiness(service)).status === 200);
+  const recoveryMs = performance.now() - startMs;
+  await until(
+    'something is acknowledged again',
+    () => publisher.updatesAccepted > acceptedBefore + acceptedMeanwhile,
+  );
+  stop();
+  await until('all is answered', () => publisher.unanswered === 0);
+  const acknowledged: Account = new Map();
+  enter(acknowledged, publisher);
+  const symbols = [...publisher.acknowledged.keys()];
+  const lost = missing(acknowledged, await servedAccount(service, symbols, acknowledged));
+  const closed = streams.closed + Number(publisher.isClosed);
+  service.signal('SIGTERM');
+  const { code } = await service.ended;
+  return [
+    {
+      figure: 'durable acknowledgements while it is full',
+      value: acceptedMeanwhile,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    {
+      figure: '  answers that say that it is not on disk',
+      value: errors.filter((error) => error.includes('not on disk')).length,
+      unit: '',
+      mustBe: { atLeast: 1 },
+    },
+    {
+      figure: '/readyz names the data folder',
+      value: Number(reason.includes('data folder cannot be written')),
+      unit: '',
+      mustBe: exactly(1),
+    },
+    { figure: 'frames meanwhile', value: frames, unit: '', mustBe: { atLeast: 1 } },
+    { figure: 'connections closed', value: closed, unit: '', mustBe: exactly(0) },
+    {
+      figure: 'ready again after there is room',
+      value: recoveryMs,
+      unit: 'ms',
+      mustBe: { atMost: 5_000 },
+      isTiming: true,
+    },
+    { figure: 'acknowledged and not served afterwards', value: lost, unit: '', mustBe: exactly(0) },
+    { figure: 'exit status', value: code ?? Number.NaN, unit: '', mustBe: exactly(0) },
+  ];
+}
+
+/** Takes all the room there is, however much the service takes meanwhile. */
+function fill(ballast: string): void {
+  const handle = openSync(ballast, 'w');
+  const page = Buffer.alloc(4096);
+  try {
+    while (writeSync(handle, page) > 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
+  const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+  return { status: response.status, reason: await response.text() };
+}

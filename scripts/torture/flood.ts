@@ -1,0 +1,100 @@
+import { percentile } from '../../bench/harness/statistics.js';
+import { TOKEN } from '../../bench/load/catalogue.js';
+import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
+import { readMetrics } from '../../bench/load/metrics.js';
+import { startService } from '../../bench/load/server_process.js';
+import { pause } from '../../bench/load/streams.js';
+import { publishMessage, Updates } from '../../bench/load/updates.js';
+import { measureUsage } from '../../bench/load/usage.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** Updates that only the curve can tell from good ones, as fast as one connection sends them. */
+export const flood: Check = {
+  name: 'flood',
+  title: 'bad signatures from an allowed token',
+  run: measure,
+};
+
+const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
+const ASSETS = 40;
+const HEALTHY_INTERVAL_MS = 10;
+/** 20,000 updates a second: ten times what is verified of a connection, and more than a core verifies. */
+const FLOOD_INTERVAL_MS = 2;
+const FLOOD_MESSAGES = 64;
+const DELAY_MS_MAX = 20;
+
+async function measure(scale: Scale) {
+  const { file } = writeTortureConfig({ assets: ASSETS, publishers: 2 });
+  const service = await startService(file);
+  const { port } = service;
+  const updates = new Updates('evm');
+  const healthy = await AckedPublisher.open({ port, publisher: 0, assets: [0], ack: 'true', updates });
+  const livezMs: number[] = [];
+  const livez = {
+    async send() {
+      const startMs = performance.now();
+      await (await fetch(`http://127.0.0.1:${service.adminPort}/livez`)).text();
+      livezMs.push(performance.now() - startMs);
+    },
+  };
+  const stop = keepSending([healthy, livez], HEALTHY_INTERVAL_MS);
+  await pause(MS[scale]);
+  const ackBeforeMs = percentile(healthy.delaysMs, 99);
+  const livezBeforeMs = percentile(livezMs, 99);
+  healthy.delaysMs = [];
+  livezMs.length = 0;
+
+  let answers = 0;
+  const socket = await openFrameSocket({
+    port,
+    path: '/evm/publish?ack=true',
+    token: TOKEN,
+    onFrame: () => answers++,
+  });
+  const frames = Array.from({ length: FLOOD_MESSAGES }, () => clientFrame(forgedMessage(updates)));
+  let sent = 0;
+  const stopFlood = keepSending(
+    [{ send: () => socket.write(frames[sent++ % frames.length]!) }],
+    FLOOD_INTERVAL_MS,
+  );
+  const endUsage = measureUsage(service);
+  await pause(MS[scale]);
+  const { serverShare, clientShare } = endUsage();
+  stopFlood();
+  stop();
+  const ackMs = percentile(healthy.delaysMs, 99);
+  const livezFloodMs = percentile(livezMs, 99);
+  await until('the flood is answered', () => answers === sent);
+  const metrics = await readMetrics(service);
+  await service.stop();
+  const bound = { mustBe: { atMost: DELAY_MS_MAX }, isTiming: true };
+  return [
+    { figure: 'bad updates a second', value: (sent * ASSETS) / (MS[scale] / 1000), unit: '' },
+    { figure: '  messages of them answered', value: answers, unit: '', mustBe: exactly(sent) },
+    {
+      figure: '  counted as rejected',
+      value: metrics.get('tickseal_updates_rejected_total')!,
+      unit: '',
+      mustBe: exactly(sent * ASSETS),
+    },
+    { figure: '  CPU of the service', value: serverShare * 100, unit: '% of a core' },
+    { figure: '  CPU of the client', value: clientShare * 100, unit: '% of a core' },
+    { figure: 'healthy updates refused', value: healthy.updatesRejected, unit: '', mustBe: exactly(0) },
+    { figure: 'healthy answers p99, before', value: ackBeforeMs, unit: 'ms' },
+    { figure: '  beside the flood', value: ackMs, unit: 'ms', ...bound },
+    { figure: '/livez p99, before', value: livezBeforeMs, unit: 'ms' },
+    { figure: '  beside the flood', value: livezFloodMs, unit: 'ms', ...bound },
+  ];
+}
+
+/** Each update has the signature of another one. */
+function forgedMessage(updates: Updates): string {
+  const texts = Array.from({ length: ASSETS }, (_, asset) => updates.update(1, asset).text);
+  const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];
+  const forged = texts.map((text, i) =>
+    text.replace(signatureOf(text), signatureOf(texts[(i + 1) % ASSETS]!)),
+  );
+  return publishMessage(forged);
+}

@@ -1,0 +1,151 @@
+import { Agent, get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** More connections than the process may have file handles. */
+export const handles: Check = {
+  name: 'handles',
+  title: 'file handles exhausted',
+  run: measure,
+};
+
+const WATCH_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
+const HANDLES = 200;
+const CONNECTIONS = 300;
+const READERS = 10;
+const TICK_MS = 100;
+
+async function measure(scale: Scale) {
+  const { file } = writeTortureConfig({ assets: 1 });
+  const wrapper = ['sh', '-c', `ulimit -n ${HANDLES} && exec "$0" "$@"`];
+  const service = await startService(file, { wrapper });
+  const updates = new Updates('evm');
+  const publisher = await AckedPublisher.open({
+    port: service.port,
+    publisher: 0,
+    assets: [0],
+    ack: 'durable',
+    updates,
+  });
+  const stop = keepSending([publisher], TICK_MS);
+  const streams = await openStreams({
+    port: service.port,
+    query: `channel=${TICK_MS}ms`,
+    count: READERS,
+    assetsOf: () => [0],
+  });
+  const admin = new AdminConnection(service);
+  await admin.ask('/livez');
+  const idle = await cpuShare(service, WATCH_MS[scale]);
+
+  const crowd = Array.from({ length: CONNECTIONS }, () => new Visitor(service.port));
+  await pause(1_000);
+  const framesBefore = streams.frames;
+  const answersBefore = publisher.delaysMs.length;
+  const busy = await cpuShare(service, WATCH_MS[scale]);
+  const livezStatus = await admin.ask('/livez');
+  const readyzStatus = await admin.ask('/readyz');
+  const served = crowd.filter(({ isAnswered }) => isAnswered).length;
+  const frames = streams.frames - framesBefore;
+  const answers = publisher.delaysMs.length - answersBefore;
+
+  for (const visitor of crowd) visitor.leave();
+  const startMs = performance.now();
+  await until('a new connection is served', () => isServed(service.port));
+  const recoveryMs = performance.now() - startMs;
+  await until('it is ready again', async () => (await admin.ask('/readyz')) === 200);
+  stop();
+  const closed = streams.closed + Number(publisher.isClosed);
+  await service.stop();
+  const isTiming = true;
+  return [
+    {
+      figure: `of ${CONNECTIONS} more connections, ${HANDLES} handles, served`,
+      value: served,
+      unit: '',
+      mustBe: { atMost: HANDLES },
+    },
+    { figure: 'CPU of the service before', value: idle * 100, unit: '% of a core' },
+    {
+      figure: '  without handles',
+      value: busy * 100,
+      unit: '% of a core',
+      mustBe: { atMost: idle * 100 + 20 },
+      isTiming,
+    },
+    { figure: '/livez on a connection from before', value: livezStatus, unit: '', mustBe: exactly(200) },
+    { figure: '/readyz on it', value: readyzStatus, unit: '', mustBe: exactly(503) },
+    { figure: 'frames to those connected meanwhile', value: frames, unit: '', mustBe: { atLeast: 1 } },
+    { figure: 'durable answers meanwhile', value: answers, unit: '', mustBe: { atLeast: 1 } },
+    { figure: 'connections from before closed', value: closed, unit: '', mustBe: exactly(0) },
+    {
+      figure: 'serves again after the crowd left',
+      value: recoveryMs,
+      unit: 'ms',
+      mustBe: { atMost: 2_000 },
+      isTiming,
+    },
+  ];
+}
+
+/** CPU seconds per second. */
+async function cpuShare(service: ServerProcess, watchMs: number): Promise<number> {
+  const startMs = performance.now();
+  const startSeconds = service.cpuSeconds();
+  await pause(watchMs);
+  return ((service.cpuSeconds() - startSeconds) / (performance.now() - startMs)) * 1000;
+}
+
+/** Asks the admin listener on one connection that stays open. */
+class AdminConnection {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #port: number;
+
+  constructor(service: ServerProcess) {
+    this.#port = service.adminPort!;
+  }
+
+  /** @returns the status; 0 when there is no answer. */
+  ask(path: string): Promise<number> {
+    return new Promise((resolve) => {
+      get({ port: this.#port, path, agent: this.#agent, timeout: 5_000 }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode!));
+      })
+        .on('timeout', () => resolve(0))
+        .on('error', () => resolve(0));
+    });
+  }
+}
+
+/** A connection that asks for one thing and stays. */
+class Visitor {
+  readonly #socket: Socket;
+  isAnswered = false;
+
+  constructor(port: number) {
+    this.#socket = connect(port, '127.0.0.1');
+    this.#socket.on('error', () => {});
+    this.#socket.on('data', () => {
+      this.isAnswered = true;
+    });
+    this.#socket.write('GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  }
+
+  leave(): void {
+    this.#socket.destroy();
+  }
+}
+
+/** One that nobody answers within half a second counts as refused. */
+async function isServed(port: number): Promise<boolean> {
+  const visitor = new Visitor(port);
+  const endMs = performance.now() + 500;
+  while (!visitor.isAnswered && performance.now() < endMs) await pause(10);
+  visitor.leave();
+  return visitor.isAnswered;
+}

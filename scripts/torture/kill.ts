@@ -1,0 +1,101 @@
+import { median } from '../../bench/harness/statistics.js';
+import { symbolOf } from '../../bench/load/catalogue.js';
+import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** `kill -9` of the whole service at random moments, on one data folder. */
+export const kill: Check = {
+  name: 'kill',
+  title: 'kill -9 under load, with durable acknowledgements',
+  run: measure,
+};
+
+const ROUNDS: Readonly<Record<Scale, number>> = { full: 100, smoke: 2 };
+const ASSETS = 20;
+const PUBLISHERS = 4;
+const ASSETS_PER_PUBLISHER = 10;
+const SUBSCRIBERS = 20;
+const SEND_INTERVAL_MS = 10;
+const LOAD_MS_MAX = 400;
+
+async function measure(scale: Scale) {
+  const rounds = ROUNDS[scale];
+  const { file } = writeTortureConfig({ assets: ASSETS, publishers: PUBLISHERS, clockPeriod: '100ms' });
+  const symbols = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
+  const updates = new Updates('evm');
+  const acknowledged: Account = new Map();
+  const recoveryMs: number[] = [];
+  let answers = 0;
+  let lostServed = 0;
+  let lostStored = 0;
+  let endedOtherwise = 0;
+  for (let round = 0; round < rounds; round++) {
+    const startMs = performance.now();
+    const service = await startService(file);
+    await until('it is ready', () => isReady(service));
+    recoveryMs.push(performance.now() - startMs);
+    lostServed += missing(acknowledged, await servedAccount(service, symbols, acknowledged));
+    const publishers = await killUnderLoad(service, updates);
+    for (const publisher of publishers) {
+      enter(acknowledged, publisher);
+      answers += publisher.delaysMs.length;
+    }
+    if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
+    // In the other rounds it is the service that first opens what the kill has left.
+    if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
+  }
+  return [
+    { figure: 'kills', value: rounds, unit: '' },
+    { figure: 'durable acknowledgements', value: answers, unit: '', mustBe: { atLeast: 1 } },
+    {
+      figure: 'acknowledged and not served after the restart',
+      value: lostServed,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    { figure: 'acknowledged and not in the store', value: lostStored, unit: '', mustBe: exactly(0) },
+    { figure: 'ended by themselves', value: endedOtherwise, unit: '', mustBe: exactly(0) },
+    { figure: 'start of the process to ready, median', value: median(recoveryMs), unit: 'ms' },
+    {
+      figure: '  longest',
+      value: Math.max(...recoveryMs),
+      unit: 'ms',
+      mustBe: { atMost: 10_000 },
+      isTiming: true,
+    },
+  ];
+}
+
+async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<readonly AckedPublisher[]> {
+  const { port } = service;
+  const publishers = await Promise.all(
+    Array.from({ length: PUBLISHERS }, (_, publisher) => {
+      const first = (publisher * ASSETS_PER_PUBLISHER) / 2;
+      const assets = Array.from({ length: ASSETS_PER_PUBLISHER }, (__, i) => (first + i) % ASSETS);
+      return AckedPublisher.open({ port, publisher, assets, ack: 'durable', updates });
+    }),
+  );
+  await openStreams({
+    port,
+    query: 'message_type=signed_ecdsa',
+    count: SUBSCRIBERS,
+    assetsOf: (connection) => [connection % ASSETS, ASSETS - 1],
+  });
+  const stop = keepSending(publishers, SEND_INTERVAL_MS);
+  await until('an acknowledgement', () => publishers.some(({ acknowledged }) => acknowledged.size > 0));
+  await pause(Math.random() * LOAD_MS_MAX);
+  service.signal('SIGKILL');
+  stop();
+  // What left the service before it died is in the kernel still.
+  await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
+  return publishers;
+}
+
+async function isReady({ adminPort }: ServerProcess): Promise<boolean> {
+  return (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
+}

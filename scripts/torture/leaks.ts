@@ -1,0 +1,158 @@
+import { TOKEN } from '../../bench/load/catalogue.js';
+import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
+import { readMetrics } from '../../bench/load/metrics.js';
+import type { ServerProcess } from '../../bench/load/server_process.js';
+import { openStreams } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { type ProbedService, startProbedService } from './probed_service.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** What a client leaves behind that comes and goes, or wants something else each time. */
+export const leaks: Check = {
+  name: 'leaks',
+  title: 'sockets opened and closed, sets of assets subscribed and unsubscribed',
+  run: measure,
+};
+
+const TIMES: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 100 };
+const ASSETS = 200;
+const OPEN_AT_ONCE = 100;
+const SUBSCRIBERS = 10;
+/** A session with its socket alone is above 500 bytes; what the engine compiles meanwhile is a few hundred KB. */
+const BYTES_EACH_MAX = 200;
+
+async function measure(scale: Scale) {
+  const times = TIMES[scale];
+  const { file } = writeTortureConfig({ assets: ASSETS }, { control_messages_per_second: 1_000_000 });
+  const service = await startProbedService(file);
+  const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
+  const updates = new Updates('evm');
+  const publisher = await AckedPublisher.open({
+    port: service.port,
+    publisher: 0,
+    assets,
+    ack: 'true',
+    updates,
+  });
+  const stop = keepSending([publisher], 100);
+
+  // The first turn fills what stays: compiled code, pools, the sets of topics.
+  await openAndClose(service, times / 2);
+  await changeSets(service, times / 2, 0);
+  const before = await atRest(service);
+  await openAndClose(service, times);
+  const between = await atRest(service);
+  const groupsMost = await changeSets(service, times, times / 2);
+  const after = await atRest(service);
+  stop();
+  await service.stop();
+  const bytesEach = (one: State, next: State) => (next.heapBytes - one.heapBytes) / times;
+  const bound = { mustBe: { atMost: BYTES_EACH_MAX }, isTiming: true };
+  return [
+    { figure: 'heap before', value: before.heapBytes / 1e6, unit: 'MB' },
+    { figure: `  after ${times} sockets, each`, value: bytesEach(before, between), unit: 'bytes', ...bound },
+    { figure: `  after ${times} sets, each`, value: bytesEach(between, after), unit: 'bytes', ...bound },
+    {
+      figure: 'memory of the process, for each socket and set',
+      value: (after.anonymousBytes - before.anonymousBytes) / times / 2,
+      unit: 'bytes',
+    },
+    {
+      figure: 'connections, more than before',
+      value: after.connections - before.connections,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    {
+      figure: 'groups, and with them topics, most at once',
+      value: groupsMost,
+      unit: '',
+      mustBe: { atLeast: 1 },
+    },
+    { figure: '  at the end', value: after.groups, unit: '', mustBe: exactly(before.groups) },
+  ];
+}
+
+interface State {
+  readonly heapBytes: number;
+  readonly anonymousBytes: number;
+  readonly connections: number;
+  readonly groups: number;
+}
+
+/** When only the publisher is connected. */
+async function atRest(service: ProbedService): Promise<State> {
+  await until(
+    'the sockets are closed',
+    async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
+  );
+  // Promises and timers of what has just ended are still held for a moment.
+  await until(
+    'no signature waits',
+    async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,
+  );
+  const heapBytes = await service.probe('heap');
+  const metrics = await readMetrics(service);
+  return {
+    heapBytes,
+    anonymousBytes: service.anonymousBytes(),
+    connections: metrics.get('tickseal_connections')!,
+    groups: metrics.get('tickseal_stream_groups')!,
+  };
+}
+
+async function openAndClose(service: ServerProcess, times: number): Promise<void> {
+  for (let opened = 0; opened < times; opened += OPEN_AT_ONCE) {
+    const streams = await openStreams({
+      port: service.port,
+      query:
+        opened % (2 * OPEN_AT_ONCE) === 0 ? 'channel=real_time' : 'channel=100ms&message_type=signed_ecdsa',
+      count: OPEN_AT_ONCE,
+      assetsOf: (connection) => [connection % ASSETS],
+    });
+    streams.close();
+  }
+}
+
+/** Subscribes to another set each time and takes it back. @returns the groups that there were at most. */
+async function changeSets(service: ServerProcess, times: number, firstSet: number): Promise<number> {
+  let groupsMost = 0;
+  await Promise.all(
+    Array.from({ length: SUBSCRIBERS }, async (_, subscriber) => {
+      let onAnswer = () => {};
+      const socket = await openFrameSocket({
+        port: service.port,
+        path: '/ws?channel=100ms',
+        token: TOKEN,
+        onFrame: (payload) => {
+          if (payload.includes('subscribe"')) onAnswer();
+        },
+      });
+      const request = (type: string, assets: readonly number[]) =>
+        new Promise<void>((resolve) => {
+          onAnswer = resolve;
+          socket.write(clientFrame(JSON.stringify({ type, assets, id: 1 })));
+        });
+      for (let i = subscriber; i < times; i += SUBSCRIBERS) {
+        const set = setOf(firstSet + i);
+        await request('subscribe', set);
+        if (i % 1_000 === 0)
+          groupsMost = Math.max(groupsMost, (await readMetrics(service)).get('tickseal_stream_groups')!);
+        await request('unsubscribe', set);
+      }
+      socket.close();
+    }),
+  );
+  return groupsMost;
+}
+
+/** Three assets; another set for every number below 7,880,000 or so. */
+function setOf(number: number): number[] {
+  const a = number % (ASSETS - 2);
+  const rest = Math.floor(number / (ASSETS - 2));
+  const b = a + 1 + (rest % (ASSETS - a - 2));
+  const c = b + 1 + (Math.floor(rest / (ASSETS - a - 2)) % (ASSETS - b - 1));
+  return [a, b, c];
+}

@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Check, isReached, type Scale } from './check.js';
+import { disk } from './disk.js';
+import { flood } from './flood.js';
+import { handles } from './handles.js';
+import { kill } from './kill.js';
+import { leaks } from './leaks.js';
+import { signals } from './signals.js';
+import { stalled } from './stalled.js';
+import { type Outcome, outcomesTable } from './table.js';
+import { unread } from './unread.js';
+import { worker } from './worker.js';
+
+/**
+ * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
+ * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
+ */
+const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles, worker, disk, flood];
+
+const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 300_000, smoke: 60_000 };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { smoke: { type: 'boolean' } },
+});
+const scale: Scale = values.smoke ? 'smoke' : 'full';
+const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
+const outcomes: Outcome[] = [];
+// What a smoke run measures means nothing, so its checks need not leave each other alone.
+if (scale === 'smoke') outcomes.push(...(await Promise.all(checks.map(run))));
+else for (const check of checks) outcomes.push(await run(check));
+process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
+const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
+process.stdout.write(failed.length === 0 ? 'Everything holds.\n' : `Does not hold: ${failed.join(', ')}.\n`);
+// What a check that threw has left open must not keep this process; a service ends with it.
+process.exit(failed.length === 0 ? 0 : 1);
+
+async function run(check: Check): Promise<Outcome> {
+  process.stderr.write(`${check.name}: ${check.title}\n`);
+  const startMs = performance.now();
+  const seconds = () => (performance.now() - startMs) / 1000;
+  try {
+    const result = await Promise.race([check.run(scale), tooLate()]);
+    const took = seconds();
+    process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
+    if ('skipped' in result)
+      return {
+        check: check.name,
+        findings: [],
+        remark: `skipped: ${result.skipped}`,
+        failed: false,
+        seconds: took,
+      };
+    const missed = result.some((finding) => !isReached(finding, scale));
+    return { check: check.name, findings: result, failed: missed, seconds: took };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).stack}\n`);
+    const remark = `failed: ${(error as Error).message}`;
+    return { check: check.name, findings: [], remark, failed: true, seconds: seconds() };
+  }
+}
+
+/** A check that waits for what never comes fails, and the next one begins. */
+async function tooLate(): Promise<never> {
+  await setTimeout(CHECK_MS_MAX[scale]);
+  throw new Error(`it takes longer than ${CHECK_MS_MAX[scale] / 1000} s`);
+}
+
+function checkByName(name: string): Check {
+  const check = CHECKS.find((one) => one.name === name);
+  if (check === undefined)
+    throw new Error(`there is no check ${name}: ${CHECKS.map((one) => one.name).join(', ')}`);
+  return check;
+}

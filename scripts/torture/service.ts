@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type LoadCatalogue, writeConfig } from '../../bench/load/catalogue.js';
+import { pause } from '../../bench/load/streams.js';
+
+/** The sections of a configuration file that checks change. */
+export interface ConfigFile {
+  tokens: Record<string, unknown>[];
+  assets: Record<string, unknown>[];
+  listen: Record<string, unknown>;
+  limits: Record<string, unknown>;
+  storage: { dir: string };
+}
+
+/** Writes the configuration of a load run, with the limits that the service has by default unless given. */
+export function writeTortureConfig(
+  catalogue: Partial<LoadCatalogue> & Pick<LoadCatalogue, 'assets'>,
+  limits: Readonly<Record<string, unknown>> = {},
+): { readonly file: string; readonly storageDir: string } {
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...catalogue });
+  changeConfig(config.file, (now) => {
+    // The client of load runs answers no pings.
+    now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
+  });
+  return config;
+}
+
+export function changeConfig(file: string, change: (config: ConfigFile) => void): void {
+  const config = JSON.parse(readFileSync(file, 'utf8')) as ConfigFile;
+  change(config);
+  writeFileSync(file, JSON.stringify(config));
+}
+
+/** Looks every so often until it is so. @throws Error when it is not by then. */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  deadlineMs = 20_000,
+): Promise<void> {
+  const endMs = performance.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await pause(LOOK_MS);
+  }
+}
+
+const LOOK_MS = 20;

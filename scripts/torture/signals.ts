@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { openStreams, pause, type Streams } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Account, enter, missing, storedAccount } from './account.js';
+import { type Check, exactly, type Finding, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { changeConfig, until, writeTortureConfig } from './service.js';
+
+/** A reload and then the end, both under load and with many sockets. */
+export const signals: Check = {
+  name: 'signals',
+  title: 'SIGHUP and SIGTERM with many sockets under load',
+  run: measure,
+};
+
+const SIZES: Readonly<Record<Scale, Sizes>> = {
+  full: { readers: 5_000, revoked: 50, steadyMs: 2_000 },
+  smoke: { readers: 20, revoked: 2, steadyMs: 200 },
+};
+
+interface Sizes {
+  readonly readers: number;
+  /** Connections of a token that the reload removes. */
+  readonly revoked: number;
+  readonly steadyMs: number;
+}
+
+const ASSETS = 20;
+const PUBLISHERS = 4;
+const SEND_INTERVAL_MS = 20;
+const TICK_MS = 500;
+const SPREAD_WINDOW_MS = 100;
+/** `limits.drain` by default. */
+const DRAIN_MS = 3_000;
+const REVOKED_TOKEN = 'revoked';
+
+interface Close {
+  readonly atMs: number;
+  readonly code: number | undefined;
+}
+
+async function measure(scale: Scale) {
+  const { readers, revoked, steadyMs } = SIZES[scale];
+  const { file } = writeTortureConfig({ assets: ASSETS, publishers: PUBLISHERS });
+  const sha256 = createHash('sha256').update(REVOKED_TOKEN).digest('hex');
+  changeConfig(file, ({ tokens }) => tokens.push({ ...tokens[0], name: REVOKED_TOKEN, sha256 }));
+  const service = await startService(file);
+  const { port } = service;
+  const updates = new Updates('evm');
+  const publishers = await Promise.all(
+    Array.from({ length: PUBLISHERS }, (_, publisher) => {
+      const assets = Array.from({ length: ASSETS / 2 }, (__, i) => (publisher * 5 + i) % ASSETS);
+      return AckedPublisher.open({ port, publisher, assets, ack: 'durable', updates });
+    }),
+  );
+  const stop = keepSending(publishers, SEND_INTERVAL_MS);
+  const closes: Close[] = [];
+  const onClose = (code: number | undefined) => closes.push({ atMs: performance.now(), code });
+  const query = `channel=${TICK_MS}ms`;
+  const leavers = await openStreams({
+    port,
+    query,
+    count: revoked,
+    token: REVOKED_TOKEN,
+    assetsOf: () => [0],
+    onClose,
+  });
+  const gaps = new Gaps();
+  const streams = await openStreams({
+    port,
+    query,
+    count: readers,
+    assetsOf: (connection) => [connection % ASSETS],
+    onFrame: (_payload, connection) => gaps.note(connection),
+    onClose,
+  });
+  await pause(steadyMs);
+  const reloaded = await reload(file, service, { leavers, streams, publishers, gaps, closes }, SIZES[scale]);
+  const ended = await terminate(file, service, publishers, closes, readers);
+  stop();
+  return [...reloaded, ...ended];
+}
+
+interface Load {
+  readonly leavers: Streams;
+  readonly streams: Streams;
+  readonly publishers: readonly AckedPublisher[];
+  readonly gaps: Gaps;
+  readonly closes: Close[];
+}
+
+async function reload(file: string, service: ServerProcess, load: Load, sizes: Sizes): Promise<Finding[]> {
+  const { revoked, steadyMs } = sizes;
+  const { leavers, streams, publishers, gaps, closes } = load;
+  const answersBefore = answersOf(publishers);
+  changeConfig(file, (config) => {
+    config.tokens.pop();
+    config.assets.push({ id: ASSETS, symbol: 'NEWUSD' });
+  });
+  gaps.restart();
+  const startMs = performance.now();
+  service.signal('SIGHUP');
+  await until('the revoked are closed', () => leavers.closed === revoked);
+  const revokedMs = performance.now() - startMs;
+  await pause(steadyMs);
+  const longestGapMs = gaps.longest();
+  const wrongCodes = closes.filter(({ code }) => code !== 4401).length;
+  const refused = publishers.reduce((sum, { updatesRejected }) => sum + updatesRejected, 0);
+  const findings: Finding[] = [
+    { figure: 'SIGHUP: sockets closed that need not', value: streams.closed, unit: '', mustBe: exactly(0) },
+    {
+      figure: '  of the revoked token closed with another code',
+      value: wrongCodes,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    {
+      figure: '  all of them closed after',
+      value: revokedMs,
+      unit: 'ms',
+      mustBe: { atMost: 1_000 },
+      isTiming: true,
+    },
+    {
+      figure: '  answers meanwhile',
+      value: answersOf(publishers) - answersBefore,
+      unit: '',
+      mustBe: { atLeast: 1 },
+    },
+    { figure: '  updates refused', value: refused, unit: '', mustBe: exactly(0) },
+    {
+      figure: `  longest time without a frame, ticks of ${TICK_MS} ms`,
+      value: longestGapMs,
+      unit: 'ms',
+      mustBe: { atMost: 3 * TICK_MS },
+      isTiming: true,
+    },
+  ];
+  closes.length = 0;
+  return findings;
+}
+
+async function terminate(
+  file: string,
+  service: ServerProcess,
+  publishers: readonly AckedPublisher[],
+  closes: readonly Close[],
+  readers: number,
+): Promise<Finding[]> {
+  const startMs = performance.now();
+  service.signal('SIGTERM');
+  const { code } = await service.ended;
+  const endMs = performance.now() - startMs;
+  await until(
+    'every socket has ended',
+    () => closes.length === readers && publishers.every((one) => one.isClosed),
+  );
+  const codes = [...closes.map((close) => close.code), ...publishers.map(({ closeCode }) => closeCode)];
+  const acknowledged: Account = new Map();
+  for (const publisher of publishers) enter(acknowledged, publisher);
+  const lost = missing(acknowledged, await storedAccount(file));
+  const isTiming = true;
+  return [
+    {
+      figure: `SIGTERM: of ${readers} readers and ${PUBLISHERS} publishers without 1001`,
+      value: codes.filter((one) => one !== 1001).length,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    {
+      figure: '  from the first close to the last',
+      value: closes.at(-1)!.atMs - closes[0]!.atMs,
+      unit: 'ms',
+      mustBe: { atLeast: DRAIN_MS * 0.8, atMost: DRAIN_MS * 2 },
+      isTiming,
+    },
+    {
+      figure: `  most of them within ${SPREAD_WINDOW_MS} ms`,
+      value: (mostWithin(SPREAD_WINDOW_MS, closes) / closes.length) * 100,
+      unit: '%',
+      mustBe: { atMost: 20 },
+      isTiming,
+    },
+    { figure: '  acknowledged and not in the store', value: lost, unit: '', mustBe: exactly(0) },
+    { figure: '  exit status', value: code ?? Number.NaN, unit: '', mustBe: exactly(0) },
+    { figure: '  until the process has ended', value: endMs, unit: 'ms' },
+  ];
+}
+
+function answersOf(publishers: readonly AckedPublisher[]): number {
+  return publishers.reduce((sum, { delaysMs }) => sum + delaysMs.length, 0);
+}
+
+function mostWithin(windowMs: number, closes: readonly Close[]): number {
+  let most = 0;
+  let first = 0;
+  closes.forEach(({ atMs }, i) => {
+    while (atMs - closes[first]!.atMs > windowMs) first++;
+    most = Math.max(most, i - first + 1);
+  });
+  return most;
+}
+
+/** How long connections were without a frame. */
+class Gaps {
+  readonly #lastMs: number[] = [];
+  #longestMs = 0;
+
+  note(connection: number): void {
+    const nowMs = performance.now();
+    this.#longestMs = Math.max(this.#longestMs, nowMs - (this.#lastMs[connection] ?? nowMs));
+    this.#lastMs[connection] = nowMs;
+  }
+
+  restart(): void {
+    this.#longestMs = 0;
+  }
+
+  /** The longest since the restart, with the one that is running. */
+  longest(): number {
+    return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
+  }
+}

@@ -1,0 +1,261 @@
+import { median, percentile } from '../../bench/harness/statistics.js';
+import { TOKEN } from '../../bench/load/catalogue.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from '../../bench/load/frame_socket.js';
+import { readMetrics } from '../../bench/load/metrics.js';
+import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** Readers that stall, on frames so large that the kernel's buffers are soon full. */
+export const stalled: Check = {
+  name: 'stalled',
+  title: 'readers that stop reading, beside as many that read',
+  run: measure,
+};
+
+const SIZES: Readonly<Record<Scale, Sizes>> = {
+  full: { readers: 1_000, resuming: 20, rounds: 3, windows: 12, tickMs: 50, slowConsumer: '10s' },
+  smoke: { readers: 8, resuming: 2, rounds: 1, windows: 1, tickMs: 10, slowConsumer: '4s' },
+};
+
+interface Sizes {
+  /** Healthy ones, and as many that stall. */
+  readonly readers: number;
+  /** Of those that stall, how many read again before the limit. */
+  readonly resuming: number;
+  readonly rounds: number;
+  /** Of each kind in a round. */
+  readonly windows: number;
+  readonly slowConsumer: string;
+  /** Of those that stall. */
+  readonly tickMs: number;
+}
+
+/** Those that stall have a frame of 45 KB each tick. */
+const ASSETS = 1_000;
+const UPDATE_INTERVAL_MS = 50;
+/** What reading what had waited may take, beside the tick. */
+const BACKLOG_READ_MS = 10;
+/** More noise than this excuses nothing. */
+const NOISE_MAX = 1.25;
+/** What the service may hold for a stalled reader: what is left of a frame that did not fit into the kernel, thrice. */
+const READER_BYTES_MAX = 150_000;
+/** Megabytes wait in the kernel for each of them, in front of the close frame. */
+const BACKLOG_MS_MAX = 30_000;
+/** The median of many short windows stands what other processes do to some of them. */
+const WINDOW_MS = 500;
+
+async function measure(scale: Scale) {
+  const { readers, resuming, rounds, windows, slowConsumer, tickMs } = SIZES[scale];
+  const { file } = writeTortureConfig({ assets: ASSETS }, { slow_consumer: slowConsumer });
+  const service = await startService(file);
+  const updates = new Updates('evm');
+  const all = Array.from({ length: ASSETS }, (_, asset) => asset);
+  const first = await AckedPublisher.open({
+    port: service.port,
+    publisher: 0,
+    assets: all,
+    ack: 'true',
+    updates,
+  });
+  first.send();
+  await until('every asset has a price', () => first.acknowledged.size === ASSETS);
+  const publisher = await AckedPublisher.open({
+    port: service.port,
+    publisher: 0,
+    assets: [0],
+    ack: 'true',
+    updates,
+  });
+  let delaysMs: number[] = [];
+  let sentMs = 0;
+  const healthy = await openStreams({
+    port: service.port,
+    query: 'channel=real_time',
+    count: readers,
+    assetsOf: () => [0],
+    onFrame: () => delaysMs.push(performance.now() - sentMs),
+  });
+  const stop = keepSending(
+    [
+      {
+        send() {
+          publisher.send();
+          sentMs = performance.now();
+        },
+      },
+    ],
+    UPDATE_INTERVAL_MS,
+  );
+  const p99OfWindows = async () => {
+    const p99s: number[] = [];
+    for (let i = 0; i < windows; i++) {
+      delaysMs = [];
+      await pause(WINDOW_MS);
+      p99s.push(percentile(delaysMs, 99));
+    }
+    return median(p99s);
+  };
+
+  await p99OfWindows();
+  const without: number[] = [];
+  const beside: number[] = [];
+  const freshMs: number[] = [];
+  const grownBytes: number[] = [];
+  const closeSeconds: number[] = [];
+  let closedSlow = 0;
+  let wrongEnds = 0;
+  for (let round = 0; round < rounds; round++) {
+    without.push(await p99OfWindows());
+    const bytesBefore = service.anonymousBytes();
+    const stall = await StalledReaders.open(service, readers, all, tickMs);
+    const stalledMs = performance.now();
+    await until('all of them lag', () => stall.allLag());
+    beside.push(await p99OfWindows());
+    grownBytes.push(service.anonymousBytes() - bytesBefore);
+    freshMs.push(...(await stall.resume(resuming)));
+    closedSlow += readers - resuming;
+    await until('the others are closed', async () => (await slowConsumersClosed(service)) >= closedSlow);
+    closeSeconds.push((performance.now() - stalledMs) / 1000);
+    wrongEnds += await stall.wrongEnds(resuming);
+  }
+  const closed = await slowConsumersClosed(service);
+  stop();
+  const healthyClosed = healthy.closed;
+  healthy.close();
+  await service.stop();
+  const ratio = median(beside) / median(without);
+  const noise = Math.max(...without) / Math.min(...without);
+  const isTiming = true;
+  return [
+    { figure: `healthy p99 without them, ${readers} readers`, value: median(without), unit: 'ms' },
+    { figure: `  with ${readers} stalled beside them`, value: median(beside), unit: 'ms' },
+    { figure: '  noise: slowest / fastest round without them', value: noise, unit: '' },
+    {
+      figure: '  with / without',
+      value: ratio,
+      unit: '',
+      mustBe: { atMost: Math.min(NOISE_MAX, Math.max(1.1, noise)) },
+      isTiming,
+    },
+    {
+      figure: 'memory of the service for a stalled reader',
+      value: Math.max(...grownBytes) / readers / 1000,
+      unit: 'KB',
+      mustBe: { atMost: READER_BYTES_MAX / 1000 },
+      // With few readers it is the growth of everything else.
+      isTiming,
+    },
+    {
+      figure: `resumed: a value of now, p50, ticks of ${tickMs} ms`,
+      value: median(freshMs),
+      unit: 'ms',
+      mustBe: { atMost: tickMs + BACKLOG_READ_MS },
+      isTiming,
+    },
+    { figure: 'closed as too slow', value: closed, unit: '', mustBe: exactly(closedSlow) },
+    { figure: '  other ends than 1013, or none', value: wrongEnds, unit: '', mustBe: exactly(0) },
+    { figure: '  after the stall began', value: median(closeSeconds), unit: 's' },
+    { figure: 'healthy readers closed', value: healthyClosed, unit: '', mustBe: exactly(0) },
+  ];
+}
+
+async function slowConsumersClosed(service: ServerProcess): Promise<number> {
+  return (await readMetrics(service)).get('tickseal_stream_slow_consumers_closed_total')!;
+}
+
+async function skippedFrames(service: ServerProcess): Promise<number> {
+  return (await readMetrics(service)).get('tickseal_stream_frames_skipped_total')!;
+}
+
+/** Connections that read their first frame and then nothing. */
+class StalledReaders {
+  readonly #service: ServerProcess;
+  readonly #tickMs: number;
+  readonly #sockets: FrameSocket[] = [];
+  /** The close codes, by connection. */
+  readonly #ends = new Map<number, number | undefined>();
+  readonly #onFrame: (((payload: Buffer) => void) | undefined)[] = [];
+  readonly #onEnd: ((() => void) | undefined)[] = [];
+
+  static async open(
+    service: ServerProcess,
+    count: number,
+    assets: readonly number[],
+    tickMs: number,
+  ): Promise<StalledReaders> {
+    const readers = new StalledReaders(service, tickMs);
+    await Promise.all(Array.from({ length: count }, (_, i) => readers.#open(i, assets)));
+    return readers;
+  }
+
+  private constructor(service: ServerProcess, tickMs: number) {
+    this.#service = service;
+    this.#tickMs = tickMs;
+  }
+
+  async #open(i: number, assets: readonly number[]): Promise<void> {
+    const socket = await openFrameSocket({
+      port: this.#service.port,
+      path: `/ws?channel=${this.#tickMs}ms`,
+      token: TOKEN,
+      onFrame: (payload) => this.#onFrame[i]?.(payload),
+      onClose: (code) => {
+        this.#ends.set(i, code);
+        this.#onEnd[i]?.();
+      },
+    });
+    this.#sockets[i] = socket;
+    socket.pause();
+    socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets })));
+  }
+
+  /** Each tick skips a frame of each that lags. */
+  async allLag(): Promise<boolean> {
+    const before = await skippedFrames(this.#service);
+    const startMs = performance.now();
+    await pause(10 * this.#tickMs);
+    const skipped = (await skippedFrames(this.#service)) - before;
+    const ticks = Math.floor((performance.now() - startMs) / this.#tickMs) - 1;
+    return skipped >= this.#sockets.length * ticks;
+  }
+
+  /** @returns for each of the first ones, in turn, how long after it read again a frame came that was made since, in ms; infinity if none did. */
+  async resume(count: number): Promise<number[]> {
+    const delaysMs: number[] = [];
+    for (let i = 0; i < count; i++) {
+      delaysMs.push(await this.#resumeOne(i));
+      this.#sockets[i]!.close();
+    }
+    return delaysMs;
+  }
+
+  #resumeOne(i: number): Promise<number> {
+    return new Promise((resolve) => {
+      const resumedMs = performance.now();
+      const resumedNs = BigInt(Date.now()) * 1_000_000n;
+      this.#onFrame[i] = (payload) => {
+        const [, ts] = /"ts":(\d+)/.exec(payload.toString('latin1', 0, 100)) ?? [];
+        if (ts === undefined || BigInt(ts) < resumedNs) return;
+        this.#onFrame[i] = undefined;
+        resolve(performance.now() - resumedMs);
+      };
+      this.#onEnd[i] = () => resolve(Number.POSITIVE_INFINITY);
+      this.#sockets[i]!.resume();
+    });
+  }
+
+  /** Lets the others read again what came, of which the last is the close frame. @returns how many did not end so. */
+  async wrongEnds(resumed: number): Promise<number> {
+    const others = this.#sockets.length - resumed;
+    for (const socket of this.#sockets.slice(resumed)) socket.resume();
+    const endMs = performance.now() + BACKLOG_MS_MAX;
+    const right = () => [...this.#ends.values()].filter((code) => code === 1013).length;
+    while (right() < others && performance.now() < endMs) await pause(20);
+    for (const socket of this.#sockets) socket.close();
+    return others - right();
+  }
+}

@@ -1,0 +1,55 @@
+import { number } from '../../bench/harness/markdown.js';
+import { type Bound, type Finding, isReached, type Scale } from './check.js';
+
+/** What a check came to. */
+export interface Outcome {
+  readonly check: string;
+  readonly findings: readonly Finding[];
+  /** Why there are no figures: it was skipped, or it threw. */
+  readonly remark?: string;
+  readonly failed: boolean;
+  readonly seconds: number;
+}
+
+/** The figures of all checks as a table of text. */
+export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): string {
+  const rows = outcomes.flatMap(({ check, findings, remark }) => [
+    ...(remark === undefined ? [] : [[check, remark, '', '', '']]),
+    ...findings.map((finding) => [
+      check,
+      finding.figure,
+      `${figureText(finding.value)} ${finding.unit}`.trim(),
+      boundText(finding.mustBe),
+      verdict(finding, scale),
+    ]),
+  ]);
+  const table = [['check', 'figure', 'measured', 'must be', 'reached'], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function verdict(finding: Finding, scale: Scale): string {
+  if (finding.mustBe === undefined) return '';
+  if (finding.isTiming && scale === 'smoke') return 'not judged';
+  return isReached(finding, scale) ? 'yes' : 'NO';
+}
+
+/** Counts to the last digit. */
+function figureText(value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : number(value);
+}
+
+function boundText({ atLeast, atMost }: Bound = {}): string {
+  if (atLeast === atMost) return atLeast === undefined ? '' : figureText(atLeast);
+  return [
+    ...(atLeast === undefined ? [] : [`>= ${figureText(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`<= ${figureText(atMost)}`]),
+  ].join(', ');
+}

@@ -1,0 +1,167 @@
+import { median, percentile } from '../../bench/harness/statistics.js';
+import { TOKEN } from '../../bench/load/catalogue.js';
+import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
+import { readMetrics } from '../../bench/load/metrics.js';
+import { startService } from '../../bench/load/server_process.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { publishMessage, Updates } from '../../bench/load/updates.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** A publisher that asks for answers and never reads one, beside one that reads them all. */
+export const unread: Check = {
+  name: 'unread',
+  title: 'a publisher that never reads its socket',
+  run: measure,
+};
+
+/** Of each of the two. */
+const MESSAGES: Readonly<Record<Scale, number>> = { full: 25_000, smoke: 1_000 };
+const MESSAGES_PER_MS = 1;
+/** Comes back in every answer, so that the kernel's buffers are full within the first seconds. */
+const TRACE_ID = 'x'.repeat(256);
+/** Messages without an update, which cost nothing but their answer, beside each that has one. */
+const EMPTY_MESSAGES = 4;
+const EMPTY = clientFrame(publishMessage([], TRACE_ID));
+/** Without a limit it was 39 MB. */
+const BYTES_MAX = 16_000_000;
+
+async function measure(scale: Scale) {
+  const { file } = writeTortureConfig({ assets: 2, publishers: 2, clockPeriod: '60s' });
+  const service = await startService(file);
+  const updates = new Updates('evm');
+  const publishers = await Promise.all([0, 1].map((number) => Publisher.open(service.port, number, updates)));
+  const [reading, never] = publishers as [Publisher, Publisher];
+  never.pause();
+  await openStreams({
+    port: service.port,
+    query: 'channel=real_time',
+    count: 1,
+    assetsOf: () => [0, 1],
+    onFrame: (payload) => {
+      for (const publisher of publishers) publisher.see(payload);
+    },
+  });
+  const startMs = performance.now();
+  let bytesBefore = 0;
+  for (let sent = 0; sent < MESSAGES[scale]; ) {
+    const due = Math.min(MESSAGES[scale], Math.floor((performance.now() - startMs) * MESSAGES_PER_MS));
+    // In turns: the second of two that are sent together is always a little later.
+    for (; sent < due; sent++)
+      for (const publisher of sent % 2 === 0 ? publishers : publishers.toReversed()) publisher.send();
+    if (bytesBefore === 0 && sent > MESSAGES[scale] / 5) bytesBefore = service.anonymousBytes();
+    await pause(2);
+  }
+  const bytesGrown = service.anonymousBytes() - bytesBefore;
+  const isSettled = () =>
+    reading.answers === answersDue(reading) &&
+    publishers.every(({ lastSeen, lastSent }) => lastSeen === lastSent);
+  await until('all is answered and streamed', isSettled);
+  const metrics = await readMetrics(service);
+  const figures = [
+    { figure: 'messages of each', value: never.sent, unit: '' },
+    {
+      figure: 'replies dropped',
+      value: metrics.get('tickseal_publisher_replies_dropped_total')!,
+      unit: '',
+      mustBe: { atLeast: scale === 'full' ? 1 : 0 },
+    },
+    {
+      figure: 'answers of the one that reads',
+      value: reading.answers,
+      unit: '',
+      mustBe: exactly(answersDue(reading)),
+    },
+    {
+      figure: 'updates accepted of both',
+      value: metrics.get('tickseal_updates_accepted_total')!,
+      unit: '',
+      mustBe: exactly(reading.sent + never.sent),
+    },
+    {
+      figure: 'closed',
+      value: publishers.filter(({ isClosed }) => isClosed).length,
+      unit: '',
+      mustBe: exactly(0),
+    },
+    { figure: 'to a subscriber, the one that reads, p50', value: median(reading.delaysMs), unit: 'ms' },
+    { figure: '  p99', value: percentile(reading.delaysMs, 99), unit: 'ms' },
+    { figure: '  the one that never reads, p50', value: median(never.delaysMs), unit: 'ms' },
+    { figure: '  p99', value: percentile(never.delaysMs, 99), unit: 'ms' },
+    {
+      figure: '  never reads / reads, p50',
+      value: median(never.delaysMs) / median(reading.delaysMs),
+      unit: '',
+      mustBe: { atMost: 1.1 },
+      isTiming: true,
+    },
+    {
+      figure: 'memory of the service, growth in the last four fifths',
+      value: bytesGrown / 1e6,
+      unit: 'MB',
+      mustBe: { atMost: BYTES_MAX / 1e6 },
+      // In the first second it is what the service needs itself.
+      isTiming: true,
+    },
+  ];
+  await service.stop();
+  return figures;
+}
+
+function answersDue({ sent }: Publisher): number {
+  return sent * (1 + EMPTY_MESSAGES);
+}
+
+/** Publishes one asset, and hears from a stream when its prices are out. */
+class Publisher {
+  readonly #number: number;
+  readonly #updates: Updates;
+  readonly #sentMs = new Map<string, number>();
+  delaysMs: number[] = [];
+  sent = 0;
+  answers = 0;
+  isClosed = false;
+  lastSent = '';
+  lastSeen = '';
+  pause = () => {};
+  #write = (_frame: Buffer) => {};
+
+  static async open(port: number, number: number, updates: Updates): Promise<Publisher> {
+    const publisher = new Publisher(number, updates);
+    const socket = await openFrameSocket({
+      port,
+      path: '/evm/publish?ack=true',
+      token: TOKEN,
+      onFrame: () => publisher.answers++,
+      onClose: () => {
+        publisher.isClosed = true;
+      },
+    });
+    publisher.pause = () => socket.pause();
+    publisher.#write = (frame) => socket.write(frame);
+    return publisher;
+  }
+
+  private constructor(number: number, updates: Updates) {
+    this.#number = number;
+    this.#updates = updates;
+  }
+
+  send(): void {
+    const { price, text } = this.#updates.update(this.#number, this.#number);
+    this.lastSent = String(price);
+    const frame = clientFrame(publishMessage([text], TRACE_ID));
+    const empty = Array.from({ length: EMPTY_MESSAGES }, () => EMPTY);
+    this.#sentMs.set(this.lastSent, performance.now());
+    this.sent++;
+    this.#write(Buffer.concat([frame, ...empty]));
+  }
+
+  /** Takes a frame of the stream; prices that a newer one has overtaken are in none. */
+  see(frame: Buffer): void {
+    const [, price] = new RegExp(`"id":${this.#number},"v":"(\\d+)"`).exec(frame.toString('latin1')) ?? [];
+    if (price === undefined) return;
+    this.lastSeen = price;
+    this.delaysMs.push(performance.now() - this.#sentMs.get(price)!);
+  }
+}

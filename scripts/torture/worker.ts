@@ -1,0 +1,102 @@
+import { percentile } from '../../bench/harness/statistics.js';
+import { readMetrics } from '../../bench/load/metrics.js';
+import { openStreams, pause } from '../../bench/load/streams.js';
+import { Updates } from '../../bench/load/updates.js';
+import { type Check, exactly, type Scale } from './check.js';
+import { startProbedService } from './probed_service.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** Threads of the crypto pool that end with a batch of signatures in their hands. */
+export const worker: Check = {
+  name: 'worker',
+  title: 'crypto threads that die under load',
+  run: measure,
+};
+
+const DEATHS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
+const DEATH_INTERVAL_MS = 300;
+const READERS = 100;
+const PUBLISHERS = 4;
+/** So many in a message that they go to a thread. */
+const ASSETS = 40;
+const SEND_INTERVAL_MS = 100;
+const TICK_MS = 20;
+
+async function measure(scale: Scale) {
+  const { file } = writeTortureConfig({ assets: ASSETS, publishers: PUBLISHERS });
+  const service = await startProbedService(file);
+  const { port } = service;
+  const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
+  const updates = new Updates('evm');
+  const publishers = await Promise.all(
+    Array.from({ length: PUBLISHERS }, (_, publisher) =>
+      AckedPublisher.open({ port, publisher, assets, ack: 'true', updates }),
+    ),
+  );
+  const lastMs: number[] = [];
+  let gapsMs: number[] = [];
+  const streams = await openStreams({
+    port,
+    query: `channel=${TICK_MS}ms&message_type=signed_ecdsa`,
+    count: READERS,
+    assetsOf: () => assets,
+    onFrame: (_payload, connection) => {
+      const nowMs = performance.now();
+      gapsMs.push(nowMs - (lastMs[connection] ?? nowMs));
+      lastMs[connection] = nowMs;
+    },
+  });
+  const stop = keepSending(publishers, SEND_INTERVAL_MS);
+  await pause(DEATHS[scale] * DEATH_INTERVAL_MS);
+  const gapBeforeMs = percentile(gapsMs, 100);
+  gapsMs = [];
+  for (let death = 1; death <= DEATHS[scale]; death++) {
+    await service.probe('killThread');
+    await pause(DEATH_INTERVAL_MS);
+    await until('a thread has died', async () => (await service.probe('deaths')) >= death);
+  }
+  stop();
+  await until('all is answered', () => publishers.every(({ unanswered }) => unanswered === 0));
+  const metrics = await readMetrics(service);
+  const closed = streams.closed + publishers.filter(({ isClosed }) => isClosed).length;
+  const sum = (of: (publisher: AckedPublisher) => number) =>
+    publishers.reduce((all, one) => all + of(one), 0);
+  const findings = [
+    {
+      figure: 'threads that died',
+      value: await service.probe('deaths'),
+      unit: '',
+      mustBe: exactly(DEATHS[scale]),
+    },
+    {
+      figure: '  batches done again',
+      value: metrics.get('tickseal_crypto_worker_failures_total')!,
+      unit: '',
+      mustBe: { atLeast: DEATHS[scale] },
+    },
+    {
+      figure: 'updates accepted',
+      value: sum(({ updatesAccepted }) => updatesAccepted),
+      unit: '',
+      mustBe: { atLeast: 1 },
+    },
+    {
+      figure: '  refused',
+      value: sum(({ updatesRejected }) => updatesRejected),
+      unit: '',
+      mustBe: exactly(0),
+    },
+    { figure: 'connections closed', value: closed, unit: '', mustBe: exactly(0) },
+    { figure: `longest time without a frame before, ticks of ${TICK_MS} ms`, value: gapBeforeMs, unit: 'ms' },
+    {
+      figure: '  while they die',
+      value: percentile(gapsMs, 100),
+      unit: 'ms',
+      mustBe: { atMost: 1_000 },
+      isTiming: true,
+    },
+  ];
+  await service.stop();
+  return findings;
+}

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { test } from 'tap';
+
+const MAIN = fileURLToPath(new URL('../../scripts/torture/main.js', import.meta.url));
+const CHECKS = ['stalled', 'kill', 'signals', 'leaks', 'unread', 'handles', 'worker', 'disk', 'flood'];
+
+interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The runner puts its loaders into every Node that a test starts, and they want file handles too: a step in between. */
+async function torture(...args: string[]): Promise<Output> {
+  const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN];
+  return promisify(execFile)('env', [...plain, ...args]).catch((error: Output) => error);
+}
+
+test('the least of each torture holds', { timeout: 150_000 }, async (t) => {
+  const { stdout, stderr } = await torture('--smoke');
+  t.match(stdout, /^Everything holds\.$/m, stderr + stdout);
+  for (const check of CHECKS) t.match(stdout, new RegExp(`^${check} +\\S`, 'm'), check);
+});
+
+test('a name that no check has is an error that lists them', async (t) => {
+  const { stderr } = await torture('nothing');
+  for (const check of CHECKS) t.match(stderr, check);
+});
