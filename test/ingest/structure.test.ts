@@ -20,7 +20,7 @@ test('the parser that keeps every digit is kept for what it reads soon', async (
 });
 
 test('keys are counted to a depth', async (t) => {
-  const nested = (depth: number) => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth)) as unknown;
+  const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown;
   t.equal(countKeys(nested(DEPTH_MAX)), DEPTH_MAX);
   t.equal(countKeys(nested(DEPTH_MAX + 1)), undefined);
   t.equal(countKeys(JSON.parse('{"__proto__":{"a":1},"b":[{"c":1},[{"d":2}]]}')), 5);
