@@ -17,12 +17,12 @@ export interface CorkHolder {
  */
 export async function openCorkHolder(ws: typeof uWS): Promise<CorkHolder> {
   const app = ws.App();
-  const { port, stopListening, close } = await listen(ws, app, { host: '127.0.0.1', port: 0 });
+  const { port, setAccepting, close } = await listen(ws, app, { host: '127.0.0.1', port: 0 });
   return new Promise((resolve, reject) => {
     const path = `/${randomUUID()}`;
     // Whoever else finds the port in that moment does not know the path.
     app.get(path, (held) => {
-      stopListening();
+      setAccepting(false);
       held.onAborted(() => {});
       resolve({ act: (what) => held.cork(what), close });
     });
