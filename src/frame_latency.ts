@@ -1,5 +1,5 @@
 import { Histogram } from 'prom-client';
-import { NS_PER_SECOND, type TimeNs } from './model/time.js';
+import { type Clock, NS_PER_SECOND, type TimeNs } from './model/time.js';
 
 /** Messages that may wait for a frame at a time; more are not measured. */
 const WAITING_MAX = 1_024;
@@ -26,11 +26,14 @@ export class FrameLatency {
   }
 
   /** A frame that holds the prices up to this sequence is on its way. */
-  sent(sequence: number, nowNs: TimeNs): void {
+  sent(sequence: number, clock: Clock): void {
+    // Most frames are not the first after a message, and the clock is not read for them.
+    let nowNs: TimeNs | undefined;
     let told = 0;
     for (const { sequence: needed, receivedNs } of this.#waiting) {
       if (needed > sequence) break;
       told++;
+      nowNs ??= clock.nowNs();
       const latencyNs = nowNs - receivedNs;
       // A clock that was stepped back tells nothing.
       if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX) this.histogram.observe(Number(latencyNs) / 1e9);

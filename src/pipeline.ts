@@ -165,12 +165,11 @@ export class Pipeline {
     }
     const { updates, malformed, traceId } = message;
     const receivedNs = clock.nowNs();
-    const nowSecond = () => secondOf(clock.nowNs());
-    const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, nowSecond());
+    const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, secondOf(receivedNs));
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
-      admitted.settle(refusals, nowSecond());
+      admitted.settle(refusals, secondOf(clock.nowNs()));
       const accepted = this.#acceptAll(candidates, refusals, rejected);
       counters.frameLatency.received(table.sequence, receivedNs);
       return { ok: true, traceId, accepted, rejected };

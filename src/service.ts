@@ -101,7 +101,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
     publish(topic, frame, sequence) {
       doors!.publish(topic, frame, sequence);
-      counters.frameLatency.sent(sequence, clock.nowNs());
+      counters.frameLatency.sent(sequence, clock);
     },
     defer: setImmediate,
     limits: { ...config.limits, slowConsumerNs: BigInt(config.limits.slowConsumerMs) * NS_PER_MS },

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { eip191 } from '../../src/crypto/evm.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
 import { publisherKeys } from '../load/catalogue.js';
 import { serve, webSockets } from './web_sockets.js';
 
@@ -30,15 +31,10 @@ app.ws('/evm/publish', {
   },
 });
 await serve(app);
-for (const [channel, intervalMs] of Object.entries({
-  '10ms': 10,
-  '20ms': 20,
-  '50ms': 50,
-  '100ms': 100,
-  '500ms': 500,
-  '1s': 1000,
-}))
+for (const [channel, intervalMs] of Object.entries(CHANNEL_INTERVALS_MS)) {
+  if (intervalMs === undefined) continue;
   setInterval(() => {
     const ts = Math.round((performance.timeOrigin + performance.now()) * 1e6);
     app.publish(channel, `{"type":"unsigned","tax":1,"ts":${ts},"a":[{"id":0,"v":"100"}]}`, false);
   }, intervalMs);
+}

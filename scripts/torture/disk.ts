@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { startService } from '../../bench/load/server_process.js';
 import { openStreams, pause } from '../../bench/load/streams.js';
 import { Updates } from '../../bench/load/updates.js';
 import { type Account, enter, missing, servedAccount } from './account.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
-import { until, writeTortureConfig } from './service.js';
+import { readiness, until, writeTortureConfig } from './service.js';
 
 /** A data folder on a file system that is full for a while. */
 export const disk: Check = {
@@ -116,9 +116,4 @@ function fill(ballast: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
-  const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
-  return { status: response.status, reason: await response.text() };
 }

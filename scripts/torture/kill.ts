@@ -6,7 +6,7 @@ import { Updates } from '../../bench/load/updates.js';
 import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
-import { until, writeTortureConfig } from './service.js';
+import { readiness, until, writeTortureConfig } from './service.js';
 
 /** `kill -9` of the whole service at random moments, on one data folder. */
 export const kill: Check = {
@@ -37,7 +37,7 @@ async function measure(scale: Scale) {
   for (let round = 0; round < rounds; round++) {
     const startMs = performance.now();
     const service = await startService(file);
-    await until('it is ready', () => isReady(service));
+    await until('it is ready', async () => (await readiness(service)).status === 200);
     recoveryMs.push(performance.now() - startMs);
     lostServed += missing(acknowledged, await servedAccount(service, symbols, acknowledged));
     const publishers = await killUnderLoad(service, updates);
@@ -94,8 +94,4 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
   // What left the service before it died is in the kernel still.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;
-}
-
-async function isReady({ adminPort }: ServerProcess): Promise<boolean> {
-  return (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status === 200;
 }

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type LoadCatalogue, writeConfig } from '../../bench/load/catalogue.js';
+import type { ServerProcess } from '../../bench/load/server_process.js';
 import { pause } from '../../bench/load/streams.js';
 
 /** The sections of a configuration file that checks change. */
@@ -28,6 +29,12 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
   const config = JSON.parse(readFileSync(file, 'utf8')) as ConfigFile;
   change(config);
   writeFileSync(file, JSON.stringify(config));
+}
+
+/** What `/readyz` answers, and its body. */
+export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
+  const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+  return { status: response.status, reason: await response.text() };
 }
 
 /** Looks every so often until it is so. @throws Error when it is not by then. */

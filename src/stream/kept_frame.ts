@@ -75,7 +75,7 @@ export class KeptFrame {
     for (let i = 0; i < assets.length; i++) {
       const asset = assets[i]!;
       const end = this.#ends[i]!;
-      const shown = live[asset] === 0 ? NOT_LIVE : statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
+      const shown = shownOf(asset, live, statuses);
       if (shown !== this.#shown[i]) return false;
       if (changedAt[asset]! > this.#sequence && shown !== NOT_LIVE) {
         const element = unsignedElement(table, asset, shown);
@@ -94,8 +94,7 @@ export class KeptFrame {
     this.#timeLength = time.length;
     let text = head;
     this.#assets.forEach((asset, i) => {
-      const shown =
-        table.live[asset] === 0 ? NOT_LIVE : statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
+      const shown = shownOf(asset, table.live, statuses);
       if (shown !== NOT_LIVE) text += unsignedElement(table, asset, shown);
       this.#shown[i] = shown;
       this.#ends[i] = text.length;
@@ -110,4 +109,10 @@ export class KeptFrame {
     if (this.#bytes.length < text.length) this.#bytes = Buffer.allocUnsafeSlow(text.length);
     this.#bytes.latin1Write(text, 0);
   }
+}
+
+/** The market status that an asset's element shows, or {@link NOT_LIVE}. */
+function shownOf(asset: AssetIndex, live: Uint8Array, statuses: Uint8Array | undefined): number {
+  if (live[asset] === 0) return NOT_LIVE;
+  return statuses === undefined ? NO_SCHEDULE : statuses[asset]!;
 }
