@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { Config } from '../../config/config.js';
+import type { Config, PushedAssets } from '../../config/config.js';
 import {
   ALGORITHM_VERSION,
   algorithmChecksum,
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
 import type { AggregationType, Asset } from '../../model/asset.js';
+import type { Token } from '../auth.js';
 import { openRoute, type Route, tokenRoute } from '../route.js';
 import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas.js';
 
@@ -25,7 +26,6 @@ export interface ReferenceRouteOptions {
 export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
   const { listed, taxonomyId, simulation, serviceName } = options;
   const deploymentsJson = JSON.stringify(options.deployments);
-  const pushedAssetsJson = JSON.stringify(options.pushedAssets);
   return [
     [
       '/v1/taxonomy',
@@ -62,10 +62,25 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       tokenRoute({
         summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
         response: pushedAssets,
-        handle: () => ({ data: pushedAssetsJson }),
+        handle: (_values, token) => ({
+          data: JSON.stringify(visible(options.pushedAssets, token) satisfies z.infer<typeof pushedAssets>),
+        }),
       }),
     ],
   ];
+}
+
+/** The pushed assets that a token may see; chains and environments stand there with or without them. */
+function visible(pushed: PushedAssets, token: Token): PushedAssets {
+  return mapValues(pushed, (environments) =>
+    mapValues(environments, (assets) =>
+      Object.fromEntries(Object.entries(assets).filter(([symbol]) => token.maySee(symbol))),
+    ),
+  );
+}
+
+function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {

@@ -1,0 +1,132 @@
+import { test } from 'tap';
+import { verifyPayload } from '../../src/client/index.js';
+import { Feed, units } from '../service/feed.js';
+import { sha256, startTestService, type TestService, TestSocket } from '../service/harness.js';
+
+// A token for one asset, at everything that takes assets: the other one is refused, and nothing of it is told.
+
+const SEEN = 'SEENUSD';
+const HIDDEN = 'HIDDENUSD';
+/** Digits that stand in nothing but the hidden price. */
+const HIDDEN_UNITS = 7_731_977;
+const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
+const PUSHED = { delta: 0.5, staleness: 3600 };
+
+function token(name: string, rest: object = {}) {
+  return {
+    name,
+    sha256: sha256(name),
+    scopes: ['rest', 'stream', 'publish'],
+    requests_per_second: 100_000,
+    ...rest,
+  };
+}
+
+async function startWithPrices(threads: number): Promise<TestService> {
+  const service = await startTestService({
+    listen: { port: 0, threads },
+    assets: ASSETS,
+    tokens: [token('all'), token('some', { assets: [SEEN] })],
+    pushed_assets: {
+      ethereum: { mainnet: { [SEEN]: PUSHED, [HIDDEN]: PUSHED }, testnet: { [HIDDEN]: PUSHED } },
+    },
+  });
+  const feed = await Feed.open(service, { token: 'all' });
+  await feed.accept({ symbol: SEEN, price: units(1) }, { symbol: HIDDEN, price: units(HIDDEN_UNITS) });
+  await feed.socket.close();
+  return service;
+}
+
+async function ask({ url }: TestService, path: string, name: string) {
+  const response = await fetch(url + path, { headers: { Authorization: `Basic ${name}` } });
+  const text = await response.text();
+  return { status: response.status, text, body: JSON.parse(text) as { data: unknown; error?: string } };
+}
+
+/** What asks for one asset, and what the charting library's protocol answers instead of a 403. */
+function questions(symbol: string): readonly string[] {
+  const nowS = Math.floor(Date.now() / 1000);
+  const range = 'resolution=1&from=0&to=9999999999';
+  return [
+    `/v1/prices/latest?assets=${symbol}`,
+    `/v1/prices/latest?assets=${SEEN},${symbol}`,
+    `/v1/prices/latest?assets=${symbol},${SEEN}`,
+    `/v1/prices/latest?assets=%20${symbol}%20`,
+    `/v1/prices/recent?timestamp=${nowS}&assets=${symbol}`,
+    `/v1/prices/recent?timestamp=${nowS}&assets=${SEEN},${symbol}`,
+    `/v1/tradingview/history?symbol=${symbol}&resolution=1D&from=0&to=9999999999`,
+    `/v1/market_status?asset_id=${symbol}`,
+    `/udf/symbols?symbol=${symbol}`,
+    `/udf/history?symbol=${symbol}&${range}`,
+    `/udf/history?symbol=${symbol}&${range}&countback=5`,
+  ];
+}
+
+test('REST answers for the assets of the token, and for no other', async (t) => {
+  const service = await startWithPrices(1);
+  t.teardown(() => service.stop());
+  for (const [i, path] of questions(HIDDEN).entries()) {
+    // An answer that is kept for one token is not for another.
+    const whole = await ask(service, path, 'all');
+    t.equal(whole.status, 200, `${path} is answered to the token that covers all`);
+    const { status, text, body } = await ask(service, path, 'some');
+    if (path.startsWith('/udf/')) t.match(body, { s: 'error', errmsg: /does not cover/ }, path);
+    else t.match({ status, body }, { status: 403, body: { error: /does not cover/ } }, path);
+    t.notMatch(text, String(HIDDEN_UNITS), path);
+    t.equal((await ask(service, questions(SEEN)[i]!, 'some')).status, 200, questions(SEEN)[i]!);
+  }
+  for (const name of ['*', '%2A', 'all', HIDDEN.toLowerCase()])
+    t.match(await ask(service, `/v1/prices/latest?assets=${name}`, 'some'), { status: 400 }, name);
+  for (const path of [
+    '/v1/prices/assets',
+    '/v1/taxonomy',
+    '/udf/search',
+    '/udf/search?query=hidden',
+    '/udf/search?query=usd',
+    '/v0/deployments/service_pushed_assets',
+  ]) {
+    t.match((await ask(service, path, 'all')).text, HIDDEN, `${path} of the token that covers all`);
+    const { status, text } = await ask(service, path, 'some');
+    t.equal(status, 200, path);
+    t.notMatch(text, HIDDEN, path);
+  }
+  t.same((await ask(service, '/v0/deployments/service_pushed_assets', 'some')).body, {
+    data: { ethereum: { mainnet: { [SEEN]: PUSHED }, testnet: {} } },
+  });
+});
+
+for (const threads of [1, 2]) {
+  test(`streams and publishers have the assets of their token, ${threads} threads`, async (t) => {
+    const service = await startWithPrices(threads);
+    t.teardown(() => service.stop());
+    const all = await Feed.open(service, { token: 'all' });
+    const channels = ['real_time', '10ms', '20ms', '50ms', '100ms', '500ms', '1s'];
+    for (const [i, query] of channels
+      .flatMap((channel) =>
+        ['unsigned', 'signed_ecdsa'].map((type) => `channel=${channel}&message_type=${type}&addtl_attrs=ms`),
+      )
+      .entries()) {
+      const stream = await TestSocket.open(`${service.socketUrl}/ws?${query}`, 'some');
+      stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
+      t.match(await stream.nextJson(), { type: 'error', id: 1, error: /2$/ }, query);
+      stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
+      t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
+      // A change of both: nobody gets the hidden one with the other.
+      const price = units(2 + i);
+      await all.accept({ symbol: SEEN, price }, { symbol: HIDDEN, price: units(HIDDEN_UNITS + i) });
+      t.same(assetsOf(await stream.next()), [1], query);
+      await stream.close();
+    }
+
+    const feed = await Feed.open(service, { token: 'some' });
+    t.match(
+      await feed.publish({ symbol: SEEN, price: units(99) }, { symbol: HIDDEN, price: units(HIDDEN_UNITS) }),
+      { accepted: [SEEN], rejected: { [HIDDEN]: 'the token does not cover this asset' } },
+    );
+  });
+}
+
+function assetsOf(frame: string): number[] {
+  const { a, p } = JSON.parse(frame) as { a?: { id: number }[]; p?: string };
+  return a ? a.map(({ id }) => id) : verifyPayload(p!).payload!.assets.map(({ id }) => id);
+}
