@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { test } from 'tap';
 import type { Scope } from '../../src/config/config.js';
 import { Token, TokenDirectory } from '../../src/server/auth.js';
@@ -75,4 +76,32 @@ test('after a reload a token that stayed has its new rights, and one that is gon
   directory.reload([sampleToken('b')]);
   t.equal(directory.isValid(b!, 'stream'), false, 'what was revoked stays so for its sockets');
   t.equal(directory.isValid(a!, 'stream'), false);
+});
+
+test('nobody is let in whom a comparison in constant time has not let in', async (t) => {
+  const compared: { readonly lengths: number[]; readonly isSame: boolean }[] = [];
+  let isRefusing = false;
+  const timingSafeEqual = (a: NodeJS.ArrayBufferView, b: NodeJS.ArrayBufferView) => {
+    const isSame = crypto.timingSafeEqual(a, b);
+    compared.push({ lengths: [a.byteLength, b.byteLength], isSame });
+    return isSame && !isRefusing;
+  };
+  const { TokenDirectory: Watched } = await t.mockImport<typeof import('../../src/server/auth.js')>(
+    new URL('../../src/server/auth.js', import.meta.url).href,
+    { 'node:crypto': { ...crypto, timingSafeEqual } },
+  );
+  const texts = ['a', 'alice-token', 'x'.repeat(4_000)];
+  const directory = new Watched(texts.map((text) => sampleToken(text)));
+  const statusOf = (text: string) => {
+    const result = directory.authorize([`Basic ${text}`], 'rest');
+    return 'status' in result ? result.status : result.name;
+  };
+  for (const text of texts) t.equal(statusOf(text), text);
+  t.same(
+    compared,
+    texts.map(() => ({ lengths: [32, 32], isSame: true })),
+    'hashes are compared, of one length whatever the length of the token',
+  );
+  isRefusing = true;
+  for (const text of texts) t.equal(statusOf(text), 401, 'the comparison has the last word');
 });
