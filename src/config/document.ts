@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
+import { shownText } from './shown_text.js';
 
 /** Where a value stands in the file: keys of mappings and indexes of sequences, from the top. */
 export type Path = readonly (string | number)[];
@@ -36,7 +47,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
     lineCounter,
   });
   const syntax = [...document.errors, ...document.warnings].map(
-    ({ message, pos }): Problem => ({ path: [], message, offset: pos[0] }),
+    (error): Problem => ({ path: [], message: syntaxMessage(error), offset: error.pos[0] }),
   );
   const problems = syntax.length > 0 ? syntax : [...inspect(document, document.contents, [])];
   const readable = syntax.length === 0 && !problems.some(({ message }) => message === UNRESOLVED_ALIAS);
@@ -53,6 +64,11 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
           return `${fileName}:${line}:${col}${path.length > 0 ? ` ${formatPath(path)}` : ''}: ${message}`;
         }),
   };
+}
+
+/** Without the piece of the file that the parser adds to some messages: it may be a secret. */
+function syntaxMessage({ code, message }: YAMLError): string {
+  return code === 'TAG_RESOLVE_FAILED' ? 'the tag is not known' : message.replace(/(?<=\w): .*$/s, '');
 }
 
 const UNRESOLVED_ALIAS = 'the alias names no anchor before it';
@@ -117,7 +133,8 @@ function offsetOf(node: unknown): number {
 function formatPath(path: Path): string {
   const steps = path.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
-    return /^[\w-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+    const shown = shownText(step);
+    return /^[\w-]+$/.test(shown) ? `.${shown}` : `[${JSON.stringify(shown)}]`;
   });
   return steps.join('').replace(/^\./, '');
 }

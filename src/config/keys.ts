@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 import type { Config, KeySource } from './config.js';
 import type { Problem } from './document.js';
+import { readSecretFile, type SecretFile } from './secret_file.js';
+import { shownText } from './shown_text.js';
 
 /** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
 export interface PrivateKeys {
@@ -56,7 +57,8 @@ function loadKey(
 ): Buffer | Problem {
   const kind = 'file' in source ? 'file' : 'env';
   const path = ['keys', signatureType, kind];
-  const read = 'file' in source ? readKeyFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
+  const read =
+    'file' in source ? readSecretFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
   if ('message' in read) return { path, message: read.message };
   const key = parsePrivateKey(read.text, signatureType);
   return (
@@ -67,23 +69,9 @@ function loadKey(
   );
 }
 
-type ReadResult = { readonly text: string } | { readonly message: string };
-
-function readKeyFile(file: string): ReadResult {
-  try {
-    const stat = statSync(file);
-    if (!stat.isFile()) return { message: `${file} is not a file` };
-    if ((stat.mode & 0o077) !== 0) {
-      const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
-      return { message: `${file} is open to its group or to others (mode ${mode}); chmod 600 it` };
-    }
-    return { text: readFileSync(file, 'utf8') };
-  } catch (error) {
-    return { message: `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` };
-  }
-}
-
-function readVariable(name: string, env: Environment): ReadResult {
+function readVariable(name: string, env: Environment): SecretFile {
   const text = env[name];
-  return text === undefined || text === '' ? { message: `the variable ${name} is not set` } : { text };
+  return text === undefined || text === ''
+    ? { message: `the variable ${shownText(name)} is not set` }
+    : { text };
 }

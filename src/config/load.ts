@@ -1,11 +1,13 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
 import { type Environment, loadKeys } from './keys.js';
 import { type ReadableFile, referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
+import { readSecretFile, unreadable } from './secret_file.js';
 
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
@@ -18,7 +20,7 @@ export function parseConfig(text: string, fileName: string): LoadResult {
 }
 
 /**
- * Reads and checks a configuration file, and everything it points to: the keys load, the TLS files are there. Relative
+ * Reads and checks a configuration file, and everything it points to: the keys load, TLS can start. Relative
  * paths start at the file's folder; in the result they are absolute.
  */
 export function loadConfig(file: string, env: Environment = process.env): LoadResult {
@@ -126,17 +128,31 @@ function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
+/** Whether the files are there, the key is private, and TLS can start with the two of them. */
 function tlsProblems({ listen: { tls } }: Config): Problem[] {
   if (tls === undefined) return [];
-  return [
-    { path: ['listen', 'tls', 'cert_file'], file: tls.certFile },
-    { path: ['listen', 'tls', 'key_file'], file: tls.keyFile },
-  ].flatMap(({ path, file }) => {
-    try {
-      accessSync(file, constants.R_OK);
-      return statSync(file).isFile() ? [] : [{ path, message: `${file} is not a file` }];
-    } catch (error) {
-      return [{ path, message: `${file} cannot be read (${(error as NodeJS.ErrnoException).code})` }];
-    }
-  });
+  const path = (key: string) => ['listen', 'tls', key];
+  const cert = readFile(tls.certFile);
+  const key = readSecretFile(tls.keyFile);
+  const problems: Problem[] = [];
+  if ('message' in cert) problems.push({ path: path('cert_file'), message: cert.message });
+  if ('message' in key) problems.push({ path: path('key_file'), message: key.message });
+  if ('message' in cert || 'message' in key) return problems;
+  try {
+    // An empty text would count as none.
+    createSecureContext({ cert: Buffer.from(cert.text), key: Buffer.from(key.text) });
+    return [];
+  } catch {
+    const message = `TLS cannot start with ${tls.certFile} and ${tls.keyFile}: are they a certificate and its key?`;
+    return [{ path: path('cert_file'), message }];
+  }
+}
+
+function readFile(file: string): { readonly text: string } | { readonly message: string } {
+  try {
+    if (!statSync(file).isFile()) return { message: `${file} is not a file` };
+    return { text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    return { message: unreadable(file, error) };
+  }
 }

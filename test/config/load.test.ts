@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig, parseConfig } from '../../src/config/load.js';
+import { makeCertificate } from '../certificate.js';
 import { STARK_PUBLISHER_KEY, sampleFile } from './sample.js';
 
 test('the sample becomes exact values in the names of the code', async (t) => {
@@ -83,7 +84,7 @@ function sampleFolder(folder: string): string {
   mkdirSync(join(folder, 'keys'));
   writeFileSync(join(folder, 'keys/evm.hex'), `0x${'11'.repeat(32)}\n`, { mode: 0o600 });
   writeFileSync(join(folder, 'cert.pem'), 'cert');
-  writeFileSync(join(folder, 'key.pem'), 'key');
+  writeFileSync(join(folder, 'key.pem'), 'key', { mode: 0o600 });
   writeFileSync(join(folder, 'config.yaml'), stringify(sampleFile()));
   return join(folder, 'config.yaml');
 }
@@ -91,12 +92,58 @@ const env = { STARK_KEY: '2'.repeat(63) };
 
 test('a file loads with absolute paths when everything it points to is there', async (t) => {
   const folder = t.testdir();
-  const result = loadConfig(sampleFolder(folder), env);
+  const file = sampleFolder(folder);
+  const missing = useCertificate(folder, 'first');
+  if (missing !== undefined) return t.comment(`skipped: ${missing}`);
+  const result = loadConfig(file, env);
   if (!result.ok) return t.fail(result.errors.join('\n'));
   t.same(result.config.keys.evm, { file: join(folder, 'keys/evm.hex') });
   t.equal(result.config.listen.tls?.certFile, join(folder, 'cert.pem'));
   t.equal(result.config.storage.dir, join(folder, 'data'));
 });
+
+test('the TLS key is a file of its owner alone, and the two files belong together', async (t) => {
+  const folder = t.testdir();
+  const file = sampleFolder(folder);
+  const missing = useCertificate(folder, 'first') ?? makeCertificate(folder, 'second');
+  if (missing !== undefined) return t.comment(`skipped: ${missing}`);
+  const errors = () => {
+    const result = loadConfig(file, env);
+    return result.ok ? [] : result.errors;
+  };
+  const key = join(folder, 'key.pem');
+  for (const mode of [0o640, 0o604, 0o644, 0o660]) {
+    chmodSync(key, mode);
+    t.same(errors(), [
+      `${file}:11:5 listen.tls.key_file: ${key} is open to its group or to others (mode 0${mode.toString(8)}); chmod 600 it`,
+    ]);
+  }
+  chmodSync(key, 0o600);
+  t.same(errors(), []);
+  const text = readFileSync(key, 'utf8');
+  const doNotFit = [
+    `${file}:10:5 listen.tls.cert_file: TLS cannot start with ${folder}/cert.pem and ${key}: are they a certificate and its key?`,
+  ];
+  for (const other of [readFileSync(join(folder, 'second.key'), 'utf8'), text.slice(0, 120), '', 'key']) {
+    writeFileSync(key, other);
+    t.same(errors(), doNotFit);
+  }
+  writeFileSync(key, text);
+  writeFileSync(join(folder, 'cert.pem'), text);
+  t.same(errors(), doNotFit, 'a key where the certificate belongs');
+});
+
+/** @returns why not, where certificates cannot be made. */
+function useCertificate(folder: string, name: string): string | undefined {
+  const missing = makeCertificate(folder, name);
+  if (missing !== undefined) return missing;
+  for (const [from, to] of [
+    ['pem', 'cert.pem'],
+    ['key', 'key.pem'],
+  ] as const)
+    copyFileSync(join(folder, `${name}.${from}`), join(folder, to));
+  return undefined;
+}
 
 test('keys and TLS files at fault are errors at their place in the file', async (t) => {
   const file = sampleFolder(t.testdir());

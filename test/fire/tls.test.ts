@@ -1,40 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { type Test, test } from 'tap';
 import WebSocket from 'ws';
-import { startTestService, type TestService, TOKEN } from '../service/harness.js';
+import { publishMessage } from '../../src/client/index.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { makeCertificate } from '../certificate.js';
+import { units } from '../service/feed.js';
+import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
 import { until } from '../service/publishing.js';
-
-/** Makes a certificate and its key. @returns why not, where there is no openssl. */
-function makeCertificate(dir: string, name: string): string | undefined {
-  const files = ['-keyout', join(dir, `${name}.key`), '-out', join(dir, `${name}.pem`)];
-  try {
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '2',
-        '-subj',
-        `/CN=${name}`,
-        ...files,
-      ],
-      { stdio: 'ignore' },
-    );
-    return undefined;
-  } catch (error) {
-    return `openssl: ${(error as Error).message}`;
-  }
-}
 
 function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
@@ -47,6 +24,32 @@ async function servedName({ port }: TestService): Promise<string> {
   const name = socket.getPeerCertificate().subject.CN;
   socket.destroy();
   return String(name);
+}
+
+/** A GET that trusts nothing but this certificate. */
+function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const ca = readFileSync(join(dir, `${name}.pem`));
+    const headers = { Authorization: `Basic ${TOKEN}` };
+    https
+      .get({ host: '127.0.0.1', port, path, ca, headers, agent: false }, (response) => {
+        text(response).then((body) => resolve(`${response.statusCode} ${body}`), reject);
+      })
+      .once('error', reject);
+  });
+}
+
+/** What a publisher is answered over wss. */
+async function publishOver({ port }: TestService, type: SignatureType, symbol: string): Promise<string> {
+  const headers = { Authorization: `Basic ${TOKEN}` };
+  const url = `wss://127.0.0.1:${port}/${type}/publish?ack=true`;
+  const ws = new WebSocket(url, { headers, rejectUnauthorized: false });
+  await once(ws, 'open');
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  ws.send(publishMessage('tls', [publisherSigner(1, type).sign({ symbol, price: units(1), timestampNs })]));
+  const [data] = (await once(ws, 'message')) as [Buffer];
+  ws.terminate();
+  return data.toString();
 }
 
 function openStream({ port }: TestService): Promise<WebSocket> {
@@ -79,6 +82,15 @@ for (const threads of [1, 2]) {
     t.equal(await servedName(service), 'first');
     const old = await openStream(service);
     t.match(await subscribe(old, 'old'), '"id":"old"');
+    t.equal(
+      await getTrusting(dir, 'first', service, '/v1/prices/assets'),
+      '200 {"data":["BTCUSD","DYDXUSD"]}',
+    );
+    await t.rejects(getTrusting(dir, 'second', service, '/v1/prices/assets'), /self-signed|verify/);
+    await t.rejects(fetch(`${service.url}/v1/prices/assets`), 'nothing is served without TLS');
+    t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');
+    t.match(await publishOver(service, 'stark', 'DYDXUSD'), '"accepted":["DYDXUSD"]');
+    t.match(await (await fetch(`${service.adminUrl}/readyz`)).text(), 'ok', 'the admin listener has none');
 
     service.reconfigure(sections);
     t.equal(await servedName(service), 'first', 'the same files: nothing happens');
@@ -93,6 +105,10 @@ for (const threads of [1, 2]) {
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');
     const young = await openStream(service);
     t.match(await subscribe(young, 'new'), '"id":"new"');
+    // With several threads the last of the old listeners may still take one.
+    const trusting = () => getTrusting(dir, 'second', service, '/v1/prices/assets').catch(() => undefined);
+    t.match(await until(trusting), '200 ');
+    t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');
 
     const closed = [once(old, 'close'), once(young, 'close')];
     await service.stop();
