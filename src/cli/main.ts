@@ -10,7 +10,9 @@ import { registerVerify } from './verify.js';
 
 const program = new Command('tickseal')
   .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
-  .showHelpAfterError();
+  .showHelpAfterError()
+  // A misspelled option is quoted with its value, which may be a token or a key.
+  .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
 registerServe(program);
 registerCheckConfig(program);
 registerKeygen(program);

@@ -2,6 +2,7 @@ import { parseDecimalPrice } from '../client/decimal_price.js';
 import { parseExactJson, writeExactJson } from '../client/exact_json.js';
 import type { PriceToSign } from '../client/sign_price.js';
 import { parseStarkAssetId } from '../client/stark.js';
+import { shownText } from '../config/shown_text.js';
 import type { SignatureType } from '../model/asset.js';
 import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs } from '../model/time.js';
@@ -53,7 +54,9 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
 /** Reads an argument such as `BTCUSD=65000.5`. */
 export function parsePriceArgument(text: string, options: PriceLineOptions): PriceLine {
   const [, asset, price] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  return asset === undefined ? bad(`"${text}" is not SYMBOL=PRICE`) : priceToSign({ asset, price }, options);
+  return asset === undefined
+    ? bad(`"${shownText(text)}" is not SYMBOL=PRICE`)
+    : priceToSign({ asset, price }, options);
 }
 
 function priceToSign(fields: Fields, { scaled, clock }: PriceLineOptions): PriceLine {

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { Publisher, type PublishResult } from '../client/publisher.js';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/sign_price.js';
 import { systemClock } from '../clock.js';
+import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
 import {
   type CommandStreams,
@@ -196,10 +197,7 @@ function signerOf(key: string, { type: signatureType, oracleId }: PublishOptions
 }
 
 function readKeyFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new RangeError(`--key: neither 64 hex digits nor a file that can be read (${code})`);
-  }
+  const read = readSecretFile(file);
+  if ('text' in read) return read.text.trim();
+  throw new RangeError(`--key: ${existsSync(file) ? read.message : 'neither 64 hex digits nor a file'}`);
 }

@@ -29,8 +29,8 @@ export function registerServe(program: Command): void {
     .option('--port <port>', "the demo's port; 0 picks a free one", parsePort, 8080)
     .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
     .action(async (options: ServeOptions) => {
-      const logger = pino({ level: process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn') });
       try {
+        const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
         if (options.config === undefined) await serveDemo(options, logger);
         else await serve(options.config, logger);
       } catch (error) {
@@ -39,6 +39,17 @@ export function registerServe(program: Command): void {
       }
     });
 }
+
+/** JSON lines on standard output; what ends the process by itself is one of them. */
+function createLogger(level: string): Logger {
+  if (!LOG_LEVELS.includes(level))
+    throw new RangeError(`TICKSEAL_LOG_LEVEL is none of ${LOG_LEVELS.join(', ')}`);
+  const logger = pino({ level });
+  process.on('uncaughtExceptionMonitor', (error) => logger.fatal({ err: error }, 'a fault ends the service'));
+  return logger;
+}
+
+const LOG_LEVELS = [...Object.values(pino.levels.labels), 'silent'];
 
 async function serve(file: string, logger: Logger): Promise<void> {
   const stopSignal = listenForStop(logger);

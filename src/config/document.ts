@@ -68,7 +68,8 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
 
 /** Without the piece of the file that the parser adds to some messages: it may be a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
-  return code === 'TAG_RESOLVE_FAILED' ? 'the tag is not known' : message.replace(/(?<=\w): .*$/s, '');
+  if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
+  return code === 'BAD_DIRECTIVE' ? 'the directive is not known' : message.replace(/(?<=\w): .*$/s, '');
 }
 
 const UNRESOLVED_ALIAS = 'the alias names no anchor before it';

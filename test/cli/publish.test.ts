@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -53,7 +53,9 @@ test('JSON lines are signed with their own fields', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-publish-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
   const keyFile = join(dir, 'stark.hex');
-  writeFileSync(keyFile, '0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a\n');
+  writeFileSync(keyFile, '0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a\n', {
+    mode: 0o600,
+  });
   const fields = '"asset":"DYDXUSD","price":3335950349880000000,"timestamp":1708940577123456789';
   const { exitCode, messages, paths } = await publish(
     ['--key', keyFile, '--type', 'stark', '--oracle-id', 'czowx', '--ack', 'durable', '--scaled'],
@@ -136,9 +138,14 @@ test('a key that cannot be read is not shown', async (t) => {
   const typo = KEY.slice(1);
   const { stderr, exitCode } = await publish(['--key', typo, 'BTCUSD=1']);
   t.equal(exitCode, 1);
-  t.match(stderr, /neither 64 hex digits nor a file that can be read \(ENOENT\)/);
+  t.match(stderr, /neither 64 hex digits nor a file$/m);
   t.notMatch(stderr, typo);
-  t.match((await publish(['--key', '/dev/null', 'BTCUSD=1'])).stderr, /does not hold 32 bytes/);
+  t.match((await publish(['--key', '/dev/null', 'BTCUSD=1'])).stderr, /is not a file/);
+  const file = join(t.testdir({ 'key.hex': typo }), 'key.hex');
+  chmodSync(file, 0o640);
+  t.match((await publish(['--key', file, 'BTCUSD=1'])).stderr, /is open to its group or to others/);
+  chmodSync(file, 0o600);
+  t.match((await publish(['--key', file, 'BTCUSD=1'])).stderr, /does not hold 32 bytes/);
   const tooLarge = await publish(['--key', KEY, '--type', 'stark', 'BTCUSD=1']);
   t.match(tooLarge, { stderr: 'publish: the secret key is not one of this signature type\n', exitCode: 1 });
 });
