@@ -141,7 +141,7 @@ test('a key that cannot be read is not shown', async (t) => {
   t.match(stderr, /neither 64 hex digits nor a file$/m);
   t.notMatch(stderr, typo);
   t.match((await publish(['--key', '/dev/null', 'BTCUSD=1'])).stderr, /is not a file/);
-  const file = join(t.testdir({ 'key.hex': typo }), 'key.hex');
+  const file = join(t.testdir({ 'key.hex': `${KEY}0` }), 'key.hex');
   chmodSync(file, 0o640);
   t.match((await publish(['--key', file, 'BTCUSD=1'])).stderr, /is open to its group or to others/);
   chmodSync(file, 0o600);
