@@ -4,6 +4,7 @@ import { type Check, isReached, type Scale } from './check.js';
 import { disk } from './disk.js';
 import { flood } from './flood.js';
 import { handles } from './handles.js';
+import { install } from './install.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
 import { signals } from './signals.js';
@@ -16,7 +17,18 @@ import { worker } from './worker.js';
  * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
  * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
  */
-const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles, worker, disk, flood];
+const CHECKS: readonly Check[] = [
+  stalled,
+  kill,
+  signals,
+  leaks,
+  unread,
+  handles,
+  worker,
+  disk,
+  flood,
+  install,
+];
 
 const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 300_000, smoke: 60_000 };
 

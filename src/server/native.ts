@@ -1,7 +1,8 @@
 import type uWS from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 /**
  * Loads uWebSockets.js after checking that its binary is the one that was reviewed: it comes from a third party's
@@ -12,12 +13,9 @@ import { createRequire } from 'node:module';
 export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
   const require = createRequire(import.meta.url);
   const build = `uws_${process.platform}_${process.arch}_${process.versions.modules}`;
-  let file: string;
-  try {
-    file = require.resolve(`uWebSockets.js/${build}.node`);
-  } catch {
-    throw new Error(`uWebSockets.js has no build for this platform (${build})`);
-  }
+  // The one beside the module that is loaded: by its own name, that of a folder further up might be found.
+  const file = join(dirname(require.resolve('uWebSockets.js')), `${build}.node`);
+  if (!existsSync(file)) throw new Error(`uWebSockets.js has no build for this platform (${build})`);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
   if (sha256 !== SHA256_BY_BUILD[build] && sha256 !== allowedSha256)
     throw new Error(

@@ -16,8 +16,9 @@ export class ServeProcess {
   #stderr = '';
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+  /** @param main the program, where it is not that of this checkout */
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, main = MAIN) {
+    const child = spawn(process.execPath, [main, 'serve', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
