@@ -149,5 +149,6 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
       return maxSeconds;
     },
   );
-  return () => registry.metrics();
+  // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
+  return async () => (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
 }

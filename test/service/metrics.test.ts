@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { Feed, units } from './feed.js';
-import { startTestService, TestSocket } from './harness.js';
+import { startTestService, type TestService, TestSocket } from './harness.js';
 
 // What /metrics serves, read by the rules of the Prometheus text format (version 0.0.4) and its naming conventions.
 
@@ -12,6 +12,14 @@ interface Family {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/;
 /** Base units, and what counts things without one. */
 const UNIT_OF_GAUGE = /_(?:seconds|bytes|total|info|ratio)$/;
+
+const BLOCKED_MS = 150;
+const OTHER_UNIT = /_(?:ns|us|ms|millis\w*|minutes|hours|kb|kib|mb|mib|percent)(?:_|$)/;
+
+async function scrape({ adminUrl }: TestService): Promise<Map<string, number>> {
+  const families = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text());
+  return new Map([...families.values()].flatMap(({ samples }) => [...samples]));
+}
 
 function parseExposition(text: string): Map<string, Family> {
   const families = new Map<string, Family>();
@@ -66,6 +74,7 @@ test('the metrics are well-formed, named by the conventions, and measure what th
     if (!name.startsWith('tickseal_')) continue;
     t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
     if (/delay|latency|_to_/.test(name)) t.match(name, UNIT_OF_GAUGE);
+    t.notMatch(name, OTHER_UNIT);
   }
   const { type, samples } = families.get('tickseal_publish_to_frame_seconds')!;
   t.equal(type, 'histogram');
@@ -78,4 +87,38 @@ test('the metrics are well-formed, named by the conventions, and measure what th
     'buckets add up',
   );
   t.ok(families.get('tickseal_store_records_waiting')!.samples.size === 1);
+});
+
+test('refusals are counted by reason, assets by whether they live, and a blocked event loop shows', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const before = await scrape(service);
+  t.equal(before.get('tickseal_assets_live'), 0);
+  t.equal(before.get('tickseal_assets_stale'), 2);
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  await feed.publish({ symbol: 'NOPE', price: units(1) }, { symbol: 'DYDXUSD', price: units(1) });
+  await feed.publish(
+    { symbol: 'NOPE', price: units(1) },
+    { symbol: 'BTCUSD', price: units(1), publisher: 9 },
+  );
+  feed.socket.send('{ no JSON');
+  await feed.socket.next();
+  // Nothing else runs in this process meanwhile, the service included.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
+  await new Promise((resolve) => setTimeout(resolve, BLOCKED_MS));
+  const after = await scrape(service);
+  const rejected = [...after].filter(([name]) => name.startsWith('tickseal_updates_rejected_total'));
+  t.same(Object.fromEntries(rejected), {
+    'tickseal_updates_rejected_total{reason="unknown asset"}': 2,
+    'tickseal_updates_rejected_total{reason="this asset takes stark signatures"}': 1,
+    'tickseal_updates_rejected_total{reason="publisher_key is not on the allow-list"}': 1,
+    'tickseal_updates_rejected_total{reason="unreadable message"}': 1,
+  });
+  t.equal(after.get('tickseal_publish_messages_total'), 4);
+  t.equal(after.get('tickseal_updates_accepted_total'), 1);
+  t.equal(after.get('tickseal_assets_live'), 1);
+  t.equal(after.get('tickseal_assets_stale'), 1);
+  const blockedS = after.get('tickseal_event_loop_delay_max_seconds')!;
+  t.ok(blockedS >= (BLOCKED_MS / 1000) * 0.8, `blocked for ${blockedS} s`);
 });

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { FakeClock } from '../model/sample.js';
+import { Feed, units } from './feed.js';
+import { startTestService, type TestService, TestSocket } from './harness.js';
+import { RawHttp } from './raw_http.js';
+
+// What /readyz says. Two of its reasons need a full disk and a process without file handles: `npm run torture -- disk
+// handles` has those.
+
+async function ask({ adminUrl }: TestService, path: string) {
+  const response = await fetch(`${adminUrl}${path}`);
+  return { status: response.status, type: response.headers.get('content-type'), body: await response.json() };
+}
+
+const OK = { status: 200, type: 'application/json', body: { data: 'ok' } };
+
+test('a service that drains lives and is not ready', async (t) => {
+  const service = await startTestService();
+  t.same(await ask(service, '/livez'), OK);
+  t.same(await ask(service, '/readyz'), OK);
+  // Enough of them that closing them takes some rounds.
+  await Promise.all(Array.from({ length: 80 }, () => TestSocket.open(`${service.socketUrl}/ws`)));
+  const probes = await Promise.all([RawHttp.open(service.adminPort), RawHttp.open(service.adminPort)]);
+  const stopped = service.stop();
+  probes[0].request('GET /readyz');
+  probes[1].request('GET /livez');
+  t.match(await probes[0].response(), { status: 503, body: '{"error":"the service is shutting down"}' });
+  t.match(await probes[1].response(), { status: 200, body: '{"data":"ok"}' });
+  await stopped;
+});
+
+test('a service with a damaged record lives and is not ready, and says which record it is', async (t) => {
+  const dir = t.testdir();
+  const clock = new FakeClock();
+  const first = await startTestService({}, { dir, clock });
+  const feed = await Feed.open(first, { nowNs: () => clock.nowNs() });
+  const past = { symbol: 'BTCUSD', price: units(1), timestampNs: clock.nowNs() };
+  await feed.accept(past);
+  clock.advance(10_000_000_000n);
+  await feed.accept({ symbol: 'BTCUSD', price: units(2) });
+  await first.stop();
+  const file = join(dir, 'store', 'data.mdb');
+  const bytes = readFileSync(file);
+  // What the service needs to start has the newest price; this one stands in the record of the second 10 s before.
+  const { msg_hash } = feed.sign(past).signed_price.timestamped_signature;
+  const hash = Buffer.from(msg_hash.slice(2), 'hex');
+  let damaged = 0;
+  for (let at = bytes.indexOf(hash); at >= 0; at = bytes.indexOf(hash, at + 1)) {
+    bytes[at + 2]! ^= 1;
+    damaged++;
+  }
+  t.ok(damaged > 0, 'it stands in a record');
+  writeFileSync(file, bytes);
+
+  const second = await startTestService({}, { dir, clock });
+  t.teardown(() => second.stop());
+  const { status, type, body } = await ask(second, '/readyz');
+  t.same([status, type], [503, 'application/json']);
+  t.match(body, { error: /damaged|checksum/ });
+  t.comment(JSON.stringify(body));
+  t.same(await ask(second, '/livez'), OK, 'a restart would not help');
+  t.match(await (await fetch(`${second.adminUrl}/metrics`)).text(), '\ntickseal_store_healthy 0\n');
+});
