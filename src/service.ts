@@ -137,6 +137,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, config.limits.candlesPerRequest),
+      sealedDays: (asset) => store.sealedDays(asset),
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
