@@ -38,7 +38,10 @@ message, an aggregated signed price, or a publisher's signed price.`;
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(program.command('publish').description(DESCRIPTION))
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
-    .option('--key <file|hex>', "the publisher's secret key: a file that holds it, or 64 hex digits")
+    .option(
+      '--key <file|hex>',
+      "the publisher's secret key: a file that only its owner can read, or 64 hex digits",
+    )
     .addOption(new Option('--type <type>', 'signature type').choices(['evm', 'stark']).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 
@@ -38,10 +38,12 @@ export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; crea
 
 /**
  * Reads the secrets that {@link ensureDemoSecrets} made.
- * @throws Error when the file is missing or damaged.
+ * @throws Error when the file is missing, damaged, or open to others than its owner.
  */
 export function readDemoSecrets(dataDir: string): DemoSecrets {
   const file = join(dataDir, FILE_NAME);
+  const { mode = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if ((mode & 0o077) !== 0) throw new Error(`${file} is open to its group or to others; chmod 600 it`);
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -73,6 +73,20 @@ test('damaged secrets are named, not replaced', async (t) => {
   t.throws(() => prepareDemo(dir, PORTS), {
     message: `${file} cannot be read: remove it to begin the demo afresh`,
   });
+});
+
+test('secrets that others can read are refused', async (t) => {
+  const dir = freshDir(t);
+  prepareDemo(dir, PORTS);
+  const file = join(dir, 'demo-secrets.json');
+  for (const mode of [0o640, 0o604]) {
+    chmodSync(file, mode);
+    t.throws(() => prepareDemo(dir, PORTS), {
+      message: `${file} is open to its group or to others; chmod 600 it`,
+    });
+  }
+  chmodSync(file, 0o600);
+  t.equal(prepareDemo(dir, PORTS).created, false);
 });
 
 test('the catalogue is sound', async (t) => {
