@@ -14,7 +14,7 @@ import { Fronts } from './fronts.js';
 import { HandleWatch } from './handle_watch.js';
 import { publishEndpoints } from './publish_socket.js';
 import { RateLimiter } from './rate_limit.js';
-import { openRelays } from './relays.js';
+import { openRelays, relayRingBytes } from './relays.js';
 import { createRest } from './rest.js';
 import type { Route } from './route.js';
 import { SocketRegistry } from './sockets.js';
@@ -121,7 +121,7 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
           threads: options.threads,
           listen: at,
           host,
-          frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
+          ringBytes: relayRingBytes(frameBytesMax(limits.subscriptionsPerConnection)),
           allowedSha256: options.allowedSha256,
           counters,
           onFailure: (error) =>

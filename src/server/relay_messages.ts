@@ -6,6 +6,8 @@ import type { SocketPath } from './socket.js';
 export interface RelayStart {
   readonly listen: ListenOptions;
   readonly paths: readonly SocketPath[];
+  /** The memory of the thread's {@link Pulse}. */
+  readonly pulse: SharedArrayBuffer;
   /** The memory of the frames that come from the main thread. */
   readonly ring: SharedArrayBuffer;
   /** One `Int32`: how much of what the relay has sent the main thread has handled, by weight; it wraps. */
@@ -13,6 +15,9 @@ export interface RelayStart {
   /** For {@link loadWebSockets}. */
   readonly allowedSha256: string | undefined;
 }
+
+/** The global function of the thread that ends all its connections and listeners; without them it can be ended safely. */
+export const CLOSE_FUNCTION = 'ticksealCloseRelay';
 
 /** From the main thread: what a relay does, in this order. Requests are numbered by the relay, sockets by the main thread. */
 export type RelayCommand =

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { BEAT_MS, type Pulse } from './pulse.js';
 import type { RelayEvent, RelayReport } from './relay_messages.js';
 
 /** What an event weighs beside its text. */
@@ -15,14 +16,16 @@ const UNHANDLED_WEIGHT_MAX = 4 * 1024 * 1024;
 export class RelayOutbox {
   readonly #port: MessagePort;
   readonly #handled: Int32Array;
+  readonly #pulse: Pulse;
   #events: RelayEvent[] = [];
   #weight = 0;
   /** The weight of everything sent so far; wraps like what has been handled. */
   #sent = 0;
 
-  constructor(port: MessagePort, handled: SharedArrayBuffer) {
+  constructor(port: MessagePort, handled: SharedArrayBuffer, pulse: Pulse) {
     this.#port = port;
     this.#handled = new Int32Array(handled);
+    this.#pulse = pulse;
   }
 
   /** @param textLength of the text that the event carries. */
@@ -44,7 +47,8 @@ export class RelayOutbox {
     for (;;) {
       const handled = Atomics.load(this.#handled, 0);
       if (((this.#sent - handled) | 0) <= UNHANDLED_WEIGHT_MAX) return;
-      Atomics.wait(this.#handled, 0, handled);
+      Atomics.wait(this.#handled, 0, handled, BEAT_MS);
+      this.#pulse.beat();
     }
   }
 }
