@@ -154,8 +154,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stream,
     store,
     table,
-    sockets: () => doors!.sockets,
-    listenThreads: () => doors!.threads,
+    doors: () => doors!,
   });
   try {
     doors = await openDoors(webSockets, {

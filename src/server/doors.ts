@@ -9,7 +9,7 @@ import type { StreamEngine } from '../stream/engine.js';
 import { serveAdmin } from './admin.js';
 import { certificateId, claimPort, createApp, listen, type TlsFiles } from './app.js';
 import { TokenDirectory } from './auth.js';
-import { type FrontHost, openFront } from './front.js';
+import { type FrontHost, openFront, type Waiting } from './front.js';
 import { Fronts } from './fronts.js';
 import { HandleWatch } from './handle_watch.js';
 import { publishEndpoints } from './publish_socket.js';
@@ -46,6 +46,8 @@ export interface Doors {
   readonly sockets: SocketRegistry;
   /** Threads that serve REST and the sockets now. */
   readonly threads: number;
+  /** What waits between the main thread and the serving thread that is furthest behind. */
+  readonly waiting: Waiting;
   /** Sends a text frame of a price sequence to every connection of a topic. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens. */
@@ -107,6 +109,7 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       return [
         ...(sockets.draining ? ['the service is shutting down'] : []),
         ...(handles.isShort ? ['the process runs out of file handles: no new connections'] : []),
+        ...(front.threads < options.threads ? ['a thread that serves sockets is being replaced'] : []),
         ...(health.ok ? [] : [health.reason]),
       ];
     },
@@ -169,6 +172,9 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     sockets,
     get threads() {
       return front.threads;
+    },
+    get waiting() {
+      return front.waiting;
     },
     publish: (topic, frame, sequence) => front.publish(topic, frame, sequence),
     reload(nextTokens, nextRoutes) {

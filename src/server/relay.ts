@@ -1,11 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { ListenOptions } from './app.js';
 import { createRingMemory, FrameWriter } from './frame_ring.js';
-import type { FrontHost } from './front.js';
+import type { FrontHost, Waiting } from './front.js';
 import { interrupt } from './interrupt.js';
 import { createPulseMemory, PulseWatch } from './pulse.js';
 import {
   CLOSE_FUNCTION,
+  OUTBOX_HANDLED,
+  OUTBOX_SENT,
   type RelayCommand,
   type RelayEvent,
   type RelayReport,
@@ -50,7 +52,7 @@ export class Relay {
   readonly #options: RelayOptions;
   readonly #worker: Worker;
   readonly #frames: FrameWriter;
-  readonly #handled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #outbox = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #endpointOf: ReadonlyMap<string, Endpoint>;
   readonly #sockets = new Map<number, RemoteSocket>();
   readonly #topics = new Topics<RemoteSocket>();
@@ -72,9 +74,9 @@ export class Relay {
     const ring = createRingMemory(ringBytes);
     this.#frames = new FrameWriter(ring);
     const paths = host.endpoints.map(({ path }) => path);
-    const handled = this.#handled.buffer as SharedArrayBuffer;
+    const outbox = this.#outbox.buffer as SharedArrayBuffer;
     const pulse = createPulseMemory();
-    const workerData: RelayStart = { listen, paths, ring, handled, pulse, allowedSha256 };
+    const workerData: RelayStart = { listen, paths, ring, outbox, pulse, allowedSha256 };
     const file = workerFile ?? new URL('./relay_worker.js', import.meta.url);
     this.#worker = new Worker(file, { workerData, execArgv: [] });
     let failure: Error | undefined;
@@ -109,8 +111,8 @@ export class Relay {
             resolve();
           } else this.#take(event);
         }
-        Atomics.add(this.#handled, 0, weight);
-        Atomics.notify(this.#handled, 0);
+        Atomics.add(this.#outbox, OUTBOX_HANDLED, weight);
+        Atomics.notify(this.#outbox, OUTBOX_HANDLED);
       });
       void this.#exited.then(() => reject(failure ?? new Error('a thread ended before it listened')));
     });
@@ -119,6 +121,12 @@ export class Relay {
   /** How many are open. */
   get sockets(): number {
     return this.#sockets.size;
+  }
+
+  get waiting(): Waiting {
+    const sent = Atomics.load(this.#outbox, OUTBOX_SENT);
+    const handled = Atomics.load(this.#outbox, OUTBOX_HANDLED);
+    return { frameBytes: this.#frames.waiting, eventBytes: (sent - handled) | 0 };
   }
 
   publish(topic: number, frame: Uint8Array, sequence: number): void {

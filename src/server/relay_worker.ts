@@ -26,7 +26,7 @@ closers.push(corkHolder.close);
 const pulse = new Pulse(start.pulse);
 pulse.start();
 const frames = new FrameReader(start.ring);
-const outbox = new RelayOutbox(parentPort!, start.handled, pulse);
+const outbox = new RelayOutbox(parentPort!, start.outbox, pulse);
 const sockets = new Map<number, RelayedSocket>();
 const upgrades = new Map<number, (decision: UpgradeDecision) => void>();
 const requests = new Map<number, (response: RestResponse) => void>();

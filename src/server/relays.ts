@@ -1,6 +1,6 @@
 import { claimPort, type ListenOptions } from './app.js';
 import { ringBytesFor } from './frame_ring.js';
-import type { Front, FrontHost } from './front.js';
+import { type Front, type FrontHost, mostWaiting, type Waiting } from './front.js';
 import { Relay, type RelayCounters } from './relay.js';
 
 export interface RelaysOptions {
@@ -61,6 +61,7 @@ class RelayFront implements Front {
   readonly #options: RelaysOptions;
   readonly #relays = new Set<Relay>();
   readonly #replacements = new Set<NodeJS.Timeout>();
+  #isAccepting = true;
   #stopping = false;
 
   constructor(
@@ -78,6 +79,10 @@ class RelayFront implements Front {
     return [...this.#relays].reduce((sum, { sockets }) => sum + sockets, 0);
   }
 
+  get waiting(): Waiting {
+    return mostWaiting([...this.#relays].map(({ waiting }) => waiting));
+  }
+
   async start(): Promise<void> {
     await Promise.all(Array.from({ length: this.#options.threads }, () => this.#open().listening));
   }
@@ -87,6 +92,7 @@ class RelayFront implements Front {
   }
 
   setAccepting(accepting: boolean): void {
+    this.#isAccepting = accepting;
     for (const relay of this.#relays) relay.setAccepting(accepting);
   }
 
@@ -122,8 +128,12 @@ class RelayFront implements Front {
   #replaceLater(): void {
     const replacement = setTimeout(() => {
       this.#replacements.delete(replacement);
-      // When it cannot listen it ends, and that is heard of.
-      this.#open().listening.catch(() => {});
+      const relay = this.#open();
+      relay.listening.then(
+        () => relay.setAccepting(this.#isAccepting),
+        // When it cannot listen it ends, and that is heard of.
+        () => {},
+      );
     }, REPLACEMENT_DELAY_MS);
     this.#replacements.add(replacement);
   }

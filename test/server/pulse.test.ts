@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { test } from 'tap';
 import { createPulseMemory, Pulse, PulseWatch } from '../../src/server/pulse.js';
+import { OUTBOX_HANDLED } from '../../src/server/relay_messages.js';
 import { RelayOutbox } from '../../src/server/relay_outbox.js';
 
 const TICKS = 10;
@@ -23,16 +24,16 @@ test('a thread that beats now and then is never silent, and one that stops is', 
 });
 
 test('a thread that waits for the main thread is not silent', (t) => {
-  const handled = new Int32Array(new SharedArrayBuffer(4));
+  const memory = new Int32Array(new SharedArrayBuffer(8));
   const weightBytes = 8 * 1024 * 1024;
   let beats = 0;
   const pulse = new Pulse(createPulseMemory());
   pulse.beat = () => {
     // The main thread gets round to it.
-    if (++beats === 3) Atomics.add(handled, 0, weightBytes);
+    if (++beats === 3) Atomics.add(memory, OUTBOX_HANDLED, weightBytes);
   };
   const port = { postMessage: () => {} } as Pick<MessagePort, 'postMessage'> as MessagePort;
-  const outbox = new RelayOutbox(port, handled.buffer as SharedArrayBuffer, pulse);
+  const outbox = new RelayOutbox(port, memory.buffer as SharedArrayBuffer, pulse);
   outbox.post({ on: 'text', socket: 0, text: '' }, weightBytes);
   t.equal(beats, 3);
   t.end();

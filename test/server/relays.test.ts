@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 import WebSocket from 'ws';
 import { claimPort } from '../../src/server/app.js';
@@ -15,6 +16,7 @@ import {
 
 const CONNECTIONS = 24;
 const SILENCE_MS_MAX = 1_500;
+const RING_BYTES = 8_192;
 
 type Connection = Awaited<ReturnType<RelayHarness['connect']>>;
 
@@ -169,7 +171,7 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
 });
 
 test('a thread that stands still is left out, loses no connection, and goes on with the newest', async (t) => {
-  const relays = await startRelays(2, { ringBytes: 8_192 });
+  const relays = await startRelays(2, { ringBytes: RING_BYTES });
   t.teardown(() => relays.close());
   const connections = await connectMany(relays);
   const hangUntil = new Int32Array(new SharedArrayBuffer(4));
@@ -200,6 +202,8 @@ test('a thread that stands still is left out, loses no connection, and goes on w
   }
   t.ok(laggards.size > 0 && laggards.size < CONNECTIONS, `${laggards.size} of ${CONNECTIONS}`);
   t.equal(relays.counters.relayOverruns, 1);
+  const { frameBytes } = relays.front.waiting;
+  t.ok(frameBytes <= RING_BYTES && frameBytes > RING_BYTES - 2 * frame.length, `${frameBytes} bytes wait`);
   relays.front.publish(1, Buffer.from('without them'), ++sequence);
 
   Atomics.store(hangUntil, 0, 1);
@@ -222,6 +226,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
     if (!laggards.has(i)) t.equal(texts.length, sequence);
   }
   t.equal(relays.front.threads, 2);
+  t.equal(relays.front.waiting.frameBytes, 0);
 });
 
 test('a thread that dies takes only its own connections with it and is replaced', async (t) => {
@@ -323,6 +328,34 @@ test('threads that accept no connections keep those that they have, and accept a
   while (await isRefused(relays.front.port));
   t.ok(await relays.connect());
   t.equal(relays.counters.relayFailures, 0);
+});
+
+test('a thread that is started while no connections are accepted takes none either', async (t) => {
+  const relays = await startRelays(1);
+  t.teardown(() => relays.close());
+  relays.front.setAccepting(false);
+  while (!(await isRefused(relays.front.port)));
+  await relays.strike('die');
+  while (relays.front.threads > 0) await nextTurn();
+  while (relays.front.threads === 0) await nextTurn();
+  while (!(await isRefused(relays.front.port)));
+  relays.front.setAccepting(true);
+  t.ok(await relays.connect());
+});
+
+test('what waits between the threads is measured', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const { client, server } = await relays.connect();
+  await nextTurn();
+  t.same(relays.front.waiting, { frameBytes: 0, eventBytes: 0 });
+  client.send('hello');
+  // This thread cannot take it while it looks.
+  while (relays.front.waiting.eventBytes === 0);
+  t.ok(relays.front.waiting.eventBytes > 'hello'.length);
+  t.equal(await server.events.next(), 'hello');
+  await nextTurn();
+  t.same(relays.front.waiting, { frameBytes: 0, eventBytes: 0 });
 });
 
 /** Nobody listens there any more; a listener that closes at this moment resets the connection instead. */
