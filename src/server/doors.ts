@@ -54,6 +54,7 @@ export interface Doors {
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
+  /** Closes both listeners at once, and all connections; resolves when the threads have ended. */
   close(): Promise<void>;
 }
 
@@ -190,8 +191,10 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },
     async close() {
-      await front.close();
+      handles.stop();
+      const closed = front.close();
       adminListening.close();
+      await closed;
     },
   };
 }
