@@ -340,6 +340,7 @@ test('a thread that is started while no connections are accepted takes none eith
   while (relays.front.threads === 0) await nextTurn();
   while (!(await isRefused(relays.front.port)));
   relays.front.setAccepting(true);
+  while (await isRefused(relays.front.port));
   t.ok(await relays.connect());
 });
 
