@@ -92,9 +92,9 @@ async function measure(scale: Scale) {
     await service.probe('hangServer');
     let isSeen = false;
     await until('another one serves in its place', async () => {
-      const { status } = await readiness(service);
-      isSeen ||= status === 503;
-      return status === 200 && (await readMetrics(service)).get(FAILURES) === hang;
+      isSeen ||= (await readiness(service)).status === 503;
+      const metrics = await readMetrics(service);
+      return metrics.get(FAILURES) === hang && metrics.get('tickseal_listen_threads') === THREADS;
     });
     if (isSeen) notReady++;
     awayMs = Math.max(awayMs, performance.now() - startMs);
