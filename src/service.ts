@@ -47,6 +47,11 @@ export interface Service {
   reload(config: Config, keys: PrivateKeys): void;
   /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
   stop(): Promise<void>;
+  /**
+   * For a process that is to exit after a fault: closes every connection and ends the threads. Nothing more is written;
+   * what was acknowledged as durable is on disk.
+   */
+  abandon(): Promise<void>;
 }
 
 /** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
@@ -155,8 +160,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stream,
     store,
     table,
-    sockets: () => doors!.sockets,
-    listenThreads: () => doors!.threads,
+    doors: () => doors!,
   });
   try {
     doors = await openDoors(webSockets, {
@@ -212,6 +216,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stream.reload(catalogue);
     },
     stop: () => (stopped ??= stop()),
+    async abandon() {
+      await Promise.all([doors!.close(), ticker.stop(), pool.close()]);
+    },
   };
 }
 

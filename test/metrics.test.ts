@@ -25,8 +25,11 @@ test('every metric shows what it is named after', async (t) => {
     stream: { groupCount: 17 },
     store: { health: () => health, recordsWaiting: 18 },
     table: { live: Uint8Array.from([...Array<number>(19).fill(1), ...Array<number>(20).fill(0)]) },
-    sockets: () => ({ size: 21, streams: 22 }),
-    listenThreads: () => 23,
+    doors: () => ({
+      sockets: { size: 21, streams: 22 },
+      threads: 23,
+      waiting: { frameBytes: 24, eventBytes: 25 },
+    }),
   });
   const shown = async () =>
     Object.fromEntries(
@@ -58,6 +61,8 @@ test('every metric shows what it is named after', async (t) => {
     connections: 21,
     stream_connections: 22,
     listen_threads: 23,
+    listen_thread_frames_waiting_bytes: 24,
+    listen_thread_events_waiting_bytes: 25,
   };
   t.same(await shown(), expected);
   t.match(await write(), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');

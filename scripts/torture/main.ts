@@ -7,6 +7,7 @@ import { handles } from './handles.js';
 import { install } from './install.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
+import { serving } from './serving.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable } from './table.js';
@@ -25,6 +26,7 @@ const CHECKS: readonly Check[] = [
   unread,
   handles,
   worker,
+  serving,
   disk,
   flood,
   install,

@@ -12,6 +12,7 @@ const CHECKS = [
   'unread',
   'handles',
   'worker',
+  'serving',
   'disk',
   'flood',
   'install',

@@ -91,7 +91,7 @@ test('a fault that ends the service is the last line', async (t) => {
   t.match(await service.exited, { code: 1 });
   t.match(linesOf(service).at(-1), {
     level: LEVELS.fatal,
-    msg: 'a fault ends the service',
+    msg: 'the service ends: an exception that nothing caught',
     err: { type: 'TypeError', message: 'a fault for this test', stack: /SIGUSR2|data:/ },
   });
 });
