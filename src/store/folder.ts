@@ -8,6 +8,7 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
+  /** @throws Error when it is not there yet and cannot be made. */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
   /** What the file system has left for this process. */
   freeBytes(): number;
@@ -46,12 +47,18 @@ export async function openFolder(dir: string): Promise<Folder> {
   } catch (error) {
     await root?.close();
     await unlock();
-    throw new Error(`the data folder ${dir} cannot be opened: ${(error as Error).message}`, { cause: error });
+    throw unopened(dir, error as Error);
   }
   const opened = root;
   return {
     root: opened,
-    openTable: (name) => opened.openDB(name, { encoding: 'binary' }),
+    openTable(name) {
+      try {
+        return opened.openDB(name, { encoding: 'binary' });
+      } catch (error) {
+        throw unopened(dir, error as Error);
+      }
+    },
     freeBytes() {
       const { bavail, bsize } = statfsSync(dir);
       return bavail * bsize;
@@ -61,6 +68,10 @@ export async function openFolder(dir: string): Promise<Folder> {
       await unlock();
     },
   };
+}
+
+function unopened(dir: string, cause: Error): Error {
+  return new Error(`the data folder ${dir} cannot be opened: ${cause.message}`, { cause });
 }
 
 /** What lmdb finds damaged it ends the process for, or does not find. */
