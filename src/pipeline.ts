@@ -73,7 +73,6 @@ export class Pipeline {
   #catalogue: Catalogue;
   #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
-  #updatesWaiting = 0;
 
   constructor(options: PipelineOptions) {
     const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
@@ -103,7 +102,7 @@ export class Pipeline {
   }
 
   get updatesWaiting(): number {
-    return this.#updatesWaiting;
+    return this.#admission.waiting;
   }
 
   /** Takes up what the store kept: inputs that still count make prices again, as if there had been no restart. */
@@ -165,7 +164,7 @@ export class Pipeline {
     }
     const { updates, malformed, traceId } = message;
     const receivedNs = clock.nowNs();
-    const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, secondOf(receivedNs));
+    const admitted = this.#admission.admit(updates, session, secondOf(receivedNs));
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
@@ -177,9 +176,7 @@ export class Pipeline {
     const refusals = verifyCandidates(candidates, session.type, pool);
     if (!(refusals instanceof Promise) && session.tail === undefined) return settle(refusals);
 
-    this.#updatesWaiting += candidates.length;
     const outcome = Promise.all([refusals, session.tail]).then(([verdicts]) => {
-      this.#updatesWaiting -= candidates.length;
       if (session.tail === outcome) session.tail = undefined;
       return settle(verdicts);
     });
