@@ -44,7 +44,10 @@ export interface Service {
    * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
    */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
+  /**
+   * Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called.
+   * @throws Error when the last commit failed; the ports are free then too.
+   */
   stop(): Promise<void>;
 }
 
@@ -188,8 +191,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await doors!.drain();
     await ticker.stop();
     await pool.close();
-    await store.close();
-    await doors!.close();
+    try {
+      await store.close();
+    } finally {
+      // An open port would keep a process alive whose last commit failed.
+      await doors!.close();
+    }
   }
 
   return {

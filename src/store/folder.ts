@@ -64,8 +64,11 @@ export async function openFolder(dir: string): Promise<Folder> {
       return bavail * bsize;
     },
     async close() {
-      await opened.close();
-      await unlock();
+      try {
+        await opened.close();
+      } finally {
+        await unlock();
+      }
     },
   };
 }
