@@ -16,8 +16,14 @@ export class ServeProcess {
   #stderr = '';
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+  /** @param wrapper a command that is given the command to run as its arguments, and becomes it */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    wrapper: readonly string[] = [],
+  ) {
+    const [command, ...rest] = [...wrapper, process.execPath, MAIN, 'serve', ...args];
+    const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
