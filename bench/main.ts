@@ -22,12 +22,11 @@ const { values, positionals } = parseArgs({
 });
 
 const RESULTS_FILE = inBench('results.json');
-/** The loads that keep the service busiest. */
-const PROFILED = [
-  { row: 'evm-ingest', variant: 'service' },
-  { row: 'fan-out', variant: 'service' },
-  { row: 'distinct-sets', variant: 'service' },
-];
+/** The loads that keep the service busiest, and those of which a row's limit speaks. */
+const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 'rest'].map((row) => ({
+  row,
+  variant: 'service',
+}));
 
 const commit = describeCommit();
 if (values.profile) {

@@ -4,15 +4,22 @@ import { Triggers } from './aggregate/triggers.js';
 import type { Catalogue } from './catalogue.js';
 import { type Counters, countRejection } from './counters.js';
 import type { CryptoPool } from './crypto/pool.js';
-import { type Candidate, Gate, type IngestWindow, type PublishRights } from './ingest/gate.js';
+import {
+  type Candidate,
+  Gate,
+  type IngestWindow,
+  type PublishRights,
+  toPublisherPrice,
+} from './ingest/gate.js';
 import { readPublishMessage } from './ingest/message.js';
 import type { Asset, Publisher, SignatureType } from './model/asset.js';
 import type { PublisherPrice, SignedAggregate } from './model/records.js';
-import { type Clock, secondOf, type TimeNs } from './model/time.js';
+import { type Clock, NS_PER_MS, secondOf, type TimeNs } from './model/time.js';
 import type { AggregateSigner } from './signer.js';
 import { SigningQueue } from './signing.js';
 import type { Store } from './store/store.js';
 import type { StreamEngine } from './stream/engine.js';
+import { TICK_MS } from './stream/options.js';
 import type { PriceTable } from './stream/price_table.js';
 import { verifyCandidates } from './verifier.js';
 
@@ -73,6 +80,7 @@ export class Pipeline {
   #catalogue: Catalogue;
   #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
+  #nextTickNs = 0n;
 
   constructor(options: PipelineOptions) {
     const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
@@ -164,6 +172,8 @@ export class Pipeline {
     }
     const { updates, malformed, traceId } = message;
     const receivedNs = clock.nowNs();
+    // Messages that came together are handled in one turn, and a tick that is due meanwhile would wait for the last.
+    if (receivedNs >= this.#nextTickNs) this.tick(receivedNs);
     const admitted = this.#admission.admit(updates, session, secondOf(receivedNs));
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
@@ -184,8 +194,9 @@ export class Pipeline {
     return outcome;
   }
 
-  /** A tick of the clock, at least every 10 ms. */
+  /** A tick of the clock, at least every {@link TICK_NS}. */
   tick(nowNs: TimeNs): void {
+    this.#nextTickNs = (nowNs / TICK_NS + 1n) * TICK_NS;
     if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
     for (const { index } of this.#triggers.due(nowNs)) {
       const { asset, price } = this.#books[index]!;
@@ -270,22 +281,12 @@ export class Pipeline {
   }
 }
 
+const TICK_NS = BigInt(TICK_MS) * NS_PER_MS;
+
 /** When the last aggregate of a price that is over lost its inputs to `max_age`, though nobody was there to see it. */
 function endOf({ asset, inputs }: SignedAggregate, nowNs: TimeNs): TimeNs {
   const newestFirst = inputs.map(({ timestampNs }) => timestampNs).sort((a, b) => (a < b ? 1 : -1));
   const lastNeeded = newestFirst[asset.minPublishers - 1] ?? newestFirst.at(-1)!;
   const endNs = lastNeeded + asset.maxAgeNs + 1n;
   return (endNs < nowNs ? endNs : nowNs) as TimeNs;
-}
-
-function toPublisherPrice({ raw, asset, publisher, price, timestampNs, msgHash }: Candidate): PublisherPrice {
-  const { publisherKey, externalAssetId, r, s, v, metadata } = raw;
-  return {
-    assetIndex: asset.index,
-    publisherIndex: publisher.index,
-    price,
-    timestampNs,
-    msgHash,
-    wire: { publisherKey, externalAssetId, price: raw.price, r, s, v, msgHash: raw.msgHash, metadata },
-  };
 }

@@ -19,6 +19,7 @@ import { createRoutes } from './server/routes/index.js';
 import { type AggregateSigner, createAggregateSigner } from './signer.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
+import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
 import { Ticker } from './ticker.js';
 
@@ -51,8 +52,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The fixed channels are multiples of 10 ms; `real_time` needs every millisecond. */
-const TICK_MS = 10;
+/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
 const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
@@ -140,6 +140,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, config.limits.candlesPerRequest),
+      sealedDays: (asset) => store.sealedDays(asset),
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,

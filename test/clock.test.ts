@@ -44,3 +44,39 @@ test('between steps it does not go back', async (t) => {
   // Being anchored anew at the wall clock's millisecond may cost the part of it that is gone.
   t.ok(backNs <= NS_PER_MS, `${backNs} ns back`);
 });
+
+test('it is exact though the thread loses its core while the clock is read', async (t) => {
+  // Each look at a clock takes 0.5 µs, and some of the first ones 0.7 ms.
+  const trueStartNs = 1_790_000_000_000_400_000n;
+  for (let lostAt = 1; lostAt < 4_000; lostAt += 7) {
+    let elapsedNs = 0n;
+    let looks = 0;
+    const look = () => {
+      elapsedNs += ++looks === lostAt ? 700_000n : 500n;
+      return trueStartNs + elapsedNs;
+    };
+    const clock = systemClock({
+      wallMs: () => Number(look() / NS_PER_MS),
+      monotonicNs: () => look() - trueStartNs,
+    });
+    const differenceNs = clock.nowNs() - (trueStartNs + elapsedNs);
+    if (differenceNs < -20_000n || differenceNs > 20_000n)
+      t.fail(`${differenceNs} ns off when look ${lostAt} took 0.7 ms`);
+  }
+});
+
+test('a machine on which no look is exact does not hold it up for ever', async (t) => {
+  let elapsedNs = 0n;
+  let looks = 0;
+  const look = () => {
+    looks++;
+    elapsedNs += 300_000n;
+    return elapsedNs;
+  };
+  const clock = systemClock({ wallMs: () => Number(look() / NS_PER_MS), monotonicNs: look });
+  for (let i = 0; i < 100; i++) {
+    const differenceNs = clock.nowNs() - elapsedNs;
+    t.ok(differenceNs >= -2n * NS_PER_MS && differenceNs <= 0n, `${differenceNs} ns`);
+  }
+  t.ok(looks < 500, `${looks} looks`);
+});

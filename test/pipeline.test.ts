@@ -93,6 +93,15 @@ test('a refresh under the same signature is accepted, another price under it is 
   t.equal(harness.table.price(starkBitcoin.index), 5n);
 });
 
+test('a tick that is due when a message comes does not wait for its own', async (t) => {
+  const { pipeline, table, clock } = await PipelineHarness.start(t, { assets, publishers });
+  atOnce(pipeline.publish(newSession(), messageOf(first!, { BTCUSD: 100n }, clock.timeNs)));
+  t.equal(table.live[bitcoin.index], 1);
+  clock.advance(bitcoin.maxAgeNs + NS_PER_SECOND);
+  atOnce(pipeline.publish(newSession(), messageOf(first!, { ETHUSD: 10n }, clock.timeNs)));
+  t.equal(table.live[bitcoin.index], 0, 'too old by then');
+});
+
 test('the clock signs every period, a delta at once, and each is told apart', async (t) => {
   const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers });
   const { pipeline, clock } = harness;

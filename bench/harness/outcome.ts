@@ -7,6 +7,8 @@ export interface RowOutcome {
   readonly title: string;
   readonly method: string;
   readonly lines: readonly LineOutcome[];
+  /** Of a row that was not reached, where it is known. */
+  readonly limit?: string;
   /** Names of hashes that were not the same in all variants. */
   readonly differingHashes: readonly string[];
   /** Hashes that all variants agree on. */
@@ -47,14 +49,16 @@ export function judge(
   const lines = row.lines(scale).map((line) => judgeLine(line, rounds));
   const { hashes, differing } = compareHashes(measured);
   const verdicts = lines.flatMap(({ reached, peers }) => [reached, ...peers.map((peer) => peer.reached)]);
+  const reached = differing.length === 0 && !verdicts.includes(false);
   return {
     name: row.name,
     title: row.title,
     method: row.method,
     lines,
+    ...(!reached && row.limit !== undefined && { limit: row.limit }),
     differingHashes: differing,
     hashes,
-    reached: differing.length === 0 && !verdicts.includes(false),
+    reached,
     rounds,
   };
 }

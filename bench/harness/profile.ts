@@ -67,7 +67,7 @@ export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',
     '',
-    'Of the three hottest loads, self time by function on the main thread of the service, after its start (`npm run bench --',
+    'Of the hottest loads, self time by function on the main thread of the service, after its start (`npm run bench --',
     '--profile`). Signatures that the worker threads check and make are not in it: they run libsecp256k1 and little else.',
     'To look closer, start the service of any row with options for Node and open the files in the developer tools of a',
     'browser:',

@@ -15,6 +15,8 @@ export interface Row {
   readonly title: string;
   /** How it is measured, in sentences. */
   readonly method: string;
+  /** What keeps the figures from more, and what would move them: shown where the row does not reach what it must. */
+  readonly limit?: string;
   /** How often each variant is run at full scale, each time in a fresh process. */
   readonly rounds: number;
   /** What is run, ours and the peers, by name. */

@@ -2,7 +2,7 @@ import type { Price } from '../../src/model/price.js';
 import { type LoadCatalogue, writeConfig } from './catalogue.js';
 import { clientFrame } from './frame_socket.js';
 import { openPublisher } from './publishers.js';
-import { type ServerProcess, startService } from './server_process.js';
+import { type ServerProcess, type StartOptions, startService } from './server_process.js';
 import { publishMessage, Updates } from './updates.js';
 
 /** A service in which every asset has a price of publisher 0, which stays until someone publishes another. */
@@ -18,9 +18,10 @@ const UPDATES_PER_MESSAGE_MAX = 1_000;
 
 export async function startPricedService(
   catalogue: Pick<LoadCatalogue, 'assets'> & Partial<LoadCatalogue>,
+  start: StartOptions = {},
 ): Promise<PricedService> {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...catalogue });
-  const service = await startService(config.file);
+  const service = await startService(config.file, start);
   const updates = new Updates('evm');
   const publisher = await openPublisher(service.port, 'evm');
   const prices: Price[] = [];

@@ -4,6 +4,7 @@ import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import type { MessageType } from '../../src/stream/options.js';
+import { StreamSession } from '../../src/stream/session.js';
 import { SERVICE_KEY } from './catalogue.js';
 import { filledTable } from './stream_table.js';
 
@@ -60,7 +61,7 @@ export function frameByFrame(
     close: () => {},
   };
   const options = { channel: '10ms', messageType, marketStatus: false } as const;
-  const session = engine.open(connection, options, { maySee: () => true });
+  const session = new StreamSession(connection, options, { maySee: () => true });
   engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
   engine.tick(nowNs);
   return () => {

@@ -13,7 +13,7 @@ export const memory: Row = {
   method:
     'Anonymous memory of the server before and after 10,000 connections that have subscribed to one asset in real time, ' +
     'whose price does not change. Bare uWebSockets.js has the same connections subscribed to a topic.',
-  rounds: 2,
+  rounds: 4,
   variants: {
     service: (scale) =>
       measure(scale, async () => (await startPricedService({ assets: 10, clockPeriod: '60s' })).service),

@@ -62,10 +62,8 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
  * @returns 32 fresh bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
-  const message = Buffer.allocUnsafe(EIP191_PREFIX.length + 32);
-  message.set(EIP191_PREFIX);
-  message.set(hash32, EIP191_PREFIX.length);
-  return keccak256(message);
+  EIP191_MESSAGE.set(hash32, EIP191_PREFIX.length);
+  return keccak256(EIP191_MESSAGE);
 }
 
 /** Whether r and s are in 1 .. n-1 and s is at most n/2, so that no second form of the signature exists. No curve work. */
@@ -92,8 +90,27 @@ export function isSignedBy(
   recovery: 0 | 1,
 ): boolean {
   if (!isCanonicalSignature(rs64)) return false;
-  const publicKey = secp256k1.recover(digest32, rs64, recovery);
-  return publicKey !== undefined && evmAddress(publicKey).equals(address20);
+  const publicKey = secp256k1.recover(digest32, rs64, recovery, RECOVERED);
+  return publicKey !== undefined && isAddressOf(address20, publicKey);
+}
+
+const RECOVERED = Buffer.alloc(65);
+
+/**
+ * Addresses and the public keys that were hashed to them, by the first four bytes of the address: publishers are few and
+ * sign often, and a look takes a fifth of a hash.
+ */
+const hashedKeys = new Map<number, { readonly address: Buffer; readonly publicKey: Buffer }>();
+const HASHED_KEYS_MAX = 10_000;
+
+function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
+  const place = (address20[0]! << 24) | (address20[1]! << 16) | (address20[2]! << 8) | address20[3]!;
+  const known = hashedKeys.get(place);
+  if (known?.address.equals(address20) && known.publicKey.equals(publicKey65)) return true;
+  if (!evmAddress(publicKey65).equals(address20)) return false;
+  if (hashedKeys.size === HASHED_KEYS_MAX) hashedKeys.clear();
+  hashedKeys.set(place, { address: Buffer.from(address20), publicKey: Buffer.from(publicKey65) });
+  return true;
 }
 
 /** The 20-byte address of an uncompressed public key (65 bytes, the first is 4). */
@@ -125,6 +142,8 @@ const GROUP_ORDER_HALF = Buffer.from(
 const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
+/** With room for the hash; no call gives way to another. */
+const EIP191_MESSAGE = Buffer.concat([EIP191_PREFIX, ZERO]);
 
 function writeU256(value: bigint, out: Buffer, offset: number): void {
   out.fill(0, offset, offset + 24);

@@ -20,8 +20,14 @@ export interface Secp256k1 {
   /**
    * The 65-byte uncompressed public key that made a signature over `digest32`, or `undefined` when there is none.
    * High s is not its concern; see `isCanonicalSignature`. Never throws for a 32-byte digest and a 64-byte signature.
+   * @param out65 is written and returned, where given
    */
-  recover(digest32: Uint8Array, signature64: Uint8Array, recovery: 0 | 1): Uint8Array | undefined;
+  recover(
+    digest32: Uint8Array,
+    signature64: Uint8Array,
+    recovery: 0 | 1,
+    out65?: Uint8Array,
+  ): Uint8Array | undefined;
   /**
    * The 65-byte uncompressed public key of a private key.
    * @throws RangeError when `key32` is not in 1 .. n-1.
@@ -55,9 +61,9 @@ function loadNative(): Secp256k1 | undefined {
       assert(recid === 0 || recid === 1);
       return { signature, recovery: recid };
     },
-    recover(digest32, signature64, recovery) {
+    recover(digest32, signature64, recovery, out65) {
       try {
-        return binding.ecdsaRecover(signature64, recovery, digest32, false);
+        return binding.ecdsaRecover(signature64, recovery, digest32, false, out65);
       } catch {
         return undefined;
       }

@@ -18,12 +18,13 @@ export const nobleSecp256k1: Secp256k1 = {
     assert(recovery === 0 || recovery === 1);
     return { signature: recovered.subarray(1), recovery };
   },
-  recover(digest32, signature64, recovery) {
+  recover(digest32, signature64, recovery, out65 = new Uint8Array(65)) {
     const recovered = new Uint8Array(65);
     recovered[0] = recovery;
     recovered.set(signature64, 1);
     try {
-      return noble.recoverPublicKey(recovered, digest32, { prehash: false, isCompressed: false });
+      out65.set(noble.recoverPublicKey(recovered, digest32, { prehash: false, isCompressed: false }));
+      return out65;
     } catch {
       return undefined;
     }

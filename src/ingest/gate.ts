@@ -1,6 +1,7 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
+import type { PublisherPrice } from '../model/records.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
 import { ReplayWindow, type SignedUpdate } from './replay.js';
@@ -137,6 +138,20 @@ export class Gate {
     if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
     return refused;
   }
+}
+
+/** What an accepted candidate is kept as. */
+export function toPublisherPrice(candidate: Candidate): PublisherPrice {
+  const { raw, asset, publisher, price, timestampNs, msgHash } = candidate;
+  const { publisherKey, externalAssetId, r, s, v, metadata } = raw;
+  return {
+    assetIndex: asset.index,
+    publisherIndex: publisher.index,
+    price,
+    timestampNs,
+    msgHash,
+    wire: { publisherKey, externalAssetId, price: raw.price, r, s, v, msgHash: raw.msgHash, metadata },
+  };
 }
 
 function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {

@@ -1,8 +1,10 @@
+import { Roster } from '../model/roster.js';
 import type { SocketPath } from './socket.js';
 
 /** What a heartbeat does to a socket, and what it remembers there. */
 export interface Heart {
   readonly path: Pick<SocketPath, 'idleTimeoutSeconds' | 'sendsPings'>;
+  heartPlace: number;
   /** When something whole was last heard, in seconds of the heartbeat's clock. */
   heardAtS: number;
   /** Since something was heard. */
@@ -19,7 +21,7 @@ const BEAT_MS = 2_000;
  * byte a second of a message that never ends is enough for it. Where readers are pinged, they are from half of the time on.
  */
 export class Heartbeat<H extends Heart> {
-  readonly #hearts = new Set<H>();
+  readonly #hearts = new Roster<'heartPlace', H>('heartPlace');
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -53,7 +55,7 @@ export class Heartbeat<H extends Heart> {
 
   beat(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
-    for (const heart of this.#hearts) {
+    for (const heart of [...this.#hearts.members]) {
       const { idleTimeoutSeconds, sendsPings } = heart.path;
       const silentS = nowS - heart.heardAtS;
       if (silentS >= idleTimeoutSeconds) {

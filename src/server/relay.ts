@@ -133,7 +133,7 @@ export class Relay {
   #leaveOut(entry: Topic<RemoteSocket>): void {
     this.#options.counters.relayOverruns++;
     if (this.#setAside.size === 0) this.#do({ do: 'echo' });
-    for (const socket of [...entry.members]) {
+    for (const socket of [...entry.sockets.members]) {
       this.#setAside.add(socket);
       socket.events.lagged(sequenceOf(entry, socket));
     }

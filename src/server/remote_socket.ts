@@ -1,9 +1,11 @@
 import type { RelayCommand } from './relay_messages.js';
-import type { Socket, SocketEvents } from './socket.js';
+import type { Socket, SocketEvents, SocketOwner } from './socket.js';
 import type { Member, Topics } from './topics.js';
 
 /** A socket of a relay, for the service like one of its own thread. */
 export class RemoteSocket implements Socket, Member {
+  owner: SocketOwner | undefined;
+  ownerPlace = 0;
   topicPlace = 0;
   joinedAtSequence = 0;
   events!: SocketEvents;
@@ -48,6 +50,7 @@ export class RemoteSocket implements Socket, Member {
     this.#open = false;
     if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
     this.onEnded();
+    this.owner?.closed(this);
     this.events.closed();
   }
 }

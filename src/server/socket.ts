@@ -3,7 +3,16 @@ import type { StreamConnection } from '../stream/session.js';
 import type { Token } from './auth.js';
 
 /** An open WebSocket as the service sees it, on this thread or on another. Once it is closed, calls do nothing. */
-export type Socket = StreamConnection;
+export interface Socket extends StreamConnection {
+  owner: SocketOwner | undefined;
+  /** Its place among its owner's sockets. */
+  ownerPlace: number;
+}
+
+/** Who keeps count of a socket, and is told when it is closed. */
+export interface SocketOwner {
+  closed(socket: Socket): void;
+}
 
 /** What is done with what happens on one socket. */
 export interface SocketEvents {

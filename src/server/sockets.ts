@@ -1,8 +1,9 @@
 import type { Scope } from '../config/config.js';
+import { Roster } from '../model/roster.js';
 import type { Token, TokenDirectory } from './auth.js';
 import { parseQuery } from './query.js';
 import { denied, failure, type RestRequest } from './rest.js';
-import type { Endpoint, Socket, SocketEvents } from './socket.js';
+import type { Endpoint, Socket, SocketOwner } from './socket.js';
 import type { UpgradeDecision } from './web_sockets.js';
 
 export interface SocketLimits {
@@ -12,10 +13,24 @@ export interface SocketLimits {
 }
 
 /** The sockets that one token has opened for one scope. */
-interface Entry {
-  readonly token: Token;
-  readonly scope: Scope;
-  readonly sockets: Set<Socket>;
+class Entry implements SocketOwner {
+  readonly sockets = new Roster<'ownerPlace', Socket>('ownerPlace');
+
+  constructor(
+    readonly token: Token,
+    readonly scope: Scope,
+    readonly onClosed: (entry: Entry) => void,
+  ) {}
+
+  add(socket: Socket): void {
+    socket.owner = this;
+    this.sockets.add(socket);
+  }
+
+  closed(socket: Socket): void {
+    this.sockets.delete(socket);
+    this.onClosed(this);
+  }
 }
 
 /** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by token. */
@@ -59,26 +74,27 @@ export class SocketRegistry {
       return failure(429, `the token has connections_per_token (${connectionsPerTokenMax}) connections`);
     if (scope === 'stream' && this.#streams >= streamConnectionsMax)
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
-    return (socket) => new RegisteredEvents(this, this.#opened(socket, token, scope), socket, open(socket));
+    return (socket) => {
+      this.#opened(socket, token, scope);
+      return open(socket);
+    };
   }
 
-  #opened(socket: Socket, token: Token, scope: Scope): Entry {
+  #opened(socket: Socket, token: Token, scope: Scope): void {
     const entries = this.#entries.get(token) ?? [];
     if (entries.length === 0) this.#entries.set(token, entries);
     let entry = entries.find((one) => one.scope === scope);
     if (entry === undefined) {
-      entry = { token, scope, sockets: new Set() };
+      entry = new Entry(token, scope, (one) => this.#closed(one));
       entries.push(entry);
     }
-    entry.sockets.add(socket);
+    entry.add(socket);
     this.#open++;
     if (scope === 'stream') this.#streams++;
-    return entry;
   }
 
-  /** Nothing happens on the socket any more. */
-  closed(socket: Socket, { token, scope, sockets }: Entry): void {
-    sockets.delete(socket);
+  /** One of its sockets is closed. */
+  #closed({ token, scope }: Entry): void {
     this.#open--;
     if (scope === 'stream') this.#streams--;
     if (this.#entries.get(token)!.every((one) => one.sockets.size === 0)) this.#entries.delete(token);
@@ -92,7 +108,7 @@ export class SocketRegistry {
   closeRevoked(): void {
     for (const { token, scope, sockets } of [...this.#all()]) {
       if (this.#tokens.isValid(token, scope)) continue;
-      for (const socket of [...sockets]) socket.close(4401, 'the access token was revoked');
+      for (const socket of [...sockets.members]) socket.close(4401, 'the access token was revoked');
     }
   }
 
@@ -102,7 +118,7 @@ export class SocketRegistry {
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;
-    const sockets = [...this.#all()].flatMap((entry) => [...entry.sockets]);
+    const sockets = [...this.#all()].flatMap(({ sockets }) => sockets.members);
     const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
@@ -115,38 +131,3 @@ export class SocketRegistry {
 
 const BATCH_MIN = 50;
 const BATCH_INTERVAL_MS = 50;
-
-/** What happens on a registered socket, told on; the registry hears of its end. */
-class RegisteredEvents implements SocketEvents {
-  constructor(
-    readonly registry: SocketRegistry,
-    readonly entry: Entry,
-    readonly socket: Socket,
-    readonly events: SocketEvents,
-  ) {}
-
-  text(text: string): void {
-    this.events.text(text);
-  }
-
-  oversize(messageBytes: number): void {
-    this.events.oversize(messageBytes);
-  }
-
-  lagged(sequence: number): void {
-    this.events.lagged(sequence);
-  }
-
-  drained(bufferedBytes: number): void {
-    this.events.drained(bufferedBytes);
-  }
-
-  dropped(): void {
-    this.events.dropped();
-  }
-
-  closed(): void {
-    this.registry.closed(this.socket, this.entry);
-    this.events.closed();
-  }
-}

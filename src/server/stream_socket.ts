@@ -1,7 +1,8 @@
 import type { StreamEngine } from '../stream/engine.js';
-import { parseStreamOptions } from '../stream/options.js';
-import type { StreamSession } from '../stream/session.js';
-import type { Endpoint, SocketEvents } from './socket.js';
+import { parseStreamOptions, type StreamOptions } from '../stream/options.js';
+import { StreamSession } from '../stream/session.js';
+import type { Token } from './auth.js';
+import type { Endpoint, Socket, SocketEvents } from './socket.js';
 
 export interface StreamEndpointOptions {
   readonly stream: StreamEngine;
@@ -34,37 +35,42 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
     accept(query, token) {
       const parsed = parseStreamOptions(query);
       if (typeof parsed === 'string') return parsed;
-      return (socket) => new StreamEvents(stream, stream.open(socket, parsed, token));
+      return (socket) => new StreamSocket(stream, socket, parsed, token);
     },
   };
 }
 
-class StreamEvents implements SocketEvents {
+/** The session and its events in one object, for there may be tens of thousands. */
+class StreamSocket extends StreamSession implements SocketEvents {
   constructor(
     readonly stream: StreamEngine,
-    readonly session: StreamSession,
-  ) {}
+    socket: Socket,
+    options: StreamOptions,
+    token: Token,
+  ) {
+    super(socket, options, token);
+  }
 
   text(text: string): void {
-    this.stream.receive(this.session, text);
+    this.stream.receive(this, text);
   }
 
   oversize(messageBytes: number): void {
-    this.stream.refuseOversize(this.session, messageBytes);
+    this.stream.refuseOversize(this, messageBytes);
   }
 
   lagged(sequence: number): void {
-    this.stream.lagged(this.session, sequence);
+    this.stream.lagged(this, sequence);
   }
 
   drained(bufferedBytes: number): void {
-    this.stream.drained(this.session, bufferedBytes);
+    this.stream.drained(this, bufferedBytes);
   }
 
   /** Only replies to a client that sends much and reads nothing come here. */
   dropped(): void {}
 
   closed(): void {
-    this.stream.closed(this.session);
+    this.stream.closed(this);
   }
 }

@@ -1,3 +1,5 @@
+import { Roster } from '../model/roster.js';
+
 /** What a socket remembers of the one topic that it can be in, so that membership takes no memory beside it. */
 export interface Member {
   /** Its place among the members of its topic. */
@@ -8,8 +10,7 @@ export interface Member {
 
 /** The sockets of one topic. */
 export interface Topic<S extends Member> {
-  /** Who leaves is replaced by the last: to have members leave on the way, go through them from the end. */
-  readonly members: S[];
+  readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
 }
@@ -27,23 +28,18 @@ export class Topics<S extends Member> {
   join(topic: number, socket: S, sequence: number): void {
     let entry = this.#topics.get(topic);
     if (entry === undefined) {
-      entry = { members: [], sequence };
+      entry = { sockets: new Roster('topicPlace'), sequence };
       this.#topics.set(topic, entry);
     }
-    socket.topicPlace = entry.members.length;
     socket.joinedAtSequence = sequence;
-    entry.members.push(socket);
+    entry.sockets.add(socket);
   }
 
   /** @param socket in that topic */
   leave(topic: number, socket: S): void {
-    const { members } = this.#topics.get(topic)!;
-    const last = members.pop()!;
-    if (last !== socket) {
-      members[socket.topicPlace] = last;
-      last.topicPlace = socket.topicPlace;
-    }
-    if (members.length === 0) this.#topics.delete(topic);
+    const { sockets } = this.#topics.get(topic)!;
+    sockets.delete(socket);
+    if (sockets.size === 0) this.#topics.delete(topic);
   }
 }
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { type Heart, Heartbeat } from './heartbeat.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import type { RestRequest, RestResponse } from './rest.js';
-import type { OpenSocket, Socket, SocketEvents, SocketPath } from './socket.js';
+import type { OpenSocket, Socket, SocketEvents, SocketOwner, SocketPath } from './socket.js';
 import { type Member, sequenceOf, Topics } from './topics.js';
 
 /** What becomes of an upgrade request: a socket, or a response that refuses it. */
@@ -18,6 +18,8 @@ export type DecideUpgrade = (
 
 interface Data {
   readonly socket: UwsSocket;
+  /** Until it is open. */
+  open: OpenSocket | undefined;
 }
 
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
@@ -53,10 +55,10 @@ export class WebSockets {
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    const { members } = entry;
+    const { members } = entry.sockets;
     for (let i = members.length - 1; i >= 0; i--) {
       const socket = members[i]!;
-      if (socket.ws.getBufferedAmount() === 0) continue;
+      if (socket.ws!.getBufferedAmount() === 0) continue;
       const toldOf = sequenceOf(entry, socket);
       socket.leave(topic);
       socket.events.lagged(toldOf);
@@ -77,13 +79,15 @@ export class WebSockets {
           req,
           context,
           (...args) => decide(path, ...args),
-          (open) => ({ socket: new UwsSocket(path, this.#topics, open) }),
+          (open) => ({ socket: new UwsSocket(path, this.#topics), open }),
           this.#actLate,
         ),
       open: (ws) => {
-        const { socket } = ws.getUserData();
+        const data = ws.getUserData();
+        const { socket, open } = data;
+        data.open = undefined;
         this.#heartbeat.add(socket);
-        socket.opened(ws);
+        socket.opened(ws, open!);
       },
       message: (ws, message, isBinary) => {
         const { socket } = ws.getUserData();
@@ -145,37 +149,33 @@ function upgrade(
 
 /** All that is kept of a connection here: one object, for there may be tens of thousands. */
 class UwsSocket implements Socket, Heart, Member {
-  ws!: WebSocket<Data>;
+  ws: WebSocket<Data> | undefined;
   events!: SocketEvents;
+  owner: SocketOwner | undefined;
+  ownerPlace = 0;
+  heartPlace = 0;
   heardAtS = 0;
   isPinged = false;
   topicPlace = 0;
   joinedAtSequence = 0;
-  #open: OpenSocket | undefined;
-  #isOpen = true;
   #topic: number | undefined;
 
   constructor(
     readonly path: SocketPath,
     readonly topics: Topics<UwsSocket>,
-    open: OpenSocket,
-  ) {
-    this.#open = open;
-  }
+  ) {}
 
-  opened(ws: WebSocket<Data>): void {
-    const open = this.#open!;
-    this.#open = undefined;
+  opened(ws: WebSocket<Data>, open: OpenSocket): void {
     this.ws = ws;
     this.events = open(this);
   }
 
   send(frame: Uint8Array | string): void {
-    if (this.#isOpen && this.ws.send(frame, false) === SEND_DROPPED) this.events.dropped();
+    if (this.ws?.send(frame, false) === SEND_DROPPED) this.events.dropped();
   }
 
   join(topic: number, sequence: number): void {
-    if (!this.#isOpen) return;
+    if (this.ws === undefined) return;
     assert(this.#topic === undefined, 'a socket is in one topic at a time');
     this.#topic = topic;
     this.topics.join(topic, this, sequence);
@@ -183,24 +183,25 @@ class UwsSocket implements Socket, Heart, Member {
   }
 
   leave(topic: number): void {
-    if (!this.#isOpen || this.#topic !== topic) return;
+    if (this.ws === undefined || this.#topic !== topic) return;
     this.#topic = undefined;
     this.topics.leave(topic, this);
     this.ws.unsubscribe(String(topic));
   }
 
   ping(): void {
-    if (this.#isOpen) this.ws.ping();
+    this.ws?.ping();
   }
 
   close(code: number, reason: string): void {
-    if (this.#isOpen) this.ws.end(code, reason);
+    this.ws?.end(code, reason);
   }
 
   /** uWebSockets.js has closed it, and taken it out of its topics. */
   closed(): void {
-    this.#isOpen = false;
+    this.ws = undefined;
     if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.owner?.closed(this);
     this.events.closed();
   }
 }

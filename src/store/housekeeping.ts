@@ -56,6 +56,12 @@ export function keepHouse(
   }
 }
 
+/** Those of which each has one record now, or none because it has no candles. */
+export function sealedDays(tape: Tape): { readonly first: number; readonly end: number } {
+  const first = tape.firstDay ?? 0;
+  return { first, end: Math.max(first, tape.unsealedDays[0] ?? runningDay(tape) ?? first) };
+}
+
 /** The day that is not over yet. An asset that is not configured is not loaded; its hours say as much as is needed. */
 function runningDay(tape: Tape): number | undefined {
   const running = tape.newest?.minute;

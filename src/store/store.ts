@@ -6,7 +6,7 @@ import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
 import { DamagedRecord, unwrapRecord } from './envelope.js';
 import { type Folder, openFolder } from './folder.js';
 import { type Candles, readHistory } from './history.js';
-import { type Cutoffs, keepHouse } from './housekeeping.js';
+import { type Cutoffs, keepHouse, sealedDays } from './housekeeping.js';
 import { openJournal, type Table } from './journal.js';
 import { DAY_S, type Resolution } from './resolution.js';
 import { openTables } from './tables.js';
@@ -48,6 +48,8 @@ export interface Store {
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
+  /** The days since 1970, `end` not included, whose candles do not change any more. */
+  sealedDays(asset: Asset): { readonly first: number; readonly end: number };
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
   inputs(): Iterable<PublisherPrice>;
   /** Records that are not on disk yet. */
@@ -144,6 +146,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }),
     history: (asset, resolution, fromS, toS, candlesMax) =>
       noticeDamage(() => readHistory(tapes.of(asset), resolution, fromS, toS, candlesMax, journal, tables)),
+    sealedDays: (asset) => noticeDamage(() => sealedDays(tapes.of(asset))),
     *inputs() {
       for (const [symbol, keyDigits] of tables.inputs.database.getKeys()) {
         if (catalogue.assetOf(String(symbol)) === undefined) continue;

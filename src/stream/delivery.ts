@@ -217,6 +217,7 @@ export class Delivery {
     group.waiting.delete(session);
     group.members.add(session);
     group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
+    session.lastFrameNs = 0n;
     session.connection.join(group.topic, group.sequence);
   }
 

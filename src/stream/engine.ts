@@ -5,9 +5,8 @@ import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import type { StreamOptions } from './options.js';
 import { type RequestError, readRequest, type StreamRequest } from './request.js';
-import { type StreamConnection, type StreamRights, StreamSession } from './session.js';
+import type { StreamSession } from './session.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
@@ -87,10 +86,6 @@ export class StreamEngine {
         assets.sort((a, b) => ids[a]! - ids[b]!),
       );
     }
-  }
-
-  open(connection: StreamConnection, options: StreamOptions, rights: StreamRights): StreamSession {
-    return new StreamSession(connection, options, rights);
   }
 
   /** The socket is gone: nothing may be sent on it any more. */
@@ -251,11 +246,9 @@ export class StreamEngine {
 
   #regroup(session: StreamSession, assets: readonly AssetIndex[]): void {
     this.#leaveGroup(session);
-    session.assets = assets;
     if (assets.length === 0) return;
-    const group = this.#groups.findOrAdd(session, this.#options.table.sequence);
+    const group = this.#groups.findOrAdd(session.options, assets, this.#options.table.sequence);
     session.group = group;
-    session.assets = group.assets;
     group.waiting.add(session);
     if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, this.#options.clock.nowNs());
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);

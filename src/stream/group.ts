@@ -1,4 +1,5 @@
 import type { AssetIndex } from '../model/asset.js';
+import { Roster } from '../model/roster.js';
 import type { KeptFrame } from './kept_frame.js';
 import { CHANNEL_INTERVALS_MS, type StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
@@ -9,7 +10,7 @@ import type { StreamSession } from './session.js';
  */
 export class Group {
   /** In the topic: the next frame reaches them. */
-  readonly members = new Set<StreamSession>();
+  readonly members = new Roster<'memberPlace', StreamSession>('memberPlace');
   /** Not yet, or not now, in the topic: newcomers that must not see a frame made before they came, and slow readers. */
   readonly waiting = new Set<StreamSession>();
   /** `real_time`: what changed up to this price sequence has been sent to the members. */

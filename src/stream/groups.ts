@@ -1,6 +1,7 @@
 import type { AssetIndex } from '../model/asset.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
+import type { StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
 /** Groups past it have their frames made anew each time. */
@@ -37,7 +38,7 @@ export class Groups {
 
   /** All connections that are subscribed to anything, as they are now. */
   sessions(): StreamSession[] {
-    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members, ...waiting]);
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
 
   realTimeOf(index: AssetIndex): ReadonlySet<Group> {
@@ -45,10 +46,11 @@ export class Groups {
   }
 
   /**
-   * The group of the connections that share everything with this one.
+   * The group of the connections with these options and assets.
+   * @param assets ascending by streaming ID
    * @param sequence what a new `real_time` group has seen
    */
-  findOrAdd({ options, assets }: StreamSession, sequence: number): Group {
+  findOrAdd(options: StreamOptions, assets: readonly AssetIndex[], sequence: number): Group {
     const key = `${options.channel} ${options.messageType} ${options.marketStatus} ${assets.join()}`;
     const known = this.#byKey.get(key);
     if (known) return known;

@@ -9,6 +9,9 @@ export const CHANNEL_INTERVALS_MS = {
   real_time: undefined,
 } as const;
 
+/** All of the intervals are multiples of it. */
+export const TICK_MS = 10;
+
 export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 
 export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;

@@ -23,14 +23,14 @@ const NO_ASSETS: readonly AssetIndex[] = [];
 
 /** One streaming connection. There may be tens of thousands, most of them idle: what it holds is kept small. */
 export class StreamSession {
-  /** Ascending by streaming ID; the group's own list. */
-  assets: readonly AssetIndex[] = NO_ASSETS;
   group: Group | undefined;
+  /** Its place among the group's members. */
+  memberPlace = 0;
   /** `real_time`: what changed up to this price sequence has been sent. */
   sequence = 0;
   /** `real_time`: newly subscribed assets, due whether they changed or not. An idle connection keeps no empty set. */
   fresh: Set<AssetIndex> | undefined;
-  /** When the last frame that was made for this connection alone left. */
+  /** When the last frame that was made for this connection alone left; among the members the group's time counts. */
   lastFrameNs = 0n;
   /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
   stalledSinceNs: bigint | undefined;
@@ -44,4 +44,9 @@ export class StreamSession {
     readonly options: StreamOptions,
     readonly rights: StreamRights,
   ) {}
+
+  /** Ascending by streaming ID. */
+  get assets(): readonly AssetIndex[] {
+    return this.group?.assets ?? NO_ASSETS;
+  }
 }

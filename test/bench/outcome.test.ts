@@ -32,6 +32,12 @@ test('one bound that does not hold is a row that misses', async (t) => {
   t.notOk(judge(row, 'full', { ours: rates(31), peer: rates(10) }).reached, 'the bound of the ratio');
 });
 
+test('what keeps a row from more is said where it misses, and only there', async (t) => {
+  const limited = { ...row, limit: 'Nature.' };
+  t.equal(judge(limited, 'full', { ours: rates(9), peer: rates(9) }).limit, 'Nature.');
+  t.equal(judge(limited, 'full', { ours: rates(12), peer: rates(4) }).limit, undefined);
+});
+
 test('variants that made other bytes are a row that misses', async (t) => {
   const outcome = judge(row, 'full', { ours: rates(12, 12), peer: withHash(rates(12), 'other') });
   t.ok(outcome.reached, 'one hash alone is compared with nothing');

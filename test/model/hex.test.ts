@@ -21,6 +21,9 @@ test('what needs more bytes, or is no hex, is none', async (t) => {
     '0x-1',
     '0X1',
     '0x1\n',
+    '0x\u0161\u0161',
+    '0x\uff11',
+    '0x\u{1d7d8}',
     '0x0000abc',
     '0x1234567',
   ])
@@ -28,12 +31,14 @@ test('what needs more bytes, or is no hex, is none', async (t) => {
   t.equal(parseHex(`0x${'0'.repeat(1_000_000)}`, 3), undefined);
 });
 
-test('a number goes into its part of a buffer, and what is none writes nothing', async (t) => {
+test('a number goes into its part of a buffer, and nothing beside it is touched', async (t) => {
   const out = Buffer.alloc(6, 0xee);
   t.equal(parseHexInto('0xabc', out, 2, 3), true);
   t.equal(out.toString('hex'), 'eeee000abcee');
-  for (const text of ['0x1g', '0x1234567', '12']) t.equal(parseHexInto(text, out, 2, 3), false, text);
-  t.equal(out.toString('hex'), 'eeee000abcee');
+  for (const text of ['0x1g', '0x1234567', '12']) {
+    t.equal(parseHexInto(text, out, 2, 3), false, text);
+    t.match(out.toString('hex'), /^eeee.{6}ee$/);
+  }
 });
 
 test('bytes survive their text, whatever buffer they are a view of', async () => {

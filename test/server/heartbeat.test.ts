@@ -8,6 +8,7 @@ function recordingHeart(path: typeof READER) {
   const calls: string[] = [];
   return {
     path,
+    heartPlace: 0,
     heardAtS: 0,
     isPinged: false,
     calls,

@@ -27,7 +27,7 @@ test('who leaves is out whatever the order, also while the members are gone thro
       const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(member);
       for (const one of all) topics.join(1, one, 1);
       const seen: string[] = [];
-      const { members } = topics.get(1)!;
+      const { members } = topics.get(1)!.sockets;
       if (!onTheWay) for (const place of leaving) topics.leave(1, all[place]!);
       for (let i = members.length - 1; i >= 0; i--) {
         const one = members[i]!;
@@ -36,7 +36,7 @@ test('who leaves is out whatever the order, also while the members are gone thro
       }
       const staying = all.filter((_, place) => !leaving.includes(place)).map(({ name }) => name);
       t.same(seen.sort(), onTheWay ? all.map(({ name }) => name) : staying);
-      t.same((topics.get(1)?.members ?? []).map(({ name }) => name).sort(), staying);
+      t.same((topics.get(1)?.sockets.members ?? []).map(({ name }) => name).sort(), staying);
     }),
     { numRuns: 100 },
   );
@@ -49,7 +49,7 @@ test('a topic without members is forgotten', async (t) => {
   topics.join(1, a, 1);
   topics.join(1, b, 1);
   topics.leave(1, a);
-  t.same(topics.get(1)!.members, [b]);
+  t.same(topics.get(1)!.sockets.members, [b]);
   topics.leave(1, b);
   t.equal(topics.get(1), undefined);
 });

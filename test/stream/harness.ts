@@ -6,7 +6,7 @@ import { NO_SCHEDULE, type PayloadSignature } from '../../src/stream/encoder.js'
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import type { StreamConnection, StreamSession } from '../../src/stream/session.js';
+import { type StreamConnection, StreamSession } from '../../src/stream/session.js';
 import { FakeClock } from '../model/sample.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
@@ -150,7 +150,7 @@ export class Client implements StreamConnection {
     options: StreamOptions,
     maySee: (symbol: string) => boolean,
   ) {
-    this.session = harness.engine.open(this, options, { maySee });
+    this.session = new StreamSession(this, options, { maySee });
   }
 
   subscribe(...assets: number[]): void {

@@ -1,31 +1,18 @@
 import { z } from 'zod';
-import type { Asset } from '../../model/asset.js';
-import type { Candles } from '../../store/history.js';
-import { RESOLUTIONS, type Resolution } from '../../store/resolution.js';
+import { RESOLUTIONS } from '../../store/resolution.js';
+import { CandleTexts, type CandleTextsOptions } from '../candle_texts.js';
 import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute, unixSeconds } from '../route.js';
 import { tradingViewHistory } from '../schemas.js';
 
-/** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
-export type ReadCandles = (
-  asset: Asset,
-  resolution: Resolution,
-  fromS: number,
-  toS: number,
-) => Candles | 'too many';
-
-export interface HistoryRouteOptions {
+export interface HistoryRouteOptions extends CandleTextsOptions {
   readonly assetBySymbol: FindAsset;
-  readonly readCandles: ReadCandles;
-  readonly candlesPerRequestMax: number;
 }
 
 export const resolution = z.enum(RESOLUTIONS, { error: `must be one of ${RESOLUTIONS.join(', ')}` });
 
-export function historyRoutes({
-  assetBySymbol,
-  readCandles,
-  candlesPerRequestMax,
-}: HistoryRouteOptions): [string, Route][] {
+export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
+  const { assetBySymbol, candlesPerRequestMax } = options;
+  const texts = new CandleTexts(options);
   return [
     [
       '/v1/tradingview/history',
@@ -46,13 +33,13 @@ export function historyRoutes({
         handle(values, token) {
           const asset = findAsset('symbol', values.symbol, token, assetBySymbol);
           if ('error' in asset) return asset;
-          const candles = readCandles(asset, values.resolution, values.from, values.to);
-          return candles === 'too many'
+          const data = texts.json(asset, values.resolution, values.from, values.to);
+          return data === 'too many'
             ? {
                 status: 400,
                 error: `from and to span more than candles_per_request (${candlesPerRequestMax}) candles`,
               }
-            : { data: JSON.stringify(candles) };
+            : { data };
         },
       }),
     ],

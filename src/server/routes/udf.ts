@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { intervalAt, RESOLUTIONS, type Resolution } from '../../store/resolution.js';
+import type { ReadCandles } from '../candle_texts.js';
 import {
   assetParameter,
   count,
@@ -12,7 +13,7 @@ import {
   unixSeconds,
 } from '../route.js';
 import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas.js';
-import { type ReadCandles, resolution } from './history.js';
+import { resolution } from './history.js';
 
 export interface UdfRouteOptions {
   readonly clock: Clock;

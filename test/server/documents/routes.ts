@@ -11,6 +11,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     assetBySymbol: () => undefined,
     prices: { latest: () => undefined, recent: () => undefined },
     readCandles: () => 'too many',
+    sealedDays: () => ({ first: 0, end: 0 }),
     calendarOf: () => undefined,
     serviceName,
     taxonomyId: 1,

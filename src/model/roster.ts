@@ -1,0 +1,41 @@
+/**
+ * A set without an order, whose members remember their place in it: being in it takes one number of the member's and one
+ * reference, a third of what an entry of a `Set` takes, and leaving takes no search.
+ */
+export class Roster<Place extends string, Member extends { [K in Place]: number }> {
+  /** The last one takes the place of one who leaves: to have members leave on the way, go through them from the end. */
+  readonly members: readonly Member[];
+  readonly #members: Member[] = [];
+  readonly #place: Place;
+
+  /** @param place the property in which members remember their place; a number before they first enter */
+  constructor(place: Place) {
+    this.#place = place;
+    this.members = this.#members;
+  }
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  has(member: Member): boolean {
+    return this.#members[member[this.#place]] === member;
+  }
+
+  /** @param member not in it */
+  add(member: Member): void {
+    this.#put(member, this.#members.length);
+  }
+
+  /** @param member may be in it or not */
+  delete(member: Member): void {
+    if (!this.has(member)) return;
+    const last = this.#members.pop()!;
+    if (last !== member) this.#put(last, member[this.#place]);
+  }
+
+  #put(member: Member, place: number): void {
+    this.#members[place] = member;
+    (member as { [K in Place]: number })[this.#place] = place as Member[Place];
+  }
+}
