@@ -16,7 +16,7 @@ export interface Counters extends StreamCounters {
   repliesDropped: number;
   /** Frames that a thread which serves sockets was too far behind to take. */
   relayOverruns: number;
-  /** Threads that serve sockets and ended by themselves. */
+  /** Threads that serve sockets and ended unasked or hung. */
   relayFailures: number;
   readonly frameLatency: FrameLatency;
 }

@@ -14,15 +14,19 @@ export interface Measured {
   readonly stream: Pick<StreamEngine, 'groupCount'>;
   readonly store: Pick<Store, 'health' | 'recordsWaiting'>;
   readonly table: Pick<PriceTable, 'live'>;
-  /** Open WebSockets of all kinds, and those that stream. */
-  readonly sockets: () => { readonly size: number; readonly streams: number };
-  /** Threads that serve REST and the sockets. */
-  readonly listenThreads: () => number;
+  readonly doors: () => {
+    /** Open WebSockets of all kinds, and those that stream. */
+    readonly sockets: { readonly size: number; readonly streams: number };
+    /** Threads that serve REST and the sockets. */
+    readonly threads: number;
+    /** What waits between the main thread and the one of them that is furthest behind. */
+    readonly waiting: { readonly frameBytes: number; readonly eventBytes: number };
+  };
 }
 
 /** @returns a function that writes all metrics in the Prometheus text format. */
 export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
-  const { pool, pipeline, stream, store, table, sockets, listenThreads } = measured;
+  const { pool, pipeline, stream, store, table, doors } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -96,18 +100,28 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
     'Connections closed with 1013 for not reading.',
     () => counters.slowConsumersClosed,
   );
-  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => sockets().size);
-  measure('tickseal_stream_connections', 'Open streaming connections.', () => sockets().streams);
-  measure('tickseal_listen_threads', 'Threads that serve REST and the sockets.', listenThreads);
+  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => doors().sockets.size);
+  measure('tickseal_stream_connections', 'Open streaming connections.', () => doors().sockets.streams);
+  measure('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => doors().threads);
   count(
     'tickseal_listen_thread_failures_total',
-    'Threads that ended by themselves; each was replaced.',
+    'Threads that ended unasked or hung; each was replaced.',
     () => counters.relayFailures,
   );
   count(
     'tickseal_listen_thread_overruns_total',
     'Frames that a thread was too far behind to take; its connections get newer ones.',
     () => counters.relayOverruns,
+  );
+  measure(
+    'tickseal_listen_thread_frames_waiting_bytes',
+    'Frames that the thread furthest behind has yet to take.',
+    () => doors().waiting.frameBytes,
+  );
+  measure(
+    'tickseal_listen_thread_events_waiting_bytes',
+    'About what came from clients of one thread, the one with the most of it, and is not handled yet.',
+    () => doors().waiting.eventBytes,
   );
   measure('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
   measure(

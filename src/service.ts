@@ -50,6 +50,11 @@ export interface Service {
    * @throws Error when the last commit failed; the ports are free then too.
    */
   stop(): Promise<void>;
+  /**
+   * For a process that is to exit after a fault: closes every connection and ends the threads. Nothing more is written;
+   * what was acknowledged as durable is on disk.
+   */
+  abandon(): Promise<void>;
 }
 
 /** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
@@ -158,8 +163,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stream,
     store,
     table,
-    sockets: () => doors!.sockets,
-    listenThreads: () => doors!.threads,
+    doors: () => doors!,
   });
   try {
     doors = await openDoors(webSockets, {
@@ -219,6 +223,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stream.reload(catalogue);
     },
     stop: () => (stopped ??= stop()),
+    async abandon() {
+      await Promise.all([doors!.close(), ticker.stop(), pool.close()]);
+    },
   };
 }
 

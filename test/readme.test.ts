@@ -62,8 +62,11 @@ test('the list of metrics is whole', async (t) => {
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
-    sockets: () => ({ size: 0, streams: 0 }),
-    listenThreads: () => 1,
+    doors: () => ({
+      sockets: { size: 0, streams: 0 },
+      threads: 0,
+      waiting: { frameBytes: 0, eventBytes: 0 },
+    }),
   })();
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();

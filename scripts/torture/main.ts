@@ -6,6 +6,7 @@ import { flood } from './flood.js';
 import { handles } from './handles.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
+import { serving } from './serving.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable } from './table.js';
@@ -16,7 +17,18 @@ import { worker } from './worker.js';
  * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
  * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
  */
-const CHECKS: readonly Check[] = [stalled, kill, signals, leaks, unread, handles, worker, disk, flood];
+const CHECKS: readonly Check[] = [
+  stalled,
+  kill,
+  signals,
+  leaks,
+  unread,
+  handles,
+  worker,
+  serving,
+  disk,
+  flood,
+];
 
 const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 300_000, smoke: 60_000 };
 

@@ -8,6 +8,8 @@ export interface ProbeAnswers {
   readonly killThread: number;
   /** How many have ended so. */
   readonly deaths: number;
+  /** One of the threads that serve sockets goes into a loop without an end. Answered with how many still have to. */
+  readonly hangServer: number;
 }
 
 /** A service with `probe.ts` in all its threads, which answers what no door of the service does. */

@@ -44,6 +44,7 @@ async function serve(file: string, logger: Logger): Promise<void> {
   const stopSignal = listenForStop(logger);
   const service = await start(file, logger, false);
   if (service === undefined) return;
+  exitOnFault(logger, service);
   reloadOnSignal(file, logger, service);
   await stopped(stopSignal);
   await service.stop();
@@ -54,6 +55,7 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
   const demo = prepareDemo(data, { port, adminPort });
   const service = await start(demo.configFile, logger, true);
   if (service === undefined) return;
+  exitOnFault(logger, service);
   const simulation = startSimulation({
     dataDir: data,
     url: `ws://127.0.0.1:${service.port}`,
@@ -128,6 +130,25 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
     }
   });
 }
+
+/**
+ * An exception that nobody catches ends the process with status 1: what it left behind is not to be trusted. The threads
+ * end before it, for a process that exits while they have connections is aborted.
+ */
+function exitOnFault(logger: Logger, service: Service): void {
+  let isEnding = false;
+  process.on('uncaughtException', (error) => {
+    // What fails while it ends is a consequence.
+    if (isEnding) return;
+    isEnding = true;
+    logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
+    global.setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAULT_EXIT_MS_MAX);
+    void service.abandon().finally(() => process.exit(1));
+  });
+}
+
+/** For a thread that cannot be ended. */
+const FAULT_EXIT_MS_MAX = 5_000;
 
 /** From now on `SIGTERM` and `SIGINT` ask for a clean stop, also one that comes while the service is still starting. */
 function listenForStop(logger: Logger): AbortSignal {

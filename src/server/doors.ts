@@ -9,12 +9,12 @@ import type { StreamEngine } from '../stream/engine.js';
 import { serveAdmin } from './admin.js';
 import { certificateId, claimPort, createApp, listen, type TlsFiles } from './app.js';
 import { TokenDirectory } from './auth.js';
-import { type FrontHost, openFront } from './front.js';
+import { type FrontHost, openFront, type Waiting } from './front.js';
 import { Fronts } from './fronts.js';
 import { HandleWatch } from './handle_watch.js';
 import { publishEndpoints } from './publish_socket.js';
 import { RateLimiter } from './rate_limit.js';
-import { openRelays } from './relays.js';
+import { openRelays, relayRingBytes } from './relays.js';
 import { createRest } from './rest.js';
 import type { Route } from './route.js';
 import { SocketRegistry } from './sockets.js';
@@ -46,12 +46,15 @@ export interface Doors {
   readonly sockets: SocketRegistry;
   /** Threads that serve REST and the sockets now. */
   readonly threads: number;
+  /** What waits between the main thread and the serving thread that is furthest behind. */
+  readonly waiting: Waiting;
   /** Sends a text frame of a price sequence to every connection of a topic. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
+  /** Closes both listeners at once, and all connections; resolves when the threads have ended. */
   close(): Promise<void>;
 }
 
@@ -107,6 +110,7 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       return [
         ...(sockets.draining ? ['the service is shutting down'] : []),
         ...(handles.isShort ? ['the process runs out of file handles: no new connections'] : []),
+        ...(front.threads < options.threads ? ['a thread that serves sockets is being replaced'] : []),
         ...(health.ok ? [] : [health.reason]),
       ];
     },
@@ -121,7 +125,7 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
           threads: options.threads,
           listen: at,
           host,
-          frameBytesMax: frameBytesMax(limits.subscriptionsPerConnection),
+          ringBytes: relayRingBytes(frameBytesMax(limits.subscriptionsPerConnection)),
           allowedSha256: options.allowedSha256,
           counters,
           onFailure: (error) =>
@@ -171,6 +175,9 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     get threads() {
       return front.threads;
     },
+    get waiting() {
+      return front.waiting;
+    },
     publish: (topic, frame, sequence) => front.publish(topic, frame, sequence),
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
@@ -185,8 +192,10 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },
     async close() {
-      await front.close();
+      handles.stop();
+      const closed = front.close();
       adminListening.close();
+      await closed;
     },
   };
 }

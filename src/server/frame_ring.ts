@@ -41,12 +41,16 @@ export class FrameWriter {
     this.#written = this.#ring.taken();
   }
 
+  /** Bytes of frames that the reader has not taken yet. */
+  get waiting(): number {
+    return (this.#written - this.#ring.taken()) >>> 0;
+  }
+
   /** @returns `false` when the reader is so far behind that the frame does not fit. */
   write(topic: number, sequence: number, frame: Uint8Array): boolean {
     const ring = this.#ring;
     const size = recordBytes(frame.length);
-    const waiting = (this.#written - ring.taken()) >>> 0;
-    if (waiting + size > ring.bytes.length) return false;
+    if (this.waiting + size > ring.bytes.length) return false;
     const at = this.#written & ring.mask;
     ring.view.setUint32(at, topic);
     ring.view.setUint32(at + 4, frame.length);

@@ -12,12 +12,31 @@ export interface Front {
   readonly threads: number;
   /** Open WebSockets. */
   readonly sockets: number;
+  /** What waits between the main thread and the serving thread that is furthest behind. */
+  readonly waiting: Waiting;
   /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Takes no new connections, or takes them again; those that are open stay. */
   setAccepting(accepting: boolean): void;
   /** Ends everything; resolves when the port is free. */
   close(): Promise<void>;
+}
+
+export interface Waiting {
+  /** Frames that the serving thread has not taken yet. */
+  readonly frameBytes: number;
+  /** What came from clients and the main thread has not handled yet: its text and a fixed weight for each event. */
+  readonly eventBytes: number;
+}
+
+/** On the thread that makes the frames nothing waits between the two. */
+export const NOTHING_WAITS: Waiting = { frameBytes: 0, eventBytes: 0 };
+
+export function mostWaiting(all: readonly Waiting[]): Waiting {
+  return {
+    frameBytes: Math.max(0, ...all.map(({ frameBytes }) => frameBytes)),
+    eventBytes: Math.max(0, ...all.map(({ eventBytes }) => eventBytes)),
+  };
 }
 
 /** What a front asks of the service. */
@@ -42,6 +61,7 @@ export async function openFront(ws: typeof uWS, at: ListenOptions, host: FrontHo
     get sockets() {
       return sockets.size;
     },
+    waiting: NOTHING_WAITS,
     publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
     setAccepting,
     close: async () => close(),

@@ -1,4 +1,4 @@
-import type { Front } from './front.js';
+import { type Front, mostWaiting, type Waiting } from './front.js';
 
 /** Opens a listener; the next one on the same port, while the one before still listens. */
 export type OpenFront = () => Promise<Front>;
@@ -48,6 +48,10 @@ export class Fronts implements Front {
 
   get sockets(): number {
     return [this.#current, ...this.#retired].reduce((sum, { sockets }) => sum + sockets, 0);
+  }
+
+  get waiting(): Waiting {
+    return mostWaiting([this.#current, ...this.#retired].map(({ waiting }) => waiting));
   }
 
   publish(topic: number, frame: Uint8Array, sequence: number): void {

@@ -1,8 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import type { ListenOptions } from './app.js';
 import { createRingMemory, FrameWriter } from './frame_ring.js';
-import type { FrontHost } from './front.js';
-import type { RelayCommand, RelayEvent, RelayReport, RelayStart } from './relay_messages.js';
+import type { FrontHost, Waiting } from './front.js';
+import { interrupt } from './interrupt.js';
+import { createPulseMemory, PulseWatch } from './pulse.js';
+import {
+  CLOSE_FUNCTION,
+  OUTBOX_HANDLED,
+  OUTBOX_SENT,
+  type RelayCommand,
+  type RelayEvent,
+  type RelayReport,
+  type RelayStart,
+} from './relay_messages.js';
 import { RemoteSocket } from './remote_socket.js';
 import type { Endpoint, OpenSocket } from './socket.js';
 import { sequenceOf, type Topic, Topics } from './topics.js';
@@ -16,8 +26,12 @@ export interface RelayOptions {
   /** The module that runs in the thread, where it is not `relay_worker.js`. */
   readonly workerFile?: URL | undefined;
   readonly counters: RelayCounters;
-  /** Told when the thread ends, with the error when it was one; all its sockets are closed by then. */
-  readonly onExit: (error: Error | undefined) => void;
+  /** After how long without a turn of its event loop the thread counts as hung, where it is not {@link SILENCE_MS_MAX}. */
+  readonly silenceMsMax?: number | undefined;
+  /** Told once when the thread ends unasked, or hangs and is being ended. */
+  readonly onFailure: (error: Error) => void;
+  /** Told when the thread has ended; all its sockets are closed by then. */
+  readonly onExit: () => void;
 }
 
 /** Counts since the start. */
@@ -26,21 +40,27 @@ export interface RelayCounters {
   relayOverruns: number;
 }
 
-/** How long the end of the service waits for a thread that hangs. */
-const EXIT_MS_MAX = 3_000;
+/** Some hundred times the longest turn of a thread under full load. */
+const SILENCE_MS_MAX = 5_000;
+/** How long a thread may take for its end before it is ended in the middle of what it does. */
+const EXIT_MS_MAX = 500;
+/** And how long the end of the service then waits for one that does not come back from native code. */
+const FORCED_EXIT_MS_MAX = 3_000;
 
 /** A thread that serves sockets, as the main thread sees it: does for them what a local front does for its own. */
 export class Relay {
   readonly #options: RelayOptions;
   readonly #worker: Worker;
   readonly #frames: FrameWriter;
-  readonly #handled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #outbox = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   readonly #endpointOf: ReadonlyMap<string, Endpoint>;
   readonly #sockets = new Map<number, RemoteSocket>();
   readonly #topics = new Topics<RemoteSocket>();
   /** Did not get a frame because the ring was full; they go on when the thread has answered. */
   readonly #setAside = new Set<RemoteSocket>();
+  readonly #watch: PulseWatch;
   readonly #exited: Promise<void>;
+  #isExiting = false;
   #socketsAccepted = 0;
   #commands: RelayCommand[] = [];
   /** Resolves when the thread listens. @throws Error when it cannot. */
@@ -48,24 +68,36 @@ export class Relay {
   isListening = false;
 
   constructor(options: RelayOptions) {
-    const { listen, host, ringBytes, allowedSha256, workerFile, onExit } = options;
+    const { listen, host, ringBytes, allowedSha256, workerFile, silenceMsMax, onFailure, onExit } = options;
     this.#options = options;
     this.#endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path.path, endpoint]));
     const ring = createRingMemory(ringBytes);
     this.#frames = new FrameWriter(ring);
     const paths = host.endpoints.map(({ path }) => path);
-    const handled = this.#handled.buffer as SharedArrayBuffer;
-    const workerData: RelayStart = { listen, paths, ring, handled, allowedSha256 };
+    const outbox = this.#outbox.buffer as SharedArrayBuffer;
+    const pulse = createPulseMemory();
+    const workerData: RelayStart = { listen, paths, ring, outbox, pulse, allowedSha256 };
     const file = workerFile ?? new URL('./relay_worker.js', import.meta.url);
     this.#worker = new Worker(file, { workerData, execArgv: [] });
     let failure: Error | undefined;
-    this.#worker.on('error', (error) => {
+    const fail = (error: Error) => {
+      if (failure !== undefined || this.#isExiting) return;
       failure = error;
+      onFailure(error);
+    };
+    this.#watch = new PulseWatch(pulse, () => {
+      this.isListening = false;
+      fail(new Error('the thread hangs'));
+      void this.#end();
     });
+    this.#worker.on('error', fail);
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
+        this.#watch.stop();
+        this.isListening = false;
         for (const socket of [...this.#sockets.values()]) socket.ended();
-        onExit(failure);
+        fail(new Error('the thread ended'));
+        onExit();
         resolve();
       });
     });
@@ -75,11 +107,12 @@ export class Relay {
           if (event.on === 'failed') reject(new Error(event.error));
           else if (event.on === 'listening') {
             this.isListening = true;
+            this.#watch.start(silenceMsMax ?? SILENCE_MS_MAX);
             resolve();
           } else this.#take(event);
         }
-        Atomics.add(this.#handled, 0, weight);
-        Atomics.notify(this.#handled, 0);
+        Atomics.add(this.#outbox, OUTBOX_HANDLED, weight);
+        Atomics.notify(this.#outbox, OUTBOX_HANDLED);
       });
       void this.#exited.then(() => reject(failure ?? new Error('a thread ended before it listened')));
     });
@@ -88,6 +121,12 @@ export class Relay {
   /** How many are open. */
   get sockets(): number {
     return this.#sockets.size;
+  }
+
+  get waiting(): Waiting {
+    const sent = Atomics.load(this.#outbox, OUTBOX_SENT);
+    const handled = Atomics.load(this.#outbox, OUTBOX_HANDLED);
+    return { frameBytes: this.#frames.waiting, eventBytes: (sent - handled) | 0 };
   }
 
   publish(topic: number, frame: Uint8Array, sequence: number): void {
@@ -107,17 +146,33 @@ export class Relay {
     this.#do({ do: 'setAccepting', accepting });
   }
 
-  /** Closes what is open and ends the thread. @returns when it has ended, or hangs and can be waited for no longer. */
+  /** Closes what is open and ends the thread. @returns when it has ended, or can be waited for no longer. */
   async exit(): Promise<void> {
+    this.#isExiting = true;
     this.#do({ do: 'exit' });
-    let patience: NodeJS.Timeout | undefined;
-    const hangs = new Promise<void>((resolve) => {
-      patience = setTimeout(resolve, EXIT_MS_MAX);
-    });
-    await Promise.race([this.#exited, hangs]);
-    clearTimeout(patience);
-    // It must not keep the process, and to end it from here, inside native code, would abort the process.
+    await this.#exitedWithin(EXIT_MS_MAX);
+    if (this.isListening) void this.#end();
+    await this.#exitedWithin(FORCED_EXIT_MS_MAX);
     this.#worker.unref();
+  }
+
+  /**
+   * Ends the thread whatever its JavaScript does. Ending it with open connections would abort the process: the loop of
+   * libuv, which each of them is a handle of, cannot be closed.
+   */
+  async #end(): Promise<void> {
+    this.isListening = false;
+    await interrupt(this.#worker, `${CLOSE_FUNCTION}()`);
+    await this.#worker.terminate();
+  }
+
+  async #exitedWithin(ms: number): Promise<void> {
+    let patience: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      patience = setTimeout(resolve, ms);
+    });
+    await Promise.race([this.#exited, late]);
+    clearTimeout(patience);
   }
 
   /** The commands of one turn of the event loop travel together. */

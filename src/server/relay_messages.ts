@@ -6,13 +6,22 @@ import type { SocketPath } from './socket.js';
 export interface RelayStart {
   readonly listen: ListenOptions;
   readonly paths: readonly SocketPath[];
+  /** The memory of the thread's {@link Pulse}. */
+  readonly pulse: SharedArrayBuffer;
   /** The memory of the frames that come from the main thread. */
   readonly ring: SharedArrayBuffer;
-  /** One `Int32`: how much of what the relay has sent the main thread has handled, by weight; it wraps. */
-  readonly handled: SharedArrayBuffer;
+  /** The memory of what is on its way to the main thread: {@link OUTBOX_SENT}, {@link OUTBOX_HANDLED}. */
+  readonly outbox: SharedArrayBuffer;
   /** For {@link loadWebSockets}. */
   readonly allowedSha256: string | undefined;
 }
+
+/** Places in the memory that an outbox shares with the main thread: `Int32`s, weights since the start, which wrap. */
+export const OUTBOX_SENT = 0;
+export const OUTBOX_HANDLED = 1;
+
+/** The global function of the thread that ends all its connections and listeners; without them it can be ended safely. */
+export const CLOSE_FUNCTION = 'ticksealCloseRelay';
 
 /** From the main thread: what a relay does, in this order. Requests are numbered by the relay, sockets by the main thread. */
 export type RelayCommand =
@@ -53,6 +62,6 @@ export type RelayEvent =
 /** The events of one turn of a relay's event loop. */
 export interface RelayReport {
   readonly events: readonly RelayEvent[];
-  /** What they weigh on {@link RelayStart.handled}, in about bytes. */
+  /** What they weigh on {@link OUTBOX_HANDLED}, in about bytes. */
   readonly weight: number;
 }

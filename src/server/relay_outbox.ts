@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { RelayEvent, RelayReport } from './relay_messages.js';
+import { BEAT_MS, type Pulse } from './pulse.js';
+import { OUTBOX_HANDLED, OUTBOX_SENT, type RelayEvent, type RelayReport } from './relay_messages.js';
 
 /** What an event weighs beside its text. */
 const EVENT_WEIGHT = 256;
@@ -14,15 +15,15 @@ const UNHANDLED_WEIGHT_MAX = 4 * 1024 * 1024;
  */
 export class RelayOutbox {
   readonly #port: MessagePort;
-  readonly #handled: Int32Array;
+  readonly #memory: Int32Array;
+  readonly #pulse: Pulse;
   #events: RelayEvent[] = [];
   #weight = 0;
-  /** The weight of everything sent so far; wraps like what has been handled. */
-  #sent = 0;
 
-  constructor(port: MessagePort, handled: SharedArrayBuffer) {
+  constructor(port: MessagePort, memory: SharedArrayBuffer, pulse: Pulse) {
     this.#port = port;
-    this.#handled = new Int32Array(handled);
+    this.#memory = new Int32Array(memory);
+    this.#pulse = pulse;
   }
 
   /** @param textLength of the text that the event carries. */
@@ -38,13 +39,14 @@ export class RelayOutbox {
     if (this.#events.length === 0) return;
     const report: RelayReport = { events: this.#events, weight: this.#weight };
     this.#port.postMessage(report);
-    this.#sent = (this.#sent + this.#weight) | 0;
+    const sent = (Atomics.add(this.#memory, OUTBOX_SENT, this.#weight) + this.#weight) | 0;
     this.#events = [];
     this.#weight = 0;
     for (;;) {
-      const handled = Atomics.load(this.#handled, 0);
-      if (((this.#sent - handled) | 0) <= UNHANDLED_WEIGHT_MAX) return;
-      Atomics.wait(this.#handled, 0, handled);
+      const handled = Atomics.load(this.#memory, OUTBOX_HANDLED);
+      if (((sent - handled) | 0) <= UNHANDLED_WEIGHT_MAX) return;
+      Atomics.wait(this.#memory, OUTBOX_HANDLED, handled, BEAT_MS);
+      this.#pulse.beat();
     }
   }
 }

@@ -4,7 +4,8 @@ import { openCorkHolder } from './cork_holder.js';
 import { FrameReader } from './frame_ring.js';
 import { serveRest } from './http.js';
 import { loadWebSockets } from './native.js';
-import type { RelayCommand, RelayStart } from './relay_messages.js';
+import { Pulse } from './pulse.js';
+import { CLOSE_FUNCTION, type RelayCommand, type RelayStart } from './relay_messages.js';
 import { RelayOutbox } from './relay_outbox.js';
 import type { RestRequest, RestResponse } from './rest.js';
 import type { Socket, SocketEvents } from './socket.js';
@@ -15,13 +16,17 @@ import { type UpgradeDecision, WebSockets } from './web_sockets.js';
 const start = workerData as RelayStart;
 const ws = loadWebSockets(start.allowedSha256);
 const app = createApp(ws, start.listen);
+const closers: (() => void)[] = [() => app.close()];
 // A thread that ends while a uWebSockets.js app of it lives takes the process with it.
-process.on('uncaughtExceptionMonitor', () => app.close());
+process.on('uncaughtExceptionMonitor', closeApps);
+Object.assign(globalThis, { [CLOSE_FUNCTION]: closeApps });
 const corkHolder = await openCorkHolder(ws);
-process.on('uncaughtExceptionMonitor', () => corkHolder.close());
+closers.push(corkHolder.close);
 
+const pulse = new Pulse(start.pulse);
+pulse.start();
 const frames = new FrameReader(start.ring);
-const outbox = new RelayOutbox(parentPort!, start.handled);
+const outbox = new RelayOutbox(parentPort!, start.outbox, pulse);
 const sockets = new Map<number, RelayedSocket>();
 const upgrades = new Map<number, (decision: UpgradeDecision) => void>();
 const requests = new Map<number, (response: RestResponse) => void>();
@@ -158,8 +163,7 @@ function carryOut(command: RelayCommand): void {
 }
 
 function closeApps(): void {
-  app.close();
-  corkHolder.close();
+  for (const close of closers.splice(0)) close();
 }
 
 function respond(request: number, response: RestResponse): void {

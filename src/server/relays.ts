@@ -1,6 +1,6 @@
 import { claimPort, type ListenOptions } from './app.js';
 import { ringBytesFor } from './frame_ring.js';
-import type { Front, FrontHost } from './front.js';
+import { type Front, type FrontHost, mostWaiting, type Waiting } from './front.js';
 import { Relay, type RelayCounters } from './relay.js';
 
 export interface RelaysOptions {
@@ -9,26 +9,25 @@ export interface RelaysOptions {
   /** A port other than 0 has been claimed. */
   readonly listen: ListenOptions;
   readonly host: FrontHost;
-  /** The longest frame there can be. */
-  readonly frameBytesMax: number;
+  /** What the ring that takes frames to a thread holds: `relayRingBytes`. */
+  readonly ringBytes: number;
   /** For `loadWebSockets` in the threads. */
   readonly allowedSha256: string | undefined;
   readonly counters: RelaysCounters;
-  /** Told of a thread that ended by itself and is being replaced. */
-  readonly onFailure: (error: unknown) => void;
+  /** Told of a thread that ended unasked or hangs, and is being replaced. */
+  readonly onFailure: (error: Error) => void;
   /** The module that runs in the threads, where it is not `relay_worker.js`. */
   readonly workerFile?: URL;
+  /** After how long a thread counts as hung, where it is not the default of `Relay`. */
+  readonly silenceMsMax?: number;
 }
 
 /** Counts since the start. */
 export interface RelaysCounters extends RelayCounters {
-  /** Threads that ended by themselves; each was replaced. */
+  /** Threads that ended unasked or hung; each was replaced. */
   relayFailures: number;
 }
 
-/** The least that a thread may fall behind before frames pass it by: some 10,000 frames of 10 assets. */
-const RING_BYTES_MIN = 4 * 1024 * 1024;
-const RING_FRAMES_MIN = 4;
 /** So that a thread that cannot start does not take a core with its attempts. */
 const REPLACEMENT_DELAY_MS = 100;
 
@@ -49,11 +48,20 @@ export async function openRelays(options: RelaysOptions): Promise<Front> {
   return front;
 }
 
+/** The least that a thread may fall behind before frames pass it by: some 10,000 frames of 10 assets. */
+const RING_BYTES_MIN = 4 * 1024 * 1024;
+const RING_FRAMES_MIN = 4;
+
+/** @param frameBytesMax the longest frame there can be */
+export function relayRingBytes(frameBytesMax: number): number {
+  return Math.max(RING_BYTES_MIN, ringBytesFor(RING_FRAMES_MIN, frameBytesMax));
+}
+
 class RelayFront implements Front {
   readonly #options: RelaysOptions;
-  readonly #ringBytes: number;
   readonly #relays = new Set<Relay>();
   readonly #replacements = new Set<NodeJS.Timeout>();
+  #isAccepting = true;
   #stopping = false;
 
   constructor(
@@ -61,7 +69,6 @@ class RelayFront implements Front {
     readonly port: number,
   ) {
     this.#options = options;
-    this.#ringBytes = Math.max(RING_BYTES_MIN, ringBytesFor(RING_FRAMES_MIN, options.frameBytesMax));
   }
 
   get threads(): number {
@@ -70,6 +77,10 @@ class RelayFront implements Front {
 
   get sockets(): number {
     return [...this.#relays].reduce((sum, { sockets }) => sum + sockets, 0);
+  }
+
+  get waiting(): Waiting {
+    return mostWaiting([...this.#relays].map(({ waiting }) => waiting));
   }
 
   async start(): Promise<void> {
@@ -81,6 +92,7 @@ class RelayFront implements Front {
   }
 
   setAccepting(accepting: boolean): void {
+    this.#isAccepting = accepting;
     for (const relay of this.#relays) relay.setAccepting(accepting);
   }
 
@@ -91,20 +103,22 @@ class RelayFront implements Front {
   }
 
   #open(): Relay {
-    const { host, allowedSha256, workerFile, counters, onFailure } = this.#options;
+    const { host, ringBytes, allowedSha256, workerFile, silenceMsMax, counters, onFailure } = this.#options;
     const relay = new Relay({
       listen: { ...this.#options.listen, port: this.port },
       host,
-      ringBytes: this.#ringBytes,
+      ringBytes,
       allowedSha256,
       workerFile,
+      silenceMsMax,
       counters,
-      onExit: (error) => {
-        this.#relays.delete(relay);
-        if (this.#stopping) return;
+      onFailure: (error) => {
         counters.relayFailures++;
-        onFailure(error ?? new Error('the thread ended'));
-        this.#replaceLater();
+        onFailure(error);
+      },
+      onExit: () => {
+        this.#relays.delete(relay);
+        if (!this.#stopping) this.#replaceLater();
       },
     });
     this.#relays.add(relay);
@@ -114,8 +128,12 @@ class RelayFront implements Front {
   #replaceLater(): void {
     const replacement = setTimeout(() => {
       this.#replacements.delete(replacement);
-      // When it cannot listen it ends, and that is heard of.
-      this.#open().listening.catch(() => {});
+      const relay = this.#open();
+      relay.listening.then(
+        () => relay.setAccepting(this.#isAccepting),
+        // When it cannot listen it ends, and that is heard of.
+        () => {},
+      );
     }, REPLACEMENT_DELAY_MS);
     this.#replacements.add(replacement);
   }

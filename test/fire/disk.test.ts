@@ -102,10 +102,9 @@ async function holdsOn(t: Test, dir: string, disk: Disk): Promise<void> {
   disk.fail(pid);
   t.match(await publishNext(), { type: 'error' });
   service.child.kill('SIGTERM');
-  t.match(
-    [await service.exited, service.stderr],
-    [{ code: 1, signal: null }, /the data folder cannot be written/],
-  );
+  // lmdb may abort when it is closed after a failed write: it ends, then, and has said why.
+  t.not((await service.exited).code, 0);
+  t.match(service.stderr, /^the data folder cannot be written/m);
 
   const again = new ServeProcess(['--config', config]);
   t.teardown(() => again.kill());

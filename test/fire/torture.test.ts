@@ -4,7 +4,18 @@ import { promisify } from 'node:util';
 import { test } from 'tap';
 
 const MAIN = fileURLToPath(new URL('../../scripts/torture/main.js', import.meta.url));
-const CHECKS = ['stalled', 'kill', 'signals', 'leaks', 'unread', 'handles', 'worker', 'disk', 'flood'];
+const CHECKS = [
+  'stalled',
+  'kill',
+  'signals',
+  'leaks',
+  'unread',
+  'handles',
+  'worker',
+  'serving',
+  'disk',
+  'flood',
+];
 
 interface Output {
   readonly stdout: string;

@@ -1,8 +1,15 @@
 import { BroadcastChannel, getEnvironmentData } from 'node:worker_threads';
-import '../../src/server/relay_worker.js';
+import type { RelayEvent } from '../../src/server/relay_messages.js';
+import { RelayOutbox } from '../../src/server/relay_outbox.js';
 
-/** What a test does to one relay thread, whichever hears of it first: it dies, or hangs until the number is not 0. */
-export type Fate = 'die' | Int32Array;
+/**
+ * What a test does to one relay thread, whichever hears of it first: it dies, waits until the number is not 0, or goes
+ * into a loop without an end, at once or in the handler of uWebSockets.js that tells of such an event.
+ */
+export type Fate = 'die' | 'loop' | { readonly loopAt: RelayEvent['on'] } | Int32Array;
+
+/** What the thread says to all just before its fate comes true. */
+export const STRUCK = 'struck';
 
 /** The environment data that the threads of a test find. */
 export interface MortalData {
@@ -11,12 +18,36 @@ export interface MortalData {
   readonly fatesLeft: Int32Array;
 }
 
+await import('../../src/server/relay_worker.js');
 const { channel, fatesLeft } = getEnvironmentData('mortal') as unknown as MortalData;
 const fates = new BroadcastChannel(channel);
 fates.onmessage = (message) => {
-  const { data: fate } = message as { data: Fate };
-  if (Atomics.sub(fatesLeft, 0, 1) <= 0) Atomics.add(fatesLeft, 0, 1);
-  else if (fate === 'die') throw new Error('struck by the test');
-  else Atomics.wait(fate, 0, 0);
+  const { data: fate } = message as { data: Fate | typeof STRUCK };
+  if (fate === STRUCK) return;
+  if (Atomics.sub(fatesLeft, 0, 1) <= 0) {
+    Atomics.add(fatesLeft, 0, 1);
+    return;
+  }
+  fates.postMessage(STRUCK);
+  if (fate === 'die') throw new Error('struck by the test');
+  if (fate === 'loop') loop();
+  if (fate instanceof Int32Array) Atomics.wait(fate, 0, 0);
+  else loopAt(fate.loopAt);
 };
 fates.unref();
+
+function loopAt(on: RelayEvent['on']): void {
+  const { post } = RelayOutbox.prototype;
+  RelayOutbox.prototype.post = function (event, textLength) {
+    if (event.on === on) {
+      // Only once, or each connection that ends with the thread would make it hang anew.
+      RelayOutbox.prototype.post = post;
+      loop();
+    }
+    post.call(this, event, textLength);
+  };
+}
+
+function loop(): never {
+  for (;;);
+}

@@ -43,15 +43,30 @@ export interface RelayHarness {
   readonly counters: { relayOverruns: number; relayFailures: number };
   /** Both ends of a new connection. */
   connect(): Promise<{ server: ServerSocket; client: WebSocket }>;
-  /** Does something to one of the threads, whichever it is. */
-  strike(fate: Fate): void;
+  /** The errors of threads that failed. */
+  readonly failures: Happenings<string>;
+  /** Does something to one of the threads, whichever it is; resolves when it is done. */
+  strike(fate: Fate): Promise<void>;
   /** Ends the threads and the connections. */
   close(): Promise<void>;
 }
 
+export interface RelayLimits {
+  readonly ringBytes?: number;
+  /** After how long a thread counts as hung. */
+  readonly silenceMsMax?: number;
+}
+
+/** Longer than any test. */
+const PATIENT_MS = 600_000;
+
 /** Relays whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
-export async function startRelays(threads: number, frameBytesMax = 1024): Promise<RelayHarness> {
+export async function startRelays(
+  threads: number,
+  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: RelayLimits = {},
+): Promise<RelayHarness> {
   const opened = new Happenings<ServerSocket>();
+  const failures = new Happenings<string>();
   const counters = { relayOverruns: 0, relayFailures: 0 };
   const endpoint: Endpoint = {
     path: {
@@ -92,10 +107,11 @@ export async function startRelays(threads: number, frameBytesMax = 1024): Promis
     threads,
     listen: { host: '127.0.0.1', port: 0 },
     host,
-    frameBytesMax,
+    ringBytes,
+    silenceMsMax,
     allowedSha256: undefined,
     counters,
-    onFailure: () => {},
+    onFailure: (error) => failures.add(error.message),
     workerFile: new URL('./mortal_relay_worker.js', import.meta.url),
   });
   const clients: WebSocket[] = [];
@@ -104,6 +120,7 @@ export async function startRelays(threads: number, frameBytesMax = 1024): Promis
     url: `127.0.0.1:${front.port}`,
     opened,
     counters,
+    failures,
     async connect() {
       const client = new WebSocket(`ws://127.0.0.1:${front.port}/ws`);
       client.on('error', () => {});
@@ -112,8 +129,11 @@ export async function startRelays(threads: number, frameBytesMax = 1024): Promis
       return { server: await opened.next(), client };
     },
     strike(fate) {
-      Atomics.add(fatesLeft, 0, 1);
-      channel.postMessage(fate);
+      return new Promise((resolve) => {
+        channel.onmessage = () => resolve();
+        Atomics.add(fatesLeft, 0, 1);
+        channel.postMessage(fate);
+      });
     },
     async close() {
       for (const client of clients) client.terminate();

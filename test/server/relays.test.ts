@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 import WebSocket from 'ws';
 import { claimPort } from '../../src/server/app.js';
+import type { Fate } from './mortal_relay_worker.js';
 import {
   closeOf,
   type Happening,
@@ -13,6 +15,8 @@ import {
 } from './relay_harness.js';
 
 const CONNECTIONS = 24;
+const SILENCE_MS_MAX = 1_500;
+const RING_BYTES = 8_192;
 
 type Connection = Awaited<ReturnType<RelayHarness['connect']>>;
 
@@ -122,7 +126,7 @@ test('members of a topic get its frames on every thread, in order with all else,
 });
 
 test('a slow reader leaves its topic with the sequence that it was told of, and drains', async (t) => {
-  const relays = await startRelays(2, 65_536);
+  const relays = await startRelays(2, { ringBytes: 4 * 1024 * 1024 });
   t.teardown(() => relays.close());
   const { server, client } = await relays.connect();
   const frame = Buffer.alloc(65_536, 'x');
@@ -166,8 +170,8 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
   );
 });
 
-test('a thread that hangs is left out, loses no connection, and goes on with the newest', async (t) => {
-  const relays = await startRelays(2, 65_536);
+test('a thread that stands still is left out, loses no connection, and goes on with the newest', async (t) => {
+  const relays = await startRelays(2, { ringBytes: RING_BYTES });
   t.teardown(() => relays.close());
   const connections = await connectMany(relays);
   const hangUntil = new Int32Array(new SharedArrayBuffer(4));
@@ -178,8 +182,9 @@ test('a thread that hangs is left out, loses no connection, and goes on with the
     let count = 0;
     client.on('message', () => arrivals.add(++count));
   }
-  relays.strike(hangUntil);
-  const frame = Buffer.alloc(65_000, 'x');
+  await relays.strike(hangUntil);
+  // All of them together fit into the buffers of a socket, so that the ring alone is what fills up.
+  const frame = Buffer.alloc(1_000, 'x');
   let sequence = 0;
   while (relays.counters.relayOverruns === 0) {
     relays.front.publish(1, frame, ++sequence);
@@ -197,13 +202,15 @@ test('a thread that hangs is left out, loses no connection, and goes on with the
   }
   t.ok(laggards.size > 0 && laggards.size < CONNECTIONS, `${laggards.size} of ${CONNECTIONS}`);
   t.equal(relays.counters.relayOverruns, 1);
+  const { frameBytes } = relays.front.waiting;
+  t.ok(frameBytes <= RING_BYTES && frameBytes > RING_BYTES - 2 * frame.length, `${frameBytes} bytes wait`);
   relays.front.publish(1, Buffer.from('without them'), ++sequence);
 
   Atomics.store(hangUntil, 0, 1);
   Atomics.notify(hangUntil, 0);
   for (const i of laggards) {
     const { server } = connections[i]!;
-    // What the thread finds in the ring may be more than the socket takes at once.
+    // The message from above may come first.
     for (
       let event: Happening = '';
       !(typeof event === 'object' && 'drained' in event && event.drained === 0);
@@ -219,6 +226,7 @@ test('a thread that hangs is left out, loses no connection, and goes on with the
     if (!laggards.has(i)) t.equal(texts.length, sequence);
   }
   t.equal(relays.front.threads, 2);
+  t.equal(relays.front.waiting.frameBytes, 0);
 });
 
 test('a thread that dies takes only its own connections with it and is replaced', async (t) => {
@@ -227,7 +235,7 @@ test('a thread that dies takes only its own connections with it and is replaced'
   const connections = await connectMany(relays);
   for (const { server } of connections) server.socket.join(1, 0);
   const messages = connections.map(({ client }) => messagesOf(client));
-  relays.strike('die');
+  await relays.strike('die');
   t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
   const closed = await closedOf(connections);
   t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
@@ -236,10 +244,65 @@ test('a thread that dies takes only its own connections with it and is replaced'
   t.equal(relays.counters.relayFailures, 1);
   while (relays.front.threads < 2) await relays.connect();
   const later = await connectMany(relays);
-  relays.strike('die');
+  await relays.strike('die');
   await Promise.race(later.map(({ client }) => closeOf(client)));
   const closedLater = await closedOf(later);
   t.ok(closedLater.size > 0 && closedLater.size < CONNECTIONS, 'the new thread serves too');
+});
+
+/** What gets a thread into a loop without an end that was struck with a {@link Fate}. */
+const TRIGGERS = {
+  request: ({ url }) => fetch(`http://${url}/`).catch(() => {}),
+  upgrade: ({ url }) => new WebSocket(`ws://${url}/ws?refuse`).on('error', () => {}),
+  text: (_relays, { client }) => client.send('hello'),
+  closed: (_relays, { client }) => client.close(),
+} as const satisfies Record<string, (relays: RelayHarness, connection: Connection) => void>;
+
+const HANGS: readonly { name: string; fate: Fate; trigger?: keyof typeof TRIGGERS }[] = [
+  { name: 'in a message of the main thread', fate: 'loop' },
+  { name: 'on shared memory', fate: new Int32Array(new SharedArrayBuffer(4)) },
+  ...(['request', 'upgrade', 'text', 'closed'] as const).map((trigger) => ({
+    name: `in the handler of: ${trigger}`,
+    fate: { loopAt: trigger },
+    trigger,
+  })),
+];
+
+for (const { name, fate, trigger } of HANGS) {
+  test(`a thread that hangs ${name} is ended with its own connections alone, and replaced`, async (t) => {
+    const relays = await startRelays(2, { silenceMsMax: SILENCE_MS_MAX });
+    t.teardown(() => relays.close());
+    const disturbers = await connectMany(relays);
+    const connections = await connectMany(relays);
+    for (const { server } of connections) server.socket.join(1, 0);
+    const messages = connections.map(({ client }) => messagesOf(client));
+    await relays.strike(fate);
+    if (trigger !== undefined) for (const disturber of disturbers) TRIGGERS[trigger](relays, disturber);
+    t.equal(await relays.failures.next(), 'the thread hangs');
+    t.equal(relays.front.threads, 1);
+    t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
+    const closed = await closedOf(connections);
+    t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
+    relays.front.publish(1, Buffer.from('still here'), 1);
+    for (const [i, one] of messages.entries()) if (!closed.has(i)) t.equal(await one.next(), 'still here');
+    while (relays.front.threads < 2) await relays.connect();
+    t.equal(relays.counters.relayFailures, 1);
+    const later = await connectMany(relays);
+    for (const { client } of later) client.send('alive');
+    for (const { server } of later) t.equal(await server.events.next(), 'alive', 'the new thread serves too');
+  });
+}
+
+test('the end ends a thread that hangs', async (t) => {
+  const relays = await startRelays(2);
+  const { client } = await relays.connect();
+  await relays.strike('loop');
+  const closed = closeOf(client);
+  await relays.front.close();
+  t.equal(await closed, 1006);
+  t.ok(await claimPort({ host: '127.0.0.1', port: relays.front.port }), 'nobody listens any more');
+  t.same(relays.counters.relayFailures, 0);
+  await relays.close();
 });
 
 /** The places of those that are closed; the others say that they are alive. */
@@ -265,6 +328,35 @@ test('threads that accept no connections keep those that they have, and accept a
   while (await isRefused(relays.front.port));
   t.ok(await relays.connect());
   t.equal(relays.counters.relayFailures, 0);
+});
+
+test('a thread that is started while no connections are accepted takes none either', async (t) => {
+  const relays = await startRelays(1);
+  t.teardown(() => relays.close());
+  relays.front.setAccepting(false);
+  while (!(await isRefused(relays.front.port)));
+  await relays.strike('die');
+  while (relays.front.threads > 0) await nextTurn();
+  while (relays.front.threads === 0) await nextTurn();
+  while (!(await isRefused(relays.front.port)));
+  relays.front.setAccepting(true);
+  while (await isRefused(relays.front.port));
+  t.ok(await relays.connect());
+});
+
+test('what waits between the threads is measured', async (t) => {
+  const relays = await startRelays(2);
+  t.teardown(() => relays.close());
+  const { client, server } = await relays.connect();
+  await nextTurn();
+  t.same(relays.front.waiting, { frameBytes: 0, eventBytes: 0 });
+  client.send('hello');
+  // This thread cannot take it while it looks.
+  while (relays.front.waiting.eventBytes === 0);
+  t.ok(relays.front.waiting.eventBytes > 'hello'.length);
+  t.equal(await server.events.next(), 'hello');
+  await nextTurn();
+  t.same(relays.front.waiting, { frameBytes: 0, eventBytes: 0 });
 });
 
 /** Nobody listens there any more; a listener that closes at this moment resets the connection instead. */

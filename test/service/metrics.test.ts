@@ -78,4 +78,8 @@ test('the metrics are well-formed, named by the conventions, and measure what th
     'buckets add up',
   );
   t.ok(families.get('tickseal_store_records_waiting')!.samples.size === 1);
+  for (const kind of ['frames', 'events']) {
+    const name = `tickseal_listen_thread_${kind}_waiting_bytes`;
+    t.same([...families.get(name)!.samples], [[name, 0]], 'everything is handled');
+  }
 });

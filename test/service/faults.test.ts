@@ -1,0 +1,102 @@
+import { type Test, test } from 'tap';
+import { publishMessage } from '../../src/client/index.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { publisherSigner, TestSocket } from './harness.js';
+import { STRIKE_VARIABLE, type Strike } from './struck.js';
+
+// Faults of the service itself, in whole processes: an exception that nothing catches, a thread that hangs.
+
+const STREAMS = 16;
+/** Enough signatures that the crypto threads are at work. */
+const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
+
+async function start(t: Test, strike: Strike, threads: number) {
+  const file = writeConfig(t.testdir(), { listen: { port: 0, threads }, assets: ASSETS });
+  const running = new ServeProcess(['--config', file], {
+    NODE_OPTIONS: `--import ${new URL('./struck.js', import.meta.url).href}`,
+    [STRIKE_VARIABLE]: strike,
+  });
+  t.teardown(() => running.kill());
+  const urls = await running.ready();
+  const streams = await Promise.all(
+    Array.from({ length: STREAMS }, () => TestSocket.open(`${urls.socketUrl}/ws?channel=10ms`)),
+  );
+  for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
+  const publisher = await TestSocket.open(`${urls.socketUrl}/evm/publish?ack=true`);
+  return { running, ...urls, streams, publisher, strike: () => running.child.kill('SIGUSR2') };
+}
+
+function errorLines({ stdout }: ServeProcess): string[] {
+  return stdout.split('\n').filter((line) => line.includes('"level":50'));
+}
+
+function priceMessage(price: bigint): string {
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  const signer = publisherSigner(1);
+  return publishMessage(
+    '',
+    ASSETS.map(({ symbol }) => signer.sign({ symbol, price, timestampNs })),
+  );
+}
+
+for (const [threads, kind] of [
+  [1, 'fault'],
+  [2, 'fault'],
+  [2, 'rejection'],
+] as const) {
+  test(`${threads} threads: a ${kind} ends the process in order, told of once`, async (t) => {
+    const { running, streams, publisher, strike } = await start(t, kind, threads);
+    publisher.send(priceMessage(1n));
+    await Promise.all(streams.map((stream) => stream.next()));
+    publisher.send(priceMessage(2n));
+    strike();
+    t.same(await running.exited, { code: 1, signal: null });
+    for (const stream of streams) t.equal((await stream.closed).code, 1006);
+    const [fatal, ...others] = running.stdout.split('\n').filter((line) => line.includes('"level":60'));
+    t.match(JSON.parse(fatal!), { err: { message: 'struck by the test', stack: /struck\.[jt]s/ } });
+    t.same(others, []);
+    t.equal(running.stderr, '');
+  });
+}
+
+test('a thread that hangs is not ready, counted, logged and replaced, and the streams of others go on', async (t) => {
+  const { running, adminUrl, streams, publisher, strike } = await start(t, 'hang', 2);
+  t.equal((await fetch(`${adminUrl}/readyz`)).status, 200);
+  const closed: number[] = [];
+  for (const stream of [...streams, publisher]) void stream.closed.then(({ code }) => closed.push(code));
+  const reasons = new Set<string>();
+  let strikes = 0;
+  // It is away for some 0.3 s, which could all be between two looks.
+  while (reasons.size === 0) {
+    strike();
+    strikes++;
+    while (errorLines(running).length < strikes || closed.length === 0) {
+      const response = await fetch(`${adminUrl}/readyz`);
+      const { error } = (await response.json()) as { error?: string };
+      if (error !== undefined) reasons.add(error);
+    }
+  }
+  t.same([...reasons], ['a thread that serves sockets is being replaced']);
+  t.match(JSON.parse(errorLines(running)[0]!), {
+    msg: /being replaced/,
+    err: { message: 'the thread hangs' },
+  });
+  while ((await fetch(`${adminUrl}/readyz`)).status !== 200);
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  t.match(metrics, new RegExp(`^tickseal_listen_thread_failures_total ${strikes}$`, 'm'));
+  t.match(metrics, /^tickseal_listen_threads 2$/m);
+
+  const open = streams.filter(({ ws }) => ws.readyState === ws.OPEN);
+  t.ok(open.length > 0 && open.length < STREAMS, `${open.length} of ${STREAMS} go on`);
+  t.match(metrics, new RegExp(`^tickseal_connections ${STREAMS + 1 - closed.length}$`, 'm'));
+  t.ok(closed.every((code) => code === 1006));
+  const again = await TestSocket.open(publisher.ws.url);
+  again.send(priceMessage(3n));
+  t.match(await again.nextJson(), { type: 'ack', rejected: {} });
+  for (const stream of open) t.match(await stream.next(), /"v":"3"/);
+  // It hangs when the end comes.
+  strike();
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: 0, signal: null });
+  t.equal(running.stderr, '');
+});
