@@ -81,7 +81,6 @@ export class Pipeline {
   #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
   #nextTickNs = 0n;
-  #updatesWaiting = 0;
 
   constructor(options: PipelineOptions) {
     const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
@@ -111,7 +110,7 @@ export class Pipeline {
   }
 
   get updatesWaiting(): number {
-    return this.#updatesWaiting;
+    return this.#admission.waiting;
   }
 
   /** Takes up what the store kept: inputs that still count make prices again, as if there had been no restart. */
@@ -175,7 +174,7 @@ export class Pipeline {
     const receivedNs = clock.nowNs();
     // Messages that came together are handled in one turn, and a tick that is due meanwhile would wait for the last.
     if (receivedNs >= this.#nextTickNs) this.tick(receivedNs);
-    const admitted = this.#admission.admit(updates, session, this.#updatesWaiting, secondOf(receivedNs));
+    const admitted = this.#admission.admit(updates, session, secondOf(receivedNs));
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
@@ -187,9 +186,7 @@ export class Pipeline {
     const refusals = verifyCandidates(candidates, session.type, pool);
     if (!(refusals instanceof Promise) && session.tail === undefined) return settle(refusals);
 
-    this.#updatesWaiting += candidates.length;
     const outcome = Promise.all([refusals, session.tail]).then(([verdicts]) => {
-      this.#updatesWaiting -= candidates.length;
       if (session.tail === outcome) session.tail = undefined;
       return settle(verdicts);
     });

@@ -45,7 +45,10 @@ export interface Service {
    * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
    */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called. */
+  /**
+   * Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called.
+   * @throws Error when the last commit failed; the ports are free then too.
+   */
   stop(): Promise<void>;
   /**
    * For a process that is to exit after a fault: closes every connection and ends the threads. Nothing more is written;
@@ -193,8 +196,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await doors!.drain();
     await ticker.stop();
     await pool.close();
-    await store.close();
-    await doors!.close();
+    try {
+      await store.close();
+    } finally {
+      // An open port would keep a process alive whose last commit failed.
+      await doors!.close();
+    }
   }
 
   return {

@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+import { setEnvironmentData } from 'node:worker_threads';
 import { test } from 'tap';
 import type { CryptoPool } from '../src/crypto/pool.js';
 import { createCryptoPool } from '../src/crypto/pool.js';
@@ -128,4 +130,27 @@ test('what is known to be right, or wrong by its hash, costs no curve arithmetic
   const refusals = await verifyCandidates([{ ...goodEvm, verified: true }, wrong, goodEvm], 'evm', counting);
   t.same(refusals, [undefined, HASH, undefined]);
   t.equal(jobs, 1);
+});
+
+test('two threads that hang with signatures leave them unverified: refused, and good when sent again', async (t) => {
+  const hangsLeft = new Int32Array(new SharedArrayBuffer(4));
+  setEnvironmentData('hangsLeft', hangsLeft);
+  const pool = await createCryptoPool({
+    threads: 1,
+    workerFile: fileURLToPath(new URL('./crypto/mortal_worker.js', import.meta.url)),
+    pieceMsMax: 3_000,
+  });
+  t.teardown(() => pool.close());
+  hangsLeft[0] = 2;
+  const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
+  const known = { ...goodEvm, verified: true };
+  // More than the calling thread does by itself.
+  const these = [wrong, known, ...new Array<Candidate>(10).fill(goodEvm)];
+  t.same(await verifyCandidates(these, 'evm', pool), [
+    HASH,
+    undefined,
+    ...new Array<string>(10).fill('the signature could not be verified in time'),
+  ]);
+  t.equal(pool.failures, 2);
+  t.same(await verifyCandidates(these, 'evm', pool), [HASH, ...new Array(11).fill(undefined)]);
 });

@@ -143,11 +143,12 @@ export async function openDoors(ws: typeof uWS, options: DoorOptions): Promise<D
     });
 
   let accepting = true;
-  const handles = new HandleWatch((isShort) => {
-    if (isShort === accepting)
-      logger.warn(isShort ? 'file handles run out: no new connections' : 'file handles are free again');
-    accepting = !isShort;
+  const handles = new HandleWatch((handlesFor) => {
+    if (handlesFor.clients !== accepting)
+      logger.warn(accepting ? 'file handles run out: no new connections' : 'file handles are free again');
+    accepting = handlesFor.clients;
     front.setAccepting(accepting);
+    adminListening.setAccepting(handlesFor.admin);
   });
 
   /** The files have other contents than before: connections from now on get the new certificate. */

@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from './envelope.js';
@@ -8,13 +8,22 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
+  /** @throws Error when it is not there yet and cannot be made. */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
   /** What the file system has left for this process. */
   freeBytes(): number;
+  /** @throws Error when there is no room for a commit of so many bytes of records. */
+  claimRoom(recordBytes: number): void;
   close(): Promise<void>;
 }
 
 const TABLES_MAX = 8;
+/**
+ * Room that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
+ * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: it is
+ * not asked to write where there is no room.
+ */
+const ROOM_BYTES_MIN = 1024 * 1024;
 
 /**
  * Opens a data folder, making it when there is none.
@@ -28,9 +37,15 @@ const TABLES_MAX = 8;
 export async function openFolder(dir: string): Promise<Folder> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(dir);
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  };
   let root: RootDatabase | undefined;
   try {
-    refuseDamagedFile(join(dir, 'data.mdb'));
+    const file = join(dir, 'data.mdb');
+    refuseDamagedFile(file);
+    if (!existsSync(file) && freeBytes() < ROOM_BYTES_MIN) throw new Error('there is no room for it');
     root = open({
       path: dir,
       noSubdir: false,
@@ -46,21 +61,34 @@ export async function openFolder(dir: string): Promise<Folder> {
   } catch (error) {
     await root?.close();
     await unlock();
-    throw new Error(`the data folder ${dir} cannot be opened: ${(error as Error).message}`, { cause: error });
+    throw unopened(dir, error as Error);
   }
   const opened = root;
   return {
     root: opened,
-    openTable: (name) => opened.openDB(name, { encoding: 'binary' }),
-    freeBytes() {
-      const { bavail, bsize } = statfsSync(dir);
-      return bavail * bsize;
+    openTable(name) {
+      try {
+        return opened.openDB(name, { encoding: 'binary' });
+      } catch (error) {
+        throw unopened(dir, error as Error);
+      }
+    },
+    freeBytes,
+    claimRoom(recordBytes) {
+      if (freeBytes() < ROOM_BYTES_MIN + 2 * recordBytes) throw new Error('there is no room for what waits');
     },
     async close() {
-      await opened.close();
-      await unlock();
+      try {
+        await opened.close();
+      } finally {
+        await unlock();
+      }
     },
   };
+}
+
+function unopened(dir: string, cause: Error): Error {
+  return new Error(`the data folder ${dir} cannot be opened: ${cause.message}`, { cause });
 }
 
 /** What lmdb finds damaged it ends the process for, or does not find. */

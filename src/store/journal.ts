@@ -1,4 +1,4 @@
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import { unwrapRecord, wrapRecord } from './envelope.js';
 import type { Folder } from './folder.js';
 
@@ -44,7 +44,7 @@ export interface Journal {
  */
 const COMMIT_DELAY_MS = 50;
 /**
- * A failed commit is tried again, whatever the error: lmdb drops the whole transaction, so the next one writes every
+ * A failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes every
  * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
  * valid, does lmdb refuse all that follow; the folder then works again after a restart.
  */
@@ -107,7 +107,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
     const waiters = pendingWaiters;
     pending = new Map();
     pendingWaiters = [];
-    const done = write(folder.root, batch).then(
+    const done = write(folder, batch).then(
       () => {
         committing = undefined;
         failing = undefined;
@@ -199,11 +199,15 @@ function keyTextOf(key: Key): string {
 }
 
 /** Writes a batch in one transaction; resolves when it has been flushed. */
-async function write(root: RootDatabase, batch: Batch): Promise<void> {
+async function write({ root, claimRoom }: Folder, batch: Batch): Promise<void> {
+  let recordBytes = 0;
   for (const [table, changes] of batch)
     for (const [keyText, change] of changes)
-      if (change.value !== undefined)
+      if (change.value !== undefined) {
         change.wrapped ??= wrapRecord(keyText, table.encode(change.value as never));
+        recordBytes += change.wrapped.length;
+      }
+  claimRoom(recordBytes);
   try {
     await root.batch(() => {
       for (const [{ database }, changes] of batch)

@@ -4,7 +4,7 @@ import type { PublisherPrice, SignedAggregate } from '../model/records.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
 import { DamagedRecord, unwrapRecord } from './envelope.js';
-import { openFolder } from './folder.js';
+import { type Folder, openFolder } from './folder.js';
 import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, keepHouse, sealedDays } from './housekeeping.js';
 import { openJournal, type Table } from './journal.js';
@@ -83,12 +83,21 @@ export interface StoreOptions {
  * to start is damaged.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dir, clock } = options;
+  const folder = await openFolder(options.dir);
+  try {
+    return storeIn(folder, options);
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+function storeIn(folder: Folder, options: StoreOptions): Store {
+  const { clock } = options;
   let catalogue = indexCatalogue(options.assets, options.publishers);
   let candleRetentionMs = options.candleRetentionMs;
   let damage: string | undefined;
 
-  const folder = await openFolder(dir);
   const tables = openTables(folder, () => catalogue);
   const journal = openJournal(folder, () =>
     keepHouse(tapes.all(), cutoffs(), journal, tables, ({ message }) => {
@@ -96,16 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     }),
   );
   damage = findDamagedRecord(Object.values(tables));
-  const tapes = await loadOrClose();
-
-  async function loadOrClose() {
-    try {
-      return loadTapes(options.assets, journal, tables);
-    } catch (error) {
-      await folder.close();
-      throw error;
-    }
-  }
+  const tapes = loadTapes(options.assets, journal, tables);
 
   function cutoffs(): Cutoffs {
     const nowNs = clock.nowNs();

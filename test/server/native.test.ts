@@ -51,7 +51,7 @@ test('a binary with another hash is not loaded, unless the operator names that h
   const main = installWith(join(dir, 'changed'), changed);
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const start = (file: string, env = {}) => {
-    const service = new ServeProcess(['--config', file], env, main);
+    const service = new ServeProcess(['--config', file], env, { main });
     t.teardown(() => service.kill());
     return service;
   };
@@ -76,7 +76,7 @@ test('a binary with another hash is not loaded, unless the operator names that h
 
 test('a binary that is none is refused by its hash, before anything of it runs', TIMEOUT, async (t) => {
   const main = installWith(join(t.testdir(), 'garbage'), Buffer.from('no binary'));
-  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, main);
+  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, { main });
   t.teardown(() => refused.kill());
   t.equal((await refused.exited).code, 1);
   t.match(refused.stderr, /is not the build that is pinned/);
@@ -84,7 +84,7 @@ test('a binary that is none is refused by its hash, before anything of it runs',
 
 test('a platform without a build is told so', TIMEOUT, async (t) => {
   const main = installWith(join(t.testdir(), 'none'), undefined);
-  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, main);
+  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, { main });
   t.teardown(() => refused.kill());
   t.equal((await refused.exited).code, 1);
   t.match(refused.stderr, `uWebSockets.js has no build for this platform (${BUILD.replace('.node', '')})`);

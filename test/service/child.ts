@@ -10,15 +10,26 @@ import { SERVICE_KEYS, type Sections, testConfig } from './harness.js';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const DEADLINE_MS = 20_000;
 
+interface ServeOptions {
+  /** The program, where it is not that of this checkout. */
+  readonly main?: string;
+  /** A command that is given the command to run as its arguments, and becomes it. */
+  readonly wrapper?: readonly string[];
+}
+
 /** `tickseal serve` in a process of its own. */
 export class ServeProcess {
   readonly #lines: string[] = [];
   #stderr = '';
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
-  /** @param main the program, where it is not that of this checkout */
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, main = MAIN) {
-    const child = spawn(process.execPath, [main, 'serve', ...args], {
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    { main = MAIN, wrapper = [] }: ServeOptions = {},
+  ) {
+    const [command, ...rest] = [...wrapper, process.execPath, main, 'serve', ...args];
+    const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });

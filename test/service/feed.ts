@@ -31,10 +31,11 @@ export class Feed {
     {
       type = 'evm',
       token = TOKEN,
+      ack = 'true',
       nowNs = () => BigInt(Date.now()) * 1_000_000n,
-    }: { type?: SignatureType; token?: string; nowNs?: () => bigint } = {},
+    }: { type?: SignatureType; token?: string; ack?: 'true' | 'durable'; nowNs?: () => bigint } = {},
   ): Promise<Feed> {
-    const socket = await TestSocket.open(`${service.socketUrl}/${type}/publish?ack=true`, token);
+    const socket = await TestSocket.open(`${service.socketUrl}/${type}/publish?ack=${ack}`, token);
     return new Feed(socket, type, nowNs);
   }
 

@@ -28,7 +28,6 @@ test('who may open a publisher socket', async (t) => {
       { id: 1, symbol: 'BTCUSD' },
       { id: 2, symbol: 'ETHUSD' },
     ],
-    limits: { connections_per_token: 2 },
   });
   t.teardown(() => service.stop());
   const refused = (path: string, headers: readonly string[]) =>
@@ -69,15 +68,6 @@ test('who may open a publisher socket', async (t) => {
     t.ok(plain.status >= 400 && plain.status < 500, `a plain GET is answered ${plain.status}`);
     t.match(await plain.json(), { error: String });
     t.match(await refused('/evm/publish', [...BASIC, 'Content-Length', '2']), { status: 400, error: /body/ });
-  });
-
-  await t.test('connections per token', async (t) => {
-    const sockets = [await openPublisher(service), await openPublisher(service, 'stark')];
-    t.match(await refused('/evm/publish', BASIC), { status: 429, error: /connections_per_token/ });
-    const other = await openPublisher(service, 'evm', { token: 'one' });
-    await sockets[0]!.close();
-    sockets[0] = await openPublisher(service);
-    for (const socket of [...sockets, other]) await socket.close();
   });
 
   await t.test('a token limited to assets or publisher keys', async (t) => {

@@ -54,7 +54,6 @@ test('what is wrong with a list of assets is 400 and named', async (t) => {
     ['assets=BTCUSD&assets=BTCUSD', /^assets is given more than once/],
     ['assets=%E0%A4%A', /^assets has a malformed/],
     ['assets=%', /^assets has a malformed/],
-    [`assets=${symbols.join()}`, /^assets .*101.*assets_per_request.*100/],
   ];
   for (const [query, error] of cases) {
     t.match(await ask(service, `latest?${query}`), { status: 400, error }, `latest ${query.slice(0, 60)}`);
@@ -67,7 +66,6 @@ test('what is wrong with a list of assets is 400 and named', async (t) => {
     'other=1&assets=BTCUSD&',
   ];
   for (const query of good) t.match(await ask(service, `latest?${query}`), { status: 200, data: {} }, query);
-  t.match(await ask(service, `latest?assets=${symbols.slice(1).join()}`), { status: 200 }, 'at the limit');
   const repeated = [...symbols.slice(1), ...symbols.slice(1, 3)].join();
   t.match(await ask(service, `latest?assets=${repeated}`), { status: 200 }, 'repeats count once');
 
@@ -163,8 +161,6 @@ test('recent serves what was in force at the end of a second, as it was signed',
   t.match(verifyAggregate(served, { publicKey: service.evmAddress }), [{ ok: true }]);
   clock.timeNs = START_NS + 600n * SECOND_NS + SECOND_NS - 1n;
   t.same((await recent(START_S)).data, { BTCUSD: last0 }, '600 seconds old');
-  clock.advance(1n);
-  t.match(await recent(START_S), { status: 400, error: /^timestamp .*600/ });
 });
 
 test('a timestamp of recent that is no integer of the window is 400', async (t) => {

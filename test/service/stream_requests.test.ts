@@ -3,7 +3,7 @@ import { Feed, units } from './feed.js';
 import { sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// Opening `/ws`, and what a client may say on it (contract §6 and §8).
+// Opening `/ws`, and what a client may say on it (contract §6).
 
 const ASSETS = [1, 2, 3, 4].map((id) => ({ id, symbol: `A${id}` }));
 /** Enough for a test to say all it has to say within a second. */
@@ -153,71 +153,6 @@ test('bad messages are answered and the connection stays, until the tenth', asyn
   const binary = await TestSocket.open(`${service.socketUrl}/ws`);
   binary.ws.send(Buffer.from('{"type":"subscribe","assets":[1]}'));
   t.match(await binary.closed, { code: 1003 });
-});
-
-test('a message at client_message_bytes works, a longer one is answered', async (t) => {
-  const service = await startTestService({ limits: { ...TALKATIVE, client_message_bytes: 1000 } });
-  t.teardown(() => service.stop());
-  const socket = await TestSocket.open(`${service.socketUrl}/ws`);
-  const message = '{"type":"subscribe","assets":[1],"id":1}';
-  socket.send(message.padEnd(1000));
-  t.match(await socket.nextJson(), { type: 'subscribe', id: 1 });
-  for (const length of [1001, 15_000]) {
-    socket.send(message.padEnd(length));
-    t.match(await socket.nextJson(), {
-      type: 'error',
-      error: new RegExp(`${length} .*client_message_bytes.* 1000`),
-    });
-  }
-  socket.send(message);
-  t.match(await socket.nextJson(), { type: 'subscribe', id: 1 });
-});
-
-test('subscriptions_per_connection and control_messages_per_second hold at N and not past it', async (t) => {
-  const service = await startTestService({
-    assets: ASSETS,
-    limits: { subscriptions_per_connection: 3, control_messages_per_second: 4 },
-  });
-  t.teardown(() => service.stop());
-  const socket = await TestSocket.open(`${service.socketUrl}/ws`);
-  const ask = async (assets: number[], type = 'subscribe') => {
-    socket.send({ type, assets, id: 1 });
-    return socket.nextJson();
-  };
-  t.match(await ask([1, 2, 3]), { assets: [1, 2, 3] });
-  t.match(await ask([4]), { type: 'error', error: /4 .*subscriptions_per_connection.* 3/ });
-  t.match(await ask([3]), { type: 'subscribe', assets: [1, 2, 3] });
-  await socket.close();
-
-  const hasty = await TestSocket.open(`${service.socketUrl}/ws`);
-  // A new second may begin in between and lets four more through, no more.
-  const answers = [];
-  for (let i = 0; i < 12; i++) hasty.send({ type: 'subscribe', assets: [1], id: i });
-  while (answers.length < 12) answers.push(await hasty.nextJson());
-  const served = answers.filter(({ type }) => type === 'subscribe').length;
-  t.ok(served === 4 || served === 8, `${served} served`);
-  t.match(answers.at(-1), { type: 'error', id: 11, error: /control_messages_per_second.* \(4\)/ });
-});
-
-test('stream_connections and connections_per_token hold at N and not past it', async (t) => {
-  const token = (name: string) => ({ name, sha256: sha256(name), scopes: ['stream', 'publish'] });
-  const service = await startTestService({
-    tokens: [token('a'), token('b')],
-    limits: { stream_connections: 3, connections_per_token: 2 },
-  });
-  t.teardown(() => service.stop());
-  const url = `${service.socketUrl}/ws`;
-  const first = await TestSocket.open(url, 'a');
-  const publisher = await TestSocket.open(`${service.socketUrl}/evm/publish`, 'a');
-  await t.rejects(TestSocket.open(url, 'a'), /^429 .*connections_per_token \(2\)/);
-  await publisher.close();
-  await TestSocket.open(url, 'a');
-  const third = await TestSocket.open(url, 'b');
-  await t.rejects(TestSocket.open(url, 'b'), /^503 .*stream_connections \(3\)/);
-  await TestSocket.open(`${service.socketUrl}/evm/publish`, 'b');
-  await third.close();
-  await first.close();
-  await TestSocket.open(url, 'b');
 });
 
 test('one bad client costs the others nothing', async (t) => {

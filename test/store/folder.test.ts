@@ -40,6 +40,21 @@ test('another format version is refused and says so', async (t) => {
   await t.rejects(openStore(storeOptions(dir)), /format version 2, and this program reads version 1/);
 });
 
+test('a folder in which no table can be made is given back', async (t) => {
+  const [store, sample] = ['../../src/store/store.js', './sample.js'].map(
+    (file) => new URL(file, import.meta.url),
+  );
+  const attempts = `
+    import { openStore } from '${store}';
+    import { storeOptions } from '${sample}';
+    for (let n = 0; n < 2; n++) await openStore(storeOptions('.')).catch(({ message }) => console.log(message));`;
+  // No file may grow beyond 16 KiB, which is where the first table begins; the test runner's own would.
+  const command = `unset NODE_OPTIONS NODE_V8_COVERAGE; ulimit -f 32; exec "$0" "$@"`;
+  const args = ['-c', command, process.execPath, '--input-type=module', '-e', attempts];
+  const { stdout } = spawnSync('sh', args, { cwd: t.testdir(), encoding: 'utf8' });
+  t.equal(stdout, 'the data folder . cannot be opened: Input/output error\n'.repeat(2));
+});
+
 test('a file that is no database is refused', async (t) => {
   const dir = t.testdir({ 'data.mdb': 'not a database'.repeat(1_000) });
   await t.rejects(openStore(storeOptions(dir)), /data folder .* cannot be opened/);

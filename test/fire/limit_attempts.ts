@@ -1,0 +1,87 @@
+import type { TestClock } from '../service/clock.js';
+import { eventually, Feed, units } from '../service/feed.js';
+import { get, type TestService, TestSocket } from '../service/harness.js';
+
+/** A service whose clock moves by hand. */
+export type Stage = TestService & { readonly clock: TestClock };
+
+/** What an attempt comes to that is not refused. */
+export const WORKS = 'works';
+
+/** One more than a connection may subscribe to, and than a message may update. */
+export const ASSETS_MAX = 1_001;
+
+/** @returns what the last of so many attempts came to */
+export async function lastOf(count: number, attempt: () => Promise<string>): Promise<string> {
+  for (let i = 1; i < count; i++) {
+    const said = await attempt();
+    if (said !== WORKS) return `the ${i}th: ${said}`;
+  }
+  return attempt();
+}
+
+export async function rest({ url }: Stage, path: string): Promise<string> {
+  const response = await get(`${url}${path}`);
+  const { error } = (await response.json()) as { error?: string };
+  return response.status === 200 ? WORKS : `${response.status} ${error}`;
+}
+
+export async function answerTo(socket: TestSocket, message: unknown): Promise<string> {
+  socket.send(message);
+  const { type, error, rejected } = await socket.nextJson();
+  if (type === 'error') return error as string;
+  return Object.keys(rejected ?? {}).length === 0 ? WORKS : JSON.stringify(rejected);
+}
+
+export function control(socket: TestSocket, ids: readonly number[]): Promise<string> {
+  return answerTo(socket, { type: 'subscribe', assets: ids, id: 1 });
+}
+
+/** Opens one after the other; a refused one is let in when another has gone. */
+export async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
+  const open = (path: string) => TestSocket.open(socketUrl + path);
+  const sockets = await Promise.all(paths.slice(0, -1).map(open));
+  const last = paths.at(-1)!;
+  const said = await open(last).then(
+    () => WORKS,
+    ({ message }: Error) => message,
+  );
+  if (said === WORKS) return said;
+  await sockets[0]!.close();
+  await open(last);
+  return said;
+}
+
+/** A reader that takes nothing for so many seconds, beside one that reads, which shows that the service went on. */
+export async function stall(stage: Stage, seconds: number): Promise<string> {
+  const { clock, adminUrl } = stage;
+  const metric = async (name: string) => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    return Number(new RegExp(`^tickseal_stream_${name}_total (\\d+)$`, 'm').exec(text)![1]);
+  };
+  const feed = await Feed.open(stage, { nowNs: () => clock.nowNs() });
+  await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: units(1) })));
+  const [stalled, reader] = await Promise.all(
+    [1, 2].map(() => TestSocket.open(`${stage.socketUrl}/ws?channel=10ms`)),
+  );
+  for (const socket of [stalled!, reader!]) await control(socket, [...Array(ASSETS_MAX - 1).keys()]);
+  stalled!.ws.pause();
+  const tick = (ms: number) => {
+    clock.advanceMs(ms);
+    return reader!.next();
+  };
+  // The newest prices are sent again at every tick, until the system's buffers are full.
+  await eventually(async () => {
+    await tick(10);
+    return (await metric('frames_skipped')) > 0;
+  }, 60_000);
+  await tick(seconds * 1_000);
+  if ((await metric('slow_consumers_closed')) === 0) return WORKS;
+  stalled!.ws.resume();
+  const { code, reason } = await stalled!.closed;
+  return `${code} ${reason}`;
+}
+
+export function symbols(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `ASSET${i}`);
+}

@@ -1,0 +1,246 @@
+import { test } from 'tap';
+import { publishMessage } from '../../src/client/index.js';
+import { fileSchema } from '../../src/config/schema.js';
+import { TestClock } from '../service/clock.js';
+import { Feed, units } from '../service/feed.js';
+import {
+  type Sections,
+  sha256,
+  startTestService,
+  TestSocket,
+  TOKEN,
+  testConfig,
+} from '../service/harness.js';
+import { altered, latestWhen, publish } from '../service/publishing.js';
+import {
+  ASSETS_MAX,
+  answerTo,
+  connections,
+  control,
+  lastOf,
+  rest,
+  type Stage,
+  stall,
+  symbols,
+  WORKS,
+} from './limit_attempts.js';
+
+// Every limit of contract §8 and of the specification, tried at it and one past it on a whole service. The defaults are
+// what is tried, unless `limits` says otherwise. Time stands still, so that no second ends in between.
+
+interface Limit {
+  /** The key under `limits`, or what the specification calls it. */
+  readonly name: string;
+  readonly at: number;
+  readonly sections?: Sections;
+  /** Does so much on a fresh service. @returns what the service says to it: {@link WORKS}, or the refusal */
+  readonly attempt: (stage: Stage, count: number) => Promise<string>;
+  /** What one more than {@link at} is answered. */
+  readonly refusal: RegExp;
+}
+
+const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
+const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
+
+/** The keys that limit nothing that can be counted, and one that real time alone tries: `trickle.test.ts` does. */
+const OTHER_KEYS = ['drain', 'idle_timeout'];
+
+const LIMITS: readonly Limit[] = [
+  {
+    name: 'assets_per_request',
+    at: 100,
+    sections: { assets: ASSETS },
+    refusal: /^400 assets .*101.*assets_per_request.* 100/,
+    attempt: async (stage, count) => rest(stage, `/v1/prices/latest?assets=${symbols(count).join()}`),
+  },
+  {
+    name: 'candles_per_request',
+    at: 3,
+    sections: {
+      assets: [{ id: 0, symbol: 'ASSET0', max_age: '1s', clock_period: '86400s', delta_percent: 0.000001 }],
+      limits: { candles_per_request: 3 },
+    },
+    refusal: /^400 .*candles_per_request \(3\)/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      for (let n = 1; n <= count; n++) {
+        stage.clock.advanceMs(60_000);
+        await feed.accept({ symbol: 'ASSET0', price: units(n) });
+        await latestWhen(stage, 'ASSET0', ({ price }) => price === String(units(n)));
+      }
+      return rest(stage, '/v1/tradingview/history?symbol=ASSET0&resolution=1&from=0&to=9999999999');
+    },
+  },
+  {
+    name: 'subscriptions_per_connection',
+    at: 1_000,
+    sections: { assets: ASSETS },
+    refusal: /^1001 subscriptions, subscriptions_per_connection is 1000$/,
+    async attempt(stage, count) {
+      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
+      await control(socket, [...Array(count - 1).keys()]);
+      return control(socket, [0, count - 1]);
+    },
+  },
+  {
+    name: 'stream_connections',
+    at: 3,
+    sections: { limits: { stream_connections: 3 } },
+    refusal: /^503 .*stream_connections \(3\)/,
+    attempt: (stage, count) => connections(stage, new Array(count).fill('/ws')),
+  },
+  {
+    name: 'connections_per_token',
+    at: 100,
+    refusal: /^429 .*connections_per_token \(100\)/,
+    attempt: (stage, count) =>
+      connections(
+        stage,
+        Array.from({ length: count }, (_, i) => ['/ws', '/evm/publish', '/stark/publish'][i % 3]!),
+      ),
+  },
+  {
+    name: 'client_message_bytes',
+    at: 64 * 1024,
+    refusal: /^the message has 65537 bytes, client_message_bytes is 65536$/,
+    async attempt(stage, count) {
+      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
+      const message = '{"type":"subscribe","assets":[1],"id":1}';
+      const said = await answerTo(socket, message.padEnd(count));
+      const after = await answerTo(socket, message);
+      return after === WORKS ? said : `then ${after}`;
+    },
+  },
+  {
+    name: 'publish_message_bytes',
+    at: 1024 * 1024,
+    refusal: /^the message has 1048577 bytes, publish_message_bytes is 1048576$/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      const message = () => publishMessage('size', [feed.sign({ symbol: 'BTCUSD', price: units(1) })]);
+      const said = await answerTo(feed.socket, message().padEnd(count));
+      stage.clock.advanceMs(1);
+      const after = await answerTo(feed.socket, message());
+      return after === WORKS ? said : `then ${after}`;
+    },
+  },
+  {
+    name: 'updates_per_message',
+    at: 1_000,
+    sections: { assets: ASSETS },
+    refusal: /^data holds 1001 updates, updates_per_message is 1000$/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      const updates = symbols(count).map((symbol) => feed.sign({ symbol, price: units(1) }));
+      return answerTo(feed.socket, publishMessage('many', updates));
+    },
+  },
+  {
+    name: 'control_messages_per_second',
+    at: 10,
+    refusal: /^more than control_messages_per_second \(10\) messages in a second$/,
+    async attempt(stage, count) {
+      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
+      const said = await lastOf(count, () => control(socket, [1]));
+      stage.clock.advanceMs(1_000);
+      const next = await control(socket, [1]);
+      return next === WORKS ? said : `the next second: ${next}`;
+    },
+  },
+  {
+    // In seconds, of which the tenth is one too many.
+    name: 'slow_consumer',
+    at: 9,
+    sections: { assets: ASSETS },
+    refusal: /^1013 too slow$/,
+    attempt: stall,
+  },
+  {
+    name: 'bad_signatures_per_second',
+    at: 20,
+    sections: { limits: { bad_signatures_per_second: 20 } },
+    refusal: /^too many bad signatures on this connection: not verified$/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      const other = feed.sign({ symbol: 'BTCUSD', price: units(1), publisher: 2 });
+      const { r } = other.signed_price.timestamped_signature.signature;
+      const bad = altered(feed.sign({ symbol: 'BTCUSD', price: units(1) }), { r });
+      return lastOf(count, async () => {
+        const { rejected } = await publish(feed.socket, [bad]);
+        const reason = rejected['BTCUSD']!;
+        return reason.startsWith('signature is not by') ? WORKS : reason;
+      });
+    },
+  },
+  {
+    name: 'bad messages before the connection is closed',
+    at: 9,
+    sections: { limits: { control_messages_per_second: 100 } },
+    refusal: /^1008 too many bad messages$/,
+    async attempt(stage, count) {
+      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
+      for (let i = 0; i < count; i++) await answerTo(socket, '{');
+      socket.send({ type: 'subscribe', assets: [], id: 'still here' });
+      const ended = socket.closed.then(({ code, reason }) => `${code} ${reason}`);
+      return Promise.race([ended, socket.next().then(() => WORKS)]);
+    },
+  },
+  {
+    name: 'REST requests of a token in a second (spec)',
+    at: 5,
+    sections: { tokens: ONE_REST_TOKEN },
+    refusal: /^429 too many requests$/,
+    attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/prices/assets')),
+  },
+  {
+    name: 'REST requests of an address in a second, without a token',
+    at: 5,
+    refusal: /^429 too many requests$/,
+    attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
+  },
+  {
+    name: 'seconds that a recent price may be old (spec)',
+    at: 600,
+    refusal: /^400 timestamp is older than 600 seconds$/,
+    async attempt(stage, count) {
+      const second = stage.clock.nowNs() / 1_000_000_000n;
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+      await latestWhen(stage, 'BTCUSD');
+      stage.clock.advanceMs(count * 1_000);
+      return rest(stage, `/v1/prices/recent?assets=BTCUSD&timestamp=${second}`);
+    },
+  },
+  {
+    name: 'streaming asset IDs (spec)',
+    at: 65_535,
+    refusal: /test\.yaml.* assets\[0\]\.id: .*65535/,
+    async attempt(stage, count) {
+      try {
+        stage.reconfigure({ assets: [{ id: count, symbol: 'LAST' }] });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return control(await TestSocket.open(`${stage.socketUrl}/ws`), [count]);
+    },
+  },
+];
+
+test('every limit of the configuration is in the table', async (t) => {
+  const keys = Object.keys(fileSchema.parse(JSON.parse(testConfig(t.testdir()))).limits);
+  const names = new Set([...LIMITS.map(({ name }) => name), ...OTHER_KEYS]);
+  t.same(
+    keys.filter((key) => !names.has(key)),
+    [],
+  );
+});
+
+for (const { name, at, sections, attempt, refusal } of LIMITS)
+  test(`${name}: ${at} work, ${at + 1} are refused`, async (t) => {
+    for (const count of [at, at + 1]) {
+      const clock = new TestClock();
+      const service = await startTestService(sections, { clock });
+      const said = await attempt({ ...service, clock }, count).finally(() => service.stop());
+      t.match(said, count === at ? /^works$/ : refusal, `${count}`);
+    }
+  });
