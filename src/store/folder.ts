@@ -44,8 +44,8 @@ export async function openFolder(dir: string): Promise<Folder> {
   let root: RootDatabase | undefined;
   try {
     const file = join(dir, 'data.mdb');
-    refuseDamagedFile(file);
     if (!existsSync(file) && freeBytes() < ROOM_BYTES_MIN) throw new Error('there is no room for it');
+    refuseDamagedFile(file);
     root = open({
       path: dir,
       noSubdir: false,
