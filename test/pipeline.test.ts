@@ -256,4 +256,5 @@ test('after a restart inputs that still count make prices again, and replays sta
   after.endTurn();
   after.advanceMs(500);
   t.ok(after.pipeline.latest(bitcoin)!.signedAtNs > signedAtNs);
+  await after.stop();
 });

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Catalogue } from '../src/catalogue.js';
 import { createPriceSigner, type PriceSigner } from '../src/client/index.js';
@@ -67,14 +70,20 @@ export class PipelineHarness {
   }
 
   static async start(t: Test, options: PipelineHarnessOptions): Promise<PipelineHarness> {
-    const { assets, publishers, threads = 0, through = (signer) => signer, dir = t.testdir() } = options;
+    const { assets, publishers, threads = 0, through = (signer) => signer } = options;
+    const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
     const pool = await createCryptoPool({ threads });
     const those = publishers.map(({ publisher }) => publisher);
     const store = await openStore({ dir, assets, publishers: those, candleRetentionMs: 86_400_000, clock });
     let stopped: Promise<void> | undefined;
     const stop = () => {
-      stopped ??= pool.close().then(() => store.close());
+      stopped ??= pool
+        .close()
+        .then(() => store.close())
+        .then(() => {
+          if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+        });
       return stopped;
     };
     t.teardown(stop);

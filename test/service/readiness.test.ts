@@ -55,11 +55,11 @@ test('a service with a damaged record lives and is not ready, and says which rec
   writeFileSync(file, bytes);
 
   const second = await startTestService({}, { dir, clock });
-  t.teardown(() => second.stop());
   const { status, type, body } = await ask(second, '/readyz');
   t.same([status, type], [503, 'application/json']);
   t.match(body, { error: /damaged|checksum/ });
   t.comment(JSON.stringify(body));
   t.same(await ask(second, '/livez'), OK, 'a restart would not help');
   t.match(await (await fetch(`${second.adminUrl}/metrics`)).text(), '\ntickseal_store_healthy 0\n');
+  await second.stop();
 });
