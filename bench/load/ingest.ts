@@ -14,7 +14,6 @@ export interface IngestLoad {
   readonly assets: number;
   readonly publishers: number;
   readonly updatesPerMessage: number;
-  /** Below the 20,000 that may wait for their verdict. */
   readonly updates: number;
   /** Sent before, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
@@ -25,9 +24,12 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
+/** Well below what may wait for its verdict, of all connections and of one. */
+const UPDATES_ON_THE_WAY = 3_000;
+
 /**
- * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers, and
- * waits until all have taken effect: a last message on each socket is answered because it is rejected.
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers: so many
+ * at once, until all have taken effect. A last message on each socket is answered because it is rejected.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '' } = load;
@@ -37,15 +39,17 @@ export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
     const sockets = await Promise.all(
       Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),
     );
-    const send = (frames: readonly Buffer[]) =>
-      Promise.all(sockets.map((socket, publisher) => socket.settle(frames[publisher]!)));
+    const send = async (batchesOfFrames: readonly (readonly Buffer[])[]) => {
+      for (const frames of batchesOfFrames)
+        await Promise.all(sockets.map((socket, publisher) => socket.settle(frames[publisher]!)));
+    };
     const batches = new Batches(load);
-    const warmUp = batches.take(load.warmUpUpdates);
-    const batch = batches.take(load.updates);
+    const warmUp = batches.takeAll(load.warmUpUpdates);
+    const measured = batches.takeAll(load.updates);
     await send(warmUp);
     const before = await acceptedAtRest(service);
     const end = measureUsage(service);
-    await send(batch);
+    await send(measured);
     const usage = end();
     assert.equal((await acceptedAtRest(service)) - before, load.updates, 'every update is accepted');
     for (const socket of sockets) socket.close();
@@ -66,8 +70,15 @@ class Batches {
     this.#updates = new Updates(load.signatureType);
   }
 
+  takeAll(updates: number): Buffer[][] {
+    const batches: Buffer[][] = [];
+    for (let left = updates; left > 0; left -= UPDATES_ON_THE_WAY)
+      batches.push(this.#take(Math.min(UPDATES_ON_THE_WAY, left)));
+    return batches;
+  }
+
   /** @returns by publisher the bytes to send. */
-  take(updates: number): Buffer[] {
+  #take(updates: number): Buffer[] {
     const { publishers, assets, updatesPerMessage } = this.#load;
     const frames: Buffer[][] = Array.from({ length: publishers }, () => []);
     for (let left = updates; left > 0; left -= updatesPerMessage) {

@@ -13,6 +13,10 @@ export const memory: Row = {
   method:
     'Anonymous memory of the server before and after 10,000 connections that have subscribed to one asset in real time, ' +
     'whose price does not change. Bare uWebSockets.js has the same connections subscribed to a topic.',
+  limit:
+    'Beside uWebSockets.js a connection takes 350 bytes of objects: a session (128), a socket (120), what ties it to the ' +
+    'binding (72) and three places in lists (32). What comes on top differs from run to run: garbage of the upgrades that ' +
+    'V8 has not collected yet.',
   rounds: 4,
   variants: {
     service: (scale) =>

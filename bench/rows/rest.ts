@@ -29,6 +29,10 @@ export const rest: Row = {
     'same body, which they were given before, without looking at the request: a route of uWebSockets.js, and fastify. The ' +
     'service checks the token and its rate limit, and reads what is asked for. How many times faster than fastify the ' +
     'service can be at most is shown by the bare route: most of its time is the kernel, which is the same for all.',
+  limit:
+    'Against fastify the bare route of uWebSockets.js is the limit (the lines at the end): one asset’s answer is mostly the ' +
+    'kernel’s reading and writing of a socket, which costs fastify as much. Of our own part, most is reading the headers ' +
+    'and writing the answer (profile below).',
   rounds: 2,
   variants: {
     service: (scale) =>

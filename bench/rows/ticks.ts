@@ -24,6 +24,10 @@ export const ticks: Row = {
     'Read off the `ts` of the frames on one connection a channel: how many of the wall-clock multiples of the interval ' +
     'there was a frame for, and how late it was made. Arrival is when the client read it, which the client is late for ' +
     'too. The peer has a `setInterval` a channel, and verifies as many signatures.',
+  limit:
+    'A tick is made 0.2 ms after its time as a rule. One that is later has waited for a core that another thread or ' +
+    'process held, up to a time slice of the scheduler (3 ms): the last lines show how long. Where the machine is the ' +
+    'service’s own, or its process has priority (`nice`), it does not.',
   rounds: 2,
   variants: {
     service: async (scale) => {
