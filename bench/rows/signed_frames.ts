@@ -22,7 +22,7 @@ export const signedFrames: Row = {
   method:
     'Encode the body, hash it, sign it and write the finished JSON frame, against Keccak-256 and libsecp256k1 alone on the ' +
     'same bytes. The same with the stream engine around it: a tick of one 10 ms subscription to all assets.',
-  rounds: 3,
+  rounds: 5,
   variants: {
     frames: async (scale) => measure(scale, (assets) => ours(assets)),
     'keccak + sign': async (scale) => measure(scale, (assets) => bare(assets)),
