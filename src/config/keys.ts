@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 import type { Config, KeySource } from './config.js';
 import type { Problem } from './document.js';
-import { readSecretFile, type SecretFile } from './secret_file.js';
+import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
 /** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
@@ -69,7 +69,7 @@ function loadKey(
   );
 }
 
-function readVariable(name: string, env: Environment): SecretFile {
+function readVariable(name: string, env: Environment): ReadText {
   const text = env[name];
   return text === undefined || text === ''
     ? { message: `the variable ${shownText(name)} is not set` }

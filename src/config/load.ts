@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { type ConfigDocument, type Path, type Problem, readDocument } from './do
 import { type Environment, loadKeys } from './keys.js';
 import { type ReadableFile, referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
-import { readSecretFile, unreadable } from './secret_file.js';
+import { readPublicFile, readSecretFile } from './secret_file.js';
 
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
@@ -132,7 +132,7 @@ function withAbsolutePaths(config: Config, baseDir: string): Config {
 function tlsProblems({ listen: { tls } }: Config): Problem[] {
   if (tls === undefined) return [];
   const path = (key: string) => ['listen', 'tls', key];
-  const cert = readFile(tls.certFile);
+  const cert = readPublicFile(tls.certFile);
   const key = readSecretFile(tls.keyFile);
   const problems: Problem[] = [];
   if ('message' in cert) problems.push({ path: path('cert_file'), message: cert.message });
@@ -145,14 +145,5 @@ function tlsProblems({ listen: { tls } }: Config): Problem[] {
   } catch {
     const message = `TLS cannot start with ${tls.certFile} and ${tls.keyFile}: are they a certificate and its key?`;
     return [{ path: path('cert_file'), message }];
-  }
-}
-
-function readFile(file: string): { readonly text: string } | { readonly message: string } {
-  try {
-    if (!statSync(file).isFile()) return { message: `${file} is not a file` };
-    return { text: readFileSync(file, 'utf8') };
-  } catch (error) {
-    return { message: unreadable(file, error) };
   }
 }
