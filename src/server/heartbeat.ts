@@ -55,7 +55,9 @@ export class Heartbeat<H extends Heart> {
 
   beat(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
-    for (const heart of [...this.#hearts.members]) {
+    const { members } = this.#hearts;
+    for (let i = members.length - 1; i >= 0; i--) {
+      const heart = members[i]!;
       const { idleTimeoutSeconds, sendsPings } = heart.path;
       const silentS = nowS - heart.heardAtS;
       if (silentS >= idleTimeoutSeconds) {
