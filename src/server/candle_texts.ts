@@ -1,12 +1,7 @@
 import type { Asset } from '../model/asset.js';
 import type { Candles } from '../store/history.js';
+import type { Days } from '../store/housekeeping.js';
 import { DAY_S, type Resolution } from '../store/resolution.js';
-
-/** Days since 1970, `end` not included. */
-export interface Days {
-  readonly first: number;
-  readonly end: number;
-}
 
 /** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
 export type ReadCandles = (
@@ -62,13 +57,7 @@ export class CandleTexts {
     }
     const parts: Texts[] = [];
     let length = 0;
-    for (let day = first - 1; day <= end; day++) {
-      const part =
-        day < first
-          ? textsOf(readCandles(asset, resolution, fromS, first * DAY_S))
-          : day < end
-            ? this.#day(asset, resolution, day)
-            : textsOf(readCandles(asset, resolution, end * DAY_S, toS));
+    for (const part of this.#parts(asset, resolution, fromS, toS, { first, end })) {
       if (part === 'too many') return part;
       if (part.length > 0) parts.push(part);
       length += part.length;
@@ -76,6 +65,20 @@ export class CandleTexts {
     }
     const arrays = COLUMNS.map((name, i) => `"${name}":[${parts.map(({ columns }) => columns[i]).join()}]`);
     return `{${arrays.join()}}`;
+  }
+
+  /** What is before the whole days, each of those, and what is behind them; read as they are asked for. */
+  *#parts(
+    asset: Asset,
+    resolution: Resolution,
+    fromS: number,
+    toS: number,
+    { first, end }: Days,
+  ): Iterable<Texts | 'too many'> {
+    const { readCandles } = this.#options;
+    yield textsOf(readCandles(asset, resolution, fromS, first * DAY_S));
+    for (let day = first; day < end; day++) yield this.#day(asset, resolution, day);
+    yield textsOf(readCandles(asset, resolution, end * DAY_S, toS));
   }
 
   #day(asset: Asset, resolution: Resolution, day: number): Texts | 'too many' {

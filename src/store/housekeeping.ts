@@ -56,8 +56,14 @@ export function keepHouse(
   }
 }
 
+/** Days since 1970, `end` not included. */
+export interface Days {
+  readonly first: number;
+  readonly end: number;
+}
+
 /** Those of which each has one record now, or none because it has no candles. */
-export function sealedDays(tape: Tape): { readonly first: number; readonly end: number } {
+export function sealedDays(tape: Tape): Days {
   const first = tape.firstDay ?? 0;
   return { first, end: Math.max(first, tape.unsealedDays[0] ?? runningDay(tape) ?? first) };
 }

@@ -6,7 +6,7 @@ import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
 import { DamagedRecord, unwrapRecord } from './envelope.js';
 import { type Folder, openFolder } from './folder.js';
 import { type Candles, readHistory } from './history.js';
-import { type Cutoffs, keepHouse, sealedDays } from './housekeeping.js';
+import { type Cutoffs, type Days, keepHouse, sealedDays } from './housekeeping.js';
 import { openJournal, type Table } from './journal.js';
 import { DAY_S, type Resolution } from './resolution.js';
 import { openTables } from './tables.js';
@@ -48,8 +48,8 @@ export interface Store {
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
-  /** The days since 1970, `end` not included, whose candles do not change any more. */
-  sealedDays(asset: Asset): { readonly first: number; readonly end: number };
+  /** The days whose candles do not change any more. */
+  sealedDays(asset: Asset): Days;
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
   inputs(): Iterable<PublisherPrice>;
   /** Records that are not on disk yet. */
