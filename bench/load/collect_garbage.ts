@@ -1,18 +1,11 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
+import { createHeldBytes } from './held_memory.js';
 
-// Loaded into a service: collects its main thread's garbage for whoever asks, and answers with the bytes that are left on
-// the heap and beside it.
+// Loaded into a service: answers whoever asks with what its main thread holds when its garbage has been collected.
 
 if (isMainThread) {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  process.on('message', () => {
-    collect();
-    const { heapUsed, external } = process.memoryUsage();
-    process.send!(heapUsed + external);
-  });
+  const heldBytes = createHeldBytes();
+  process.on('message', () => process.send!(heldBytes()));
   // It must not keep a service that is to end.
   process.channel!.unref();
 }

@@ -1,10 +1,5 @@
-import {
-  BroadcastChannel,
-  getEnvironmentData,
-  isMainThread,
-  setEnvironmentData,
-  workerData,
-} from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
+import { createHangs, hangWhenAsked, servesSockets } from '../../scripts/torture/hang.js';
 
 // Loaded into all threads of a service under test, which `SIGUSR2` strikes in the way that its environment names.
 
@@ -13,31 +8,16 @@ export type Strike = 'fault' | 'rejection' | 'hang';
 
 export const STRIKE_VARIABLE = 'TICKSEAL_TEST_STRIKE';
 
-const CHANNEL = 'tickseal test, strikes';
 const strike = process.env[STRIKE_VARIABLE] as Strike;
 
 if (isMainThread) prepare();
-else if (workerData?.pulse !== undefined) hangWhenStruck();
+else if (servesSockets()) hangWhenAsked();
 
 function prepare(): void {
-  const strikesLeft = new Int32Array(new SharedArrayBuffer(4));
-  setEnvironmentData(CHANNEL, strikesLeft);
+  const hang = createHangs();
   process.on('SIGUSR2', () => {
     if (strike === 'fault') throw new Error('struck by the test');
     if (strike === 'rejection') void Promise.reject(new Error('struck by the test'));
-    Atomics.add(strikesLeft, 0, 1);
-    const channel = new BroadcastChannel(CHANNEL);
-    channel.postMessage('');
-    channel.close();
+    hang();
   });
-}
-
-function hangWhenStruck(): void {
-  const strikesLeft = getEnvironmentData(CHANNEL) as Int32Array;
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.onmessage = () => {
-    if (Atomics.sub(strikesLeft, 0, 1) > 0) for (;;);
-    Atomics.add(strikesLeft, 0, 1);
-  };
-  channel.unref();
 }
