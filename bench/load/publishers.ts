@@ -15,19 +15,24 @@ export interface PublisherSocket {
   close(): void;
 }
 
-export async function openPublisher(port: number, signatureType: SignatureType): Promise<PublisherSocket> {
-  let onReply = (_text: string) => {};
+/** @param onReply told of replies until something is to settle */
+export async function openPublisher(
+  port: number,
+  signatureType: SignatureType,
+  onReply = (_text: string): void => {},
+): Promise<PublisherSocket> {
+  let take = onReply;
   const socket = await openFrameSocket({
     port,
     path: `/${signatureType}/publish`,
     token: TOKEN,
-    onFrame: (payload) => onReply(payload.toString()),
+    onFrame: (payload) => take(payload.toString()),
   });
   return {
     write: (frames) => socket.write(frames),
     settle: (frames) =>
       new Promise((resolve, reject) => {
-        onReply = (text) => {
+        take = (text) => {
           if (text.includes('"rejected":{"?"')) resolve();
           else reject(new Error(text));
         };

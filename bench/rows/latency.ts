@@ -1,8 +1,9 @@
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 import { TOKEN } from '../load/catalogue.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
 import { startPricedService } from '../load/priced_service.js';
+import { openPublisher } from '../load/publishers.js';
 import { type ServerProcess, startPeer } from '../load/server_process.js';
 import { openStreams, pause } from '../load/streams.js';
 import { unsignedFrame } from '../load/unsigned_frame.js';
@@ -107,7 +108,7 @@ function addPercentiles(figures: Record<string, number>, name: string, delaysMs:
 /** Half of the messages, for one message type. */
 async function warmUp(server: ServerProcess, scale: Scale, query: string, updates: Updates): Promise<void> {
   const streams = await openStreams({ port: server.port, query, count: SUBSCRIBERS[0], assetsOf: () => [0] });
-  const publisher = await openPublisher(server);
+  const publisher = await openPublisher(server.port, 'evm', refuseReply);
   for (const [i, message] of makeMessages(updates, WARM_UP_MESSAGES[scale] / 2).entries()) {
     publisher.write(message);
     if (i % WARM_UP_BURST === 0) await pause(1);
@@ -117,15 +118,9 @@ async function warmUp(server: ServerProcess, scale: Scale, query: string, update
   streams.close();
 }
 
-function openPublisher({ port }: ServerProcess): Promise<FrameSocket> {
-  return openFrameSocket({
-    port,
-    path: '/evm/publish',
-    token: TOKEN,
-    onFrame: (payload) => {
-      throw new Error(payload.toString());
-    },
-  });
+/** Valid updates are answered by nothing. */
+function refuseReply(text: string): never {
+  throw new Error(text);
 }
 
 /**
@@ -148,7 +143,7 @@ async function measureDelays(
     assetsOf: () => [0],
     onFrame: () => delaysMs.push(performance.now() - sentMs),
   });
-  const publisher = await openPublisher(server);
+  const publisher = await openPublisher(server.port, 'evm', refuseReply);
   for (const message of makeMessages(updates, MESSAGES[scale])) {
     await pause(INTERVAL_MS);
     sentMs = performance.now();
