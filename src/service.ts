@@ -1,27 +1,27 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
+import { type AggregateSigner, createAggregateSigner } from './aggregator/aggregate_signer.js';
+import { Pipeline } from './aggregator/aggregator.js';
 import { createCalendars } from './calendar/calendars.js';
-import { Catalogue } from './catalogue.js';
+import { Ticker } from './clock/ticker.js';
 import type { Config } from './config/config.js';
 import type { PrivateKeys } from './config/keys.js';
-import { createCounters } from './counters.js';
 import { encodedAssetId } from './crypto/evm.js';
 import { keccak256 } from './crypto/keccak.js';
 import { createCryptoPool } from './crypto/pool.js';
 import { secp256k1 } from './crypto/secp256k1.js';
-import { Markets } from './markets.js';
-import { createMetrics } from './metrics.js';
+import { createCounters } from './metrics/counters.js';
+import { createMetrics } from './metrics/metrics.js';
+import { Catalogue } from './model/catalogue.js';
 import { type Clock, NS_PER_MS } from './model/time.js';
-import { Pipeline } from './pipeline.js';
-import { type Doors, openDoors } from './server/doors.js';
-import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/native.js';
+import { Markets } from './prices/markets.js';
 import { createRoutes } from './server/routes/index.js';
-import { type AggregateSigner, createAggregateSigner } from './signer.js';
+import { openServer, type Server } from './server/server.js';
+import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
-import { Ticker } from './ticker.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -71,7 +71,7 @@ interface InForce {
   readonly signer: AggregateSigner;
 }
 
-/** Puts the rooms together and opens the doors. */
+/** Puts the rooms together and opens the server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, logger, simulation = false } = options;
   const webSockets = loadWebSockets(options.env[UWS_SHA256_VARIABLE]);
@@ -94,7 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const store = await openStore({ ...storeOptions(inForce), dir: config.storage.dir, clock });
   const table = new PriceTable(inForce.catalogue.assets.map(({ id }) => id));
-  let doors: Doors | undefined;
+  let server: Server | undefined;
   const stream = new StreamEngine({
     table,
     catalogue: inForce.catalogue,
@@ -108,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
     publish(topic, frame, sequence) {
-      doors!.publish(topic, frame, sequence);
+      server!.publish(topic, frame, sequence);
       counters.frameLatency.sent(sequence, clock);
     },
     defer: setImmediate,
@@ -163,10 +163,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stream,
     store,
     table,
-    doors: () => doors!,
+    server: () => server!,
   });
   try {
-    doors = await openDoors(webSockets, {
+    server = await openServer(webSockets, {
       config,
       threads: threads.listen,
       allowedSha256: options.env[UWS_SHA256_VARIABLE],
@@ -193,20 +193,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
-    await doors!.drain();
+    await server!.drain();
     await ticker.stop();
     await pool.close();
     try {
       await store.close();
     } finally {
       // An open port would keep a process alive whose last commit failed.
-      await doors!.close();
+      await server!.close();
     }
   }
 
   return {
-    port: doors.port,
-    adminPort: doors.adminPort,
+    port: server.port,
+    adminPort: server.adminPort,
     evmAddress: inForce.signer.evmAddress,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
@@ -219,12 +219,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       inForce = next;
       table.resize(catalogue.assets.map(({ id }) => id));
       pipeline.reload(catalogue);
-      doors!.reload(nextConfig.tokens, routes());
+      server!.reload(nextConfig.tokens, routes());
       stream.reload(catalogue);
     },
     stop: () => (stopped ??= stop()),
     async abandon() {
-      await Promise.all([doors!.close(), ticker.stop(), pool.close()]);
+      await Promise.all([server!.close(), ticker.stop(), pool.close()]);
     },
   };
 }

@@ -10,8 +10,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
-import { createCounters } from '../src/counters.js';
-import { createMetrics } from '../src/metrics.js';
+import { createCounters } from '../src/metrics/counters.js';
+import { createMetrics } from '../src/metrics/metrics.js';
 import { createRoutes } from '../src/server/routes/index.js';
 
 // The README is true at every line that a machine can check.
@@ -62,7 +62,7 @@ test('the list of metrics is whole', async (t) => {
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
-    doors: () => ({
+    server: () => ({
       sockets: { size: 0, streams: 0 },
       threads: 0,
       waiting: { frameBytes: 0, eventBytes: 0 },

@@ -1,6 +1,6 @@
-import { createCounters } from '../../src/counters.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { createCounters } from '../../src/metrics/counters.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import type { MessageType } from '../../src/stream/options.js';

@@ -1,12 +1,12 @@
 import type uWS from 'uWebSockets.js';
 import { createRequire } from 'node:module';
-import { type Listening, listen } from '../../src/server/app.js';
+import { listen, type OpenPort } from '../../src/server/uws/app.js';
 
 /** uWebSockets.js itself, with nothing of the service around it. */
 export const webSockets = createRequire(import.meta.url)('uWebSockets.js') as typeof uWS;
 
 /** Listens on a free port of loopback, says which, and ends on SIGTERM. */
-export async function serve(app: uWS.TemplatedApp): Promise<Listening> {
+export async function serve(app: uWS.TemplatedApp): Promise<OpenPort> {
   const listening = await listen(webSockets, app, { host: '127.0.0.1', port: 0 });
   announce(listening.port);
   process.once('SIGTERM', () => process.exit(0));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { publisherKeys, TOKEN } from '../../bench/load/catalogue.js';
 import type { ServerProcess } from '../../bench/load/server_process.js';
-import { Catalogue } from '../../src/catalogue.js';
 import { parseExactJson, type SignedPrice } from '../../src/client/index.js';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { loadConfig } from '../../src/config/load.js';
+import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';
 import { openStore } from '../../src/store/store.js';
 import type { AckedPublisher } from './publisher.js';

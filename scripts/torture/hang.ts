@@ -8,9 +8,9 @@ import {
 
 const CHANNEL = 'tickseal, hangs';
 
-/** Whether the calling thread serves sockets: of all threads, those are started with a pulse. */
+/** Whether the calling thread serves sockets: of all threads, those are started with a liveness. */
 export function servesSockets(): boolean {
-  return !isMainThread && workerData?.pulse !== undefined;
+  return !isMainThread && workerData?.liveness !== undefined;
 }
 
 /**

@@ -43,7 +43,7 @@ const BACKLOG_READ_MS = 10;
 const NOISE_MAX = 1.25;
 /** What the service may hold for a stalled reader: what is left of a frame that did not fit into the kernel, thrice. */
 const READER_BYTES_MAX = 150_000;
-/** Megabytes wait in the kernel for each of them, in front of the close frame. */
+/** Megabytes wait in the kernel for each of them, in listener of the close frame. */
 const BACKLOG_MS_MAX = 30_000;
 /** The median of many short windows stands what other processes do to some of them. */
 const WINDOW_MS = 500;

@@ -1,6 +1,6 @@
 import { type Asset, PERCENT_SCALE, type Publisher } from '../model/asset.js';
 import type { Price } from '../model/price.js';
-import type { PublisherPrice } from '../model/records.js';
+import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 

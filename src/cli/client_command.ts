@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WebSocket } from 'ws';
-import type { Down, OpenSocket } from '../client/socket.js';
+import type { Down, OpenConnection } from '../client/reconnecting_socket.js';
 
 /** Where a client command reads and writes; the entry point hands it the process's own streams. */
 export interface CommandStreams {
@@ -22,7 +22,7 @@ export function withConnectionOptions(command: Command): Command {
 export const SIGNER_OPTION = ['--signer <key>', 'the address or public key that must have signed'] as const;
 
 /** Opens a socket of the package `ws`, which sends the token's header. */
-export const openSocket: OpenSocket = (url, headers) => new WebSocket(url, { headers: { ...headers } });
+export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
 /** One line for people about a connection that does not exist. */
 export function describeDown(url: string, { reason, httpStatus }: Down): string {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { Publisher, type PublishResult } from '../client/publisher.js';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/sign_price.js';
-import { systemClock } from '../clock.js';
+import { systemClock } from '../clock/clock.js';
 import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
 import {

@@ -3,14 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Logger, pino } from 'pino';
-import { systemClock } from '../clock.js';
+import { systemClock } from '../clock/clock.js';
 import type { Config } from '../config/config.js';
 import { loadKeys, type PrivateKeys } from '../config/keys.js';
 import { loadConfig } from '../config/load.js';
-import { renderDemoBanner } from '../demo/banner.js';
-import { prepareDemo } from '../demo/prepare.js';
-import { startSimulation } from '../demo/simulation.js';
 import { type Service, startService } from '../service.js';
+import { renderDemoBanner } from './demo/banner.js';
+import { prepareDemo } from './demo/prepare.js';
+import { startSimulation } from './demo/simulation.js';
 
 interface ServeOptions {
   readonly config?: string;

@@ -6,6 +6,7 @@ export { parseExactJson, writeExactJson } from './exact_json.js';
 export { type Frame, type FrameAsset, parseFrame, type SignedFrame, type UnsignedFrame } from './frame.js';
 export { decodePayload, type Payload, type PayloadAsset } from './payload.js';
 export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './publisher.js';
+export type { ConnectionOptions, Down, OpenConnection, Schedule, SocketLike } from './reconnecting_socket.js';
 export {
   createPriceSigner,
   type PriceSigner,
@@ -17,7 +18,6 @@ export {
   type SignerOptions,
   signPrice,
 } from './sign_price.js';
-export type { ConnectionOptions, Down, OpenSocket, Schedule, SocketLike } from './socket.js';
 export { type Channel, Subscriber, type SubscriberOptions, type SubscriptionResult } from './subscriber.js';
 export { type AggregateExpectations, verifyAggregate } from './verify_aggregate.js';
 export { type PayloadExpectations, type PayloadReport, verifyPayload } from './verify_payload.js';

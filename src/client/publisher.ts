@@ -1,6 +1,11 @@
 import type { SignatureType } from '../model/asset.js';
+import {
+  type ConnectionOptions,
+  ReconnectingSocket,
+  type Schedule,
+  scheduleTimeout,
+} from './reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from './sign_price.js';
-import { type ConnectionOptions, ReconnectingSocket, type Schedule, scheduleTimeout } from './socket.js';
 
 export interface PublisherOptions extends ConnectionOptions {
   readonly signatureType: SignatureType;

@@ -1,5 +1,5 @@
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
-import { type ConnectionOptions, ReconnectingSocket } from './socket.js';
+import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
 
 export type Channel = '10ms' | '20ms' | '50ms' | '100ms' | '500ms' | '1s' | 'real_time';
 

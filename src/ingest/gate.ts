@@ -1,7 +1,7 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
-import type { PublisherPrice } from '../model/records.js';
+import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
 import { ReplayWindow, type SignedUpdate } from './replay.js';

@@ -1,6 +1,6 @@
 import type { TemplatedApp } from 'uWebSockets.js';
-import { readRequest, writeLater, writeResponse } from './http.js';
-import { failure, type RestResponse } from './rest.js';
+import { failure, type RestResponse } from './http/messages.js';
+import { readRequest, writeLater, writeResponse } from './uws/http.js';
 
 export interface AdminOptions {
   /** Why the service is not ready; empty when it is. */

@@ -1,4 +1,4 @@
-import type { CandleBlock } from './candle.js';
+import type { CandleBlock } from '../records/candle_block.js';
 import type { Journal } from './journal.js';
 import {
   DAY_S,
@@ -8,8 +8,8 @@ import {
   MINUTE_S,
   type Resolution,
 } from './resolution.js';
+import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
 import type { Tables } from './tables.js';
-import { dayOfMinute, HOURS_PER_DAY, type Tape } from './tape.js';
 
 const QUARTER_S = 15 * MINUTE_S;
 const HOUR_S = 3_600;
@@ -29,7 +29,7 @@ export interface Candles {
  * @returns `too many` as soon as there are more than `candlesMax`.
  */
 export function readHistory(
-  tape: Tape,
+  series: AssetSeries,
   resolution: Resolution,
   fromS: number,
   toS: number,
@@ -38,10 +38,10 @@ export function readHistory(
   tables: Tables,
 ): Candles | 'too many' {
   const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
-  const running = tape.newest?.minute;
-  if (running === undefined || tape.firstDay === undefined || fromS >= toS) return candles;
+  const running = series.newest?.minute;
+  if (running === undefined || series.firstDay === undefined || fromS >= toS) return candles;
   const lastS = running.minute * MINUTE_S;
-  const firstS = tape.firstDay * DAY_S;
+  const firstS = series.firstDay * DAY_S;
   if (toS <= intervalAt(resolution, firstS).startS || fromS > lastS) return candles;
 
   const atFrom = intervalAt(resolution, Math.max(fromS, firstS - 40 * DAY_S));
@@ -49,15 +49,15 @@ export function readHistory(
   const endS = intervalAt(resolution, Math.min(toS - 1, lastS)).endS;
   const fold = new Fold(candles, resolution, startS, endS);
   const lastDay = dayOfMinute(running.minute);
-  for (let day = Math.max(Math.floor(startS / DAY_S), tape.firstDay); day <= lastDay; day++) {
+  for (let day = Math.max(Math.floor(startS / DAY_S), series.firstDay); day <= lastDay; day++) {
     if (day * DAY_S >= endS || candles.t.length > candlesMax) break;
-    if (day !== lastDay && !tape.unsealedDays.includes(day)) {
+    if (day !== lastDay && !series.unsealedDays.includes(day)) {
       const isCoarse = isWholeQuarters(resolution);
-      const block = journal.get(isCoarse ? tables.quarters : tables.days, [tape.symbol, day]);
+      const block = journal.get(isCoarse ? tables.quarters : tables.days, [series.symbol, day]);
       fold.addBlock(block, day * DAY_S, isCoarse ? QUARTER_S : MINUTE_S);
     } else {
       for (let hour = day * HOURS_PER_DAY; hour < (day + 1) * HOURS_PER_DAY; hour++)
-        fold.addBlock(minutesOf(tape, hour, journal, tables), hour * HOUR_S, MINUTE_S);
+        fold.addBlock(minutesOf(series, hour, journal, tables), hour * HOUR_S, MINUTE_S);
     }
   }
   fold.add(lastS, running.open, running.high, running.low, running.close);
@@ -66,12 +66,12 @@ export function readHistory(
 
 /** The closed minutes of an hour whose day is not sealed. */
 export function minutesOf(
-  tape: Tape,
+  series: AssetSeries,
   hour: number,
   journal: Journal,
   tables: Tables,
 ): CandleBlock | undefined {
-  return tape.hour?.hour === hour ? tape.hour.block : journal.get(tables.hours, [tape.symbol, hour]);
+  return series.hour?.hour === hour ? series.hour.block : journal.get(tables.hours, [series.symbol, hour]);
 }
 
 /** Folds ascending finer candles into those of a resolution that start in a range. */

@@ -1,9 +1,9 @@
-import { CandleBlock } from './candle.js';
-import { DamagedRecord } from './envelope.js';
+import { CandleBlock } from '../records/candle_block.js';
+import { DamagedRecord } from '../records/envelope.js';
 import { minutesOf } from './history.js';
 import type { Journal } from './journal.js';
+import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
-import { dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR, type Tape } from './tape.js';
 
 const MINUTES_PER_QUARTER = 15;
 
@@ -24,8 +24,8 @@ export interface Cutoffs {
  * A bounded part of the work that keeps the folder as small as it should be; runs before every commit.
  * @param onDamage is told of a damaged record; the asset's days are not sealed any more, and all else goes on.
  */
-export function keepHouse(
-  tapes: Iterable<Tape>,
+export function runHousekeeping(
+  seriesIndex: Iterable<AssetSeries>,
   cutoffs: Cutoffs,
   journal: Journal,
   tables: Tables,
@@ -34,23 +34,23 @@ export function keepHouse(
   let secondsLeft = REMOVED_SECONDS_MAX;
   let sealsLeft = SEALED_DAYS_MAX;
   let daysLeft = REMOVED_DAYS_MAX;
-  for (const tape of tapes) {
-    while (secondsLeft > 0 && tape.seconds.length > 1 && tape.seconds[1]! <= cutoffs.second) {
-      journal.remove(tables.seconds, [tape.seconds.shift()!, tape.symbol]);
+  for (const series of seriesIndex) {
+    while (secondsLeft > 0 && series.seconds.length > 1 && series.seconds[1]! <= cutoffs.second) {
+      journal.remove(tables.seconds, [series.seconds.shift()!, series.symbol]);
       secondsLeft--;
     }
-    const today = runningDay(tape);
+    const today = runningDay(series);
     if (today === undefined) continue;
-    while (sealsLeft > 0 && !tape.isSealingStopped && (tape.unsealedDays[0] ?? today) < today) {
-      const damage = sealFirstDay(tape, journal, tables);
+    while (sealsLeft > 0 && !series.isSealingStopped && (series.unsealedDays[0] ?? today) < today) {
+      const damage = sealFirstDay(series, journal, tables);
       if (damage !== undefined) onDamage(damage);
       sealsLeft--;
     }
-    const dayEnd = Math.min(cutoffs.day, tape.unsealedDays[0] ?? today);
-    while (daysLeft > 0 && tape.firstDay !== undefined && tape.firstDay < dayEnd) {
-      journal.remove(tables.days, [tape.symbol, tape.firstDay]);
-      journal.remove(tables.quarters, [tape.symbol, tape.firstDay]);
-      tape.firstDay++;
+    const dayEnd = Math.min(cutoffs.day, series.unsealedDays[0] ?? today);
+    while (daysLeft > 0 && series.firstDay !== undefined && series.firstDay < dayEnd) {
+      journal.remove(tables.days, [series.symbol, series.firstDay]);
+      journal.remove(tables.quarters, [series.symbol, series.firstDay]);
+      series.firstDay++;
       daysLeft--;
     }
   }
@@ -63,35 +63,35 @@ export interface Days {
 }
 
 /** Those of which each has one record now, or none because it has no candles. */
-export function sealedDays(tape: Tape): Days {
-  const first = tape.firstDay ?? 0;
-  return { first, end: Math.max(first, tape.unsealedDays[0] ?? runningDay(tape) ?? first) };
+export function sealedDays(series: AssetSeries): Days {
+  const first = series.firstDay ?? 0;
+  return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };
 }
 
 /** The day that is not over yet. An asset that is not configured is not loaded; its hours say as much as is needed. */
-function runningDay(tape: Tape): number | undefined {
-  const running = tape.newest?.minute;
-  return running === undefined ? tape.unsealedDays.at(-1) : dayOfMinute(running.minute);
+function runningDay(series: AssetSeries): number | undefined {
+  const running = series.newest?.minute;
+  return running === undefined ? series.unsealedDays.at(-1) : dayOfMinute(running.minute);
 }
 
 /** Moves a finished day's minutes from its hours into one record, with their quarter hours beside it. */
-function sealFirstDay(tape: Tape, journal: Journal, tables: Tables): DamagedRecord | undefined {
-  const day = tape.unsealedDays[0]!;
+function sealFirstDay(series: AssetSeries, journal: Journal, tables: Tables): DamagedRecord | undefined {
+  const day = series.unsealedDays[0]!;
   const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);
   const minutes = CandleBlock.withRoomFor(MINUTES_PER_DAY);
   try {
     for (const [hourOfDay, hour] of hours.entries()) {
-      const block = minutesOf(tape, hour, journal, tables);
+      const block = minutesOf(series, hour, journal, tables);
       if (block !== undefined) minutes.pushBlock(block, hourOfDay * MINUTES_PER_HOUR);
     }
   } catch (error) {
     if (!(error instanceof DamagedRecord)) throw error;
-    tape.isSealingStopped = true;
+    series.isSealingStopped = true;
     return error;
   }
-  journal.put(tables.days, [tape.symbol, day], minutes);
-  journal.put(tables.quarters, [tape.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
-  for (const hour of hours) journal.remove(tables.hours, [tape.symbol, hour]);
-  tape.unsealedDays.shift();
+  journal.put(tables.days, [series.symbol, day], minutes);
+  journal.put(tables.quarters, [series.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
+  for (const hour of hours) journal.remove(tables.hours, [series.symbol, hour]);
+  series.unsealedDays.shift();
   return undefined;
 }

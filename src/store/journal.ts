@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
-import { unwrapRecord, wrapRecord } from './envelope.js';
-import type { Folder } from './folder.js';
+import { unwrapRecord, wrapRecord } from '../records/envelope.js';
+import type { Folder } from './lmdb/folder.js';
 
 /** Two parts order a record among its kind: a second or a symbol first, then what tells the rest apart. */
 export type Key = readonly [string | number, string | number];

@@ -1,17 +1,17 @@
 import { ok } from 'node:assert/strict';
 import type { Asset, Publisher } from '../model/asset.js';
-import type { PublisherPrice, SignedAggregate } from '../model/records.js';
+import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
-import { indexCatalogue, UNKNOWN_PUBLISHER } from './catalogue.js';
-import { DamagedRecord, unwrapRecord } from './envelope.js';
-import { type Folder, openFolder } from './folder.js';
+import { DamagedRecord, unwrapRecord } from '../records/envelope.js';
+import { indexRecordNames, UNKNOWN_PUBLISHER } from '../records/record_names.js';
 import { type Candles, readHistory } from './history.js';
-import { type Cutoffs, type Days, keepHouse, sealedDays } from './housekeeping.js';
+import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal, type Table } from './journal.js';
+import { type Folder, openFolder } from './lmdb/folder.js';
 import { DAY_S, type Resolution } from './resolution.js';
+import { recordAggregate, recordEnd, secondInForce } from './series.js';
+import { loadSeries } from './series_index.js';
 import { openTables } from './tables.js';
-import { recordAggregate, recordEnd, secondInForce } from './tape.js';
-import { loadTapes } from './tape_deck.js';
 
 /** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
 const RECENT_WINDOW_S = 600;
@@ -94,18 +94,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 function storeIn(folder: Folder, options: StoreOptions): Store {
   const { clock } = options;
-  let catalogue = indexCatalogue(options.assets, options.publishers);
+  let names = indexRecordNames(options.assets, options.publishers);
   let candleRetentionMs = options.candleRetentionMs;
   let damage: string | undefined;
 
-  const tables = openTables(folder, () => catalogue);
+  const tables = openTables(folder, () => names);
   const journal = openJournal(folder, () =>
-    keepHouse(tapes.all(), cutoffs(), journal, tables, ({ message }) => {
+    runHousekeeping(seriesIndex.all(), cutoffs(), journal, tables, ({ message }) => {
       damage = message;
     }),
   );
   damage = findDamagedRecord(Object.values(tables));
-  const tapes = loadTapes(options.assets, journal, tables);
+  const seriesIndex = loadSeries(options.assets, journal, tables);
 
   function cutoffs(): Cutoffs {
     const nowNs = clock.nowNs();
@@ -126,30 +126,32 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   return {
-    append: (aggregate) => recordAggregate(tapes.of(aggregate.asset), aggregate, journal, tables),
-    ended: (asset, atNs) => recordEnd(tapes.of(asset), atNs, journal, tables),
+    append: (aggregate) => recordAggregate(seriesIndex.of(aggregate.asset), aggregate, journal, tables),
+    ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, journal, tables),
     putInput(input) {
-      const symbol = catalogue.symbolOf(input.assetIndex);
-      const keyDigits = catalogue.keyDigitsOf(input.publisherIndex);
+      const symbol = names.symbolOf(input.assetIndex);
+      const keyDigits = names.keyDigitsOf(input.publisherIndex);
       ok(symbol !== undefined && keyDigits !== undefined, 'an input of an unknown asset or publisher');
       journal.put(tables.inputs, [symbol, keyDigits], input);
     },
     durable: () => journal.durable(),
-    latest: (asset) => noticeDamage(() => tapes.of(asset).newest?.aggregate),
+    latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
       noticeDamage(() => {
-        const tape = tapes.of(asset);
-        const inForce = secondInForce(tape, second);
+        const series = seriesIndex.of(asset);
+        const inForce = secondInForce(series, second);
         if (inForce === undefined) return undefined;
-        if (inForce === tape.seconds.at(-1)) return tape.newest?.aggregate;
+        if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
         return journal.get(tables.seconds, [inForce, asset.symbol])?.aggregate;
       }),
     history: (asset, resolution, fromS, toS, candlesMax) =>
-      noticeDamage(() => readHistory(tapes.of(asset), resolution, fromS, toS, candlesMax, journal, tables)),
-    sealedDays: (asset) => noticeDamage(() => sealedDays(tapes.of(asset))),
+      noticeDamage(() =>
+        readHistory(seriesIndex.of(asset), resolution, fromS, toS, candlesMax, journal, tables),
+      ),
+    sealedDays: (asset) => noticeDamage(() => sealedDays(seriesIndex.of(asset))),
     *inputs() {
       for (const [symbol, keyDigits] of tables.inputs.database.getKeys()) {
-        if (catalogue.assetOf(String(symbol)) === undefined) continue;
+        if (names.assetOf(String(symbol)) === undefined) continue;
         const input = noticeDamage(() => journal.get(tables.inputs, [symbol, keyDigits]));
         if (input !== undefined && input.publisherIndex !== UNKNOWN_PUBLISHER) yield input;
       }
@@ -162,12 +164,12 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       return reason === undefined ? { ok: true } : { ok: false, reason };
     },
     reconfigure(next) {
-      const before = catalogue;
-      catalogue = indexCatalogue(next.assets, next.publishers);
+      const before = names;
+      names = indexRecordNames(next.assets, next.publishers);
       try {
-        for (const asset of next.assets) tapes.of(asset);
+        for (const asset of next.assets) seriesIndex.of(asset);
       } catch (error) {
-        catalogue = before;
+        names = before;
         throw error;
       }
       candleRetentionMs = next.candleRetentionMs;

@@ -1,12 +1,12 @@
 import { ok } from 'node:assert/strict';
-import type { PublisherPrice } from '../model/records.js';
-import type { CandleBlock } from './candle.js';
-import { decodeCandles, encodeCandles } from './candle_record.js';
-import type { Catalogue } from './catalogue.js';
-import type { Folder } from './folder.js';
-import { decodeInput, encodeInput } from './input_record.js';
+import type { PublisherPrice } from '../model/signed_price.js';
+import type { CandleBlock } from '../records/candle_block.js';
+import { decodeCandles, encodeCandles } from '../records/candle_record.js';
+import { decodeInput, encodeInput } from '../records/input_record.js';
+import type { RecordNames } from '../records/record_names.js';
+import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Table } from './journal.js';
-import { decodeHolding, encodeHolding, type Holding } from './second_record.js';
+import type { Folder } from './lmdb/folder.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
@@ -25,8 +25,8 @@ export interface Tables {
   readonly quarters: Table<CandleBlock>;
 }
 
-/** @param catalogue gives the configuration in force; records of other assets are never decoded. */
-export function openTables(folder: Folder, catalogue: () => Catalogue): Tables {
+/** @param names gives the configuration in force; records of other assets are never decoded. */
+export function openTables(folder: Folder, names: () => RecordNames): Tables {
   const candles = (name: string): Table<CandleBlock> => ({
     database: folder.openTable(name),
     encode: encodeCandles,
@@ -36,15 +36,15 @@ export function openTables(folder: Folder, catalogue: () => Catalogue): Tables {
     seconds: {
       database: folder.openTable('seconds'),
       encode: encodeHolding,
-      decode: (payload, key) => decodeHolding(payload, configured(catalogue(), String(key[1])), catalogue()),
+      decode: (payload, key) => decodeHolding(payload, configured(names(), String(key[1])), names()),
     },
     inputs: {
       database: folder.openTable('inputs'),
       encode: encodeInput,
       decode(payload, key) {
-        const asset = configured(catalogue(), String(key[0]));
+        const asset = configured(names(), String(key[0]));
         return decodeInput(payload, asset.index, (keyText) =>
-          catalogue().publisherIndexOf(asset.signatureType, keyText),
+          names().publisherIndexOf(asset.signatureType, keyText),
         ).input;
       },
     },
@@ -54,8 +54,8 @@ export function openTables(folder: Folder, catalogue: () => Catalogue): Tables {
   };
 }
 
-function configured(catalogue: Catalogue, symbol: string) {
-  const asset = catalogue.assetOf(symbol);
+function configured(names: RecordNames, symbol: string) {
+  const asset = names.assetOf(symbol);
   ok(asset, `${symbol} is not configured`);
   return asset;
 }

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { AssetBook } from '../../src/aggregate/book.js';
 import { type AggregationType, type Asset, PERCENT_SCALE, type Publisher } from '../../src/model/asset.js';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
-import type { PublisherPrice } from '../../src/model/records.js';
+import type { PublisherPrice } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
 

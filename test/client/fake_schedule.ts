@@ -1,4 +1,4 @@
-import type { Schedule } from '../../src/client/socket.js';
+import type { Schedule } from '../../src/client/reconnecting_socket.js';
 
 /** Timers that run when the test says so. */
 export class FakeSchedule {

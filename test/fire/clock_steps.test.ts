@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { TestClock } from '../service/clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TestSocket } from '../service/harness.js';

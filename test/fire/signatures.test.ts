@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import type { PublishOutcome } from '../../src/aggregator/aggregator.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import type { PublishOutcome } from '../../src/pipeline.js';
+import { newSession, PipelineHarness, testPublisher } from '../aggregator/harness.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
-import { newSession, PipelineHarness, testPublisher } from '../pipeline_harness.js';
 import { altered } from '../service/publishing.js';
 
 // The hygiene of signing.md as properties: nothing that is not signed as it should be is accepted, and nothing throws.

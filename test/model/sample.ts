@@ -1,6 +1,6 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import type { PublisherPrice } from '../../src/model/records.js';
+import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 
 /** 2026-03-02 14:00:00 UTC, a Monday on which every market is open. */

@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import { type PriceToSign, publishMessage } from '../../src/client/index.js';
-import { systemClock } from '../../src/clock.js';
-import { TokenDirectory } from '../../src/server/auth.js';
+import { systemClock } from '../../src/clock/clock.js';
+import { RateLimiter } from '../../src/server/access/rate_limit.js';
+import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
-import { RateLimiter } from '../../src/server/rate_limit.js';
-import { createRest } from '../../src/server/rest.js';
+import { createRest } from '../../src/server/rest/rest.js';
 import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
 import { get, publisherSigner, sha256, startTestService, TestSocket, TOKEN } from './harness.js';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { TestClock } from './clock.js';
 import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
 import { latestOf, latestText, latestWhen, openPublisher, publish, UNIT, until } from './publishing.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import WebSocket from 'ws';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../src/client/index.js';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { parseConfig } from '../../src/config/load.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import type { Clock } from '../../src/model/time.js';

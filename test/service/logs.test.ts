@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
-import { claimPort } from '../../src/server/app.js';
+import { claimPort } from '../../src/server/uws/app.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { eventually } from './feed.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { Price } from '../../src/model/price.js';
-import { toDouble } from '../../src/store/candle.js';
+import { toDouble } from '../../src/records/candle_block.js';
 import type { Candles } from '../../src/store/history.js';
 import { RESOLUTIONS, type Resolution } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
@@ -136,7 +136,7 @@ test('the range: whole candles that start in from <= t < to, and the limit', asy
   await store.close();
 });
 
-test('a clock that is set back: time stands still on the tape and closed candles never change', async (t) => {
+test('a clock that is set back: time stands still on the series and closed candles never change', async (t) => {
   const options = storeOptions(t.testdir());
   const asset = options.assets[0]!;
   const store = await openStore(options);

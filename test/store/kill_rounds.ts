@@ -5,14 +5,14 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PRICE_SCALE } from '../../src/model/price.js';
-import type { SignedAggregate } from '../../src/model/records.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { Candles } from '../../src/store/history.js';
 import { intervalAt, type Resolution } from '../../src/store/resolution.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';
 import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
 /**
- * A tape that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
+ * A series that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
  * up to three minutes apart, so minutes, hours and days close all the time.
  */
 function tickS(n: number): number {

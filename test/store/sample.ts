@@ -1,7 +1,7 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
-import type { PublisherPrice, SignedAggregate } from '../../src/model/records.js';
+import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { StoreOptions } from '../../src/store/store.js';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { PublisherPrice } from '../../src/model/records.js';
+import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { openStore } from '../../src/store/store.js';
 import {
   atSecond,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { publishQuery, streamQuery } from '../messages.js';
+import { publishQuery, streamQuery } from '../schemas/messages.js';
 import type { MessageName } from './message_catalogue.js';
 
 /** An exchange on a channel, as the service sees it. */

@@ -11,7 +11,7 @@ import {
   unsignedFrame,
   unsubscribe,
   unsubscribed,
-} from '../messages.js';
+} from '../schemas/messages.js';
 import { describePayload } from './payload_layout.js';
 
 /** A message of a WebSocket: what it is for, and its schema. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Parameter, Route } from '../route.js';
-import { errorResponse } from '../schemas.js';
+import type { Parameter, Route } from '../rest/route.js';
+import { errorResponse } from '../schemas/values.js';
 import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
 

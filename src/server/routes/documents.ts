@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
 import { ASYNCAPI_PATH, OPENAPI_PATH, PAGE_HEADERS, PAGE_PATH, renderPage } from '../documents/page.js';
-import { openRoute, type Route } from '../route.js';
+import { openRoute, type Route } from '../rest/route.js';
 
 /**
  * The documents of the API, for programs and for readers, as routes of it that they describe as well.

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../store/resolution.js';
-import { CandleTexts, type CandleTextsOptions } from '../candle_texts.js';
-import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute, unixSeconds } from '../route.js';
-import { tradingViewHistory } from '../schemas.js';
+import {
+  assetParameter,
+  type FindAsset,
+  findAsset,
+  type Route,
+  tokenRoute,
+  unixSeconds,
+} from '../rest/route.js';
+import { tradingViewHistory } from '../schemas/values.js';
+import { CandleTexts, type CandleTextsOptions } from './candle_texts.js';
 
 export interface HistoryRouteOptions extends CandleTextsOptions {
   readonly assetBySymbol: FindAsset;

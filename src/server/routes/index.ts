@@ -1,4 +1,4 @@
-import type { Route } from '../route.js';
+import type { Route } from '../rest/route.js';
 import { documentRoutes } from './documents.js';
 import { type HistoryRouteOptions, historyRoutes } from './history.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status.js';

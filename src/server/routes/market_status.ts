@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Calendar } from '../../calendar/status.js';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
-import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute } from '../route.js';
-import { assetId, marketStatusValue } from '../schemas.js';
+import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute } from '../rest/route.js';
+import { assetId, marketStatusValue } from '../schemas/values.js';
 
 export interface MarketStatusRouteOptions {
   readonly clock: Clock;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
-import type { SignedAggregate } from '../../model/records.js';
+import type { SignedAggregate } from '../../model/signed_price.js';
 import { type Clock, secondOf } from '../../model/time.js';
-import { aggregateJson } from '../aggregate_json.js';
 import {
   assetList,
   type FindAsset,
@@ -11,8 +10,9 @@ import {
   type RouteResult,
   tokenRoute,
   unixSeconds,
-} from '../route.js';
-import { aggregatedSignedPrice, assetId } from '../schemas.js';
+} from '../rest/route.js';
+import { aggregatedSignedPrice, assetId } from '../schemas/values.js';
+import { aggregateJson } from './aggregate_json.js';
 
 export interface PriceSource {
   /** `undefined` while the asset has no live price. */

@@ -6,9 +6,9 @@ import {
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
 import type { AggregationType, Asset } from '../../model/asset.js';
-import type { Token } from '../auth.js';
-import { openRoute, type Route, tokenRoute } from '../route.js';
-import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas.js';
+import type { Token } from '../access/tokens.js';
+import { openRoute, type Route, tokenRoute } from '../rest/route.js';
+import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas/values.js';
 
 export interface ReferenceRouteOptions {
   /** In the order of the configuration. */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { intervalAt, RESOLUTIONS, type Resolution } from '../../store/resolution.js';
-import type { ReadCandles } from '../candle_texts.js';
 import {
   assetParameter,
   count,
@@ -11,8 +10,9 @@ import {
   type Route,
   tokenRoute,
   unixSeconds,
-} from '../route.js';
-import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas.js';
+} from '../rest/route.js';
+import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/values.js';
+import type { ReadCandles } from './candle_texts.js';
 import { resolution } from './history.js';
 
 export interface UdfRouteOptions {

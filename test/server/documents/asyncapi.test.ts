@@ -18,7 +18,7 @@ import {
   subscribe,
   TRACE_ID_LENGTH_MAX,
   unsubscribe,
-} from '../../../src/server/messages.js';
+} from '../../../src/server/schemas/messages.js';
 import { parseStreamOptions } from '../../../src/stream/options.js';
 import { readRequest } from '../../../src/stream/request.js';
 import { danglingReferences, messageFinder, messageNames } from './checker.js';

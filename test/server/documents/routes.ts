@@ -1,5 +1,5 @@
-import { systemClock } from '../../../src/clock.js';
-import type { Route } from '../../../src/server/route.js';
+import { systemClock } from '../../../src/clock/clock.js';
+import type { Route } from '../../../src/server/rest/route.js';
 import { createRoutes } from '../../../src/server/routes/index.js';
 
 /** The routes of a service without assets. */

@@ -1,0 +1,96 @@
+import type { Candidate, Gate } from '../ingest/gate.js';
+import type { RawUpdate } from '../ingest/message.js';
+import type { PublisherSession } from './aggregator.js';
+import { SignatureThrottle } from './signature_throttle.js';
+import { BAD_SIGNATURE } from './verifier.js';
+
+/** What of one message goes on to the verifiers. */
+export interface Admitted {
+  readonly candidates: readonly Candidate[];
+  /** Symbol to reason. */
+  readonly rejected: Map<string, string>;
+  /** Told of the refusals that came back for the candidates, in their order, and the second it is by then. */
+  settle(refusals: readonly (string | undefined)[], second: bigint): void;
+}
+
+/** Updates that may wait for their verdict, about a second of work for one core. */
+const UPDATES_WAITING_MAX = 20_000;
+
+const OVERLOADED = 'overloaded: too many updates wait for verification';
+const THROTTLED = 'too many bad signatures on this connection: not verified';
+
+/** One connection, as far as it costs curve arithmetic. */
+interface Conduct {
+  readonly throttle: SignatureThrottle;
+  /** Its updates that wait for their verdict. */
+  waiting: number;
+}
+
+/**
+ * The gate, and what it lets through to the curve arithmetic: bounded for all, and for each connection by its conduct.
+ *
+ * A connection may have as many updates waiting as there is room left for. One that floods gets half of the room, two get
+ * a third each, and so on: whatever they send, there is room for one that has little waiting.
+ */
+export class Admission {
+  readonly #gate: Gate;
+  readonly #badSignaturesPerSecondMax: number;
+  readonly #conducts = new WeakMap<PublisherSession, Conduct>();
+  #waiting = 0;
+
+  constructor(gate: Gate, badSignaturesPerSecondMax: number) {
+    this.#gate = gate;
+    this.#badSignaturesPerSecondMax = badSignaturesPerSecondMax;
+  }
+
+  /** Updates that wait for their verdict. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** What is admitted waits until it is settled. */
+  admit(updates: readonly RawUpdate[], session: PublisherSession, second: bigint): Admitted {
+    const conduct = this.#conductOf(session);
+    const { throttle } = conduct;
+    const allowance = throttle.allowance(second);
+    // Each one that is admitted adds to what waits and takes from what is left.
+    const room = Math.floor((UPDATES_WAITING_MAX - this.#waiting - conduct.waiting) / 2);
+    const rejected = new Map<string, string>();
+    const candidates: Candidate[] = [];
+    let unverified = 0;
+    for (const raw of updates) {
+      const candidate =
+        candidates.length < room ? this.#gate.admit(raw, session.type, session.rights) : OVERLOADED;
+      if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
+      else if (!candidate.verified && unverified === allowance) rejected.set(raw.symbol, THROTTLED);
+      else {
+        candidates.push(candidate);
+        if (!candidate.verified) unverified++;
+      }
+    }
+    throttle.begin(unverified);
+    this.#wait(conduct, candidates.length);
+    return {
+      candidates,
+      rejected,
+      settle: (refusals, now) => {
+        const bad = refusals.filter((refusal) => refusal === BAD_SIGNATURE).length;
+        throttle.end(unverified, bad, now);
+        this.#wait(conduct, -candidates.length);
+      },
+    };
+  }
+
+  #wait(conduct: Conduct, more: number): void {
+    conduct.waiting += more;
+    this.#waiting += more;
+  }
+
+  #conductOf(session: PublisherSession): Conduct {
+    const known = this.#conducts.get(session);
+    if (known !== undefined) return known;
+    const conduct = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
+    this.#conducts.set(session, conduct);
+    return conduct;
+  }
+}

@@ -1,0 +1,125 @@
+import type { PrivateKeys } from '../config/keys.js';
+import { algorithmChecksum } from '../crypto/algorithm_definition.js';
+import { checksumAddress, eip191, evmAddress, evmAggregateHash } from '../crypto/evm.js';
+import { merkleRoot } from '../crypto/merkle.js';
+import type { CryptoPool } from '../crypto/pool.js';
+import { secp256k1 } from '../crypto/secp256k1.js';
+import { fieldNumber, starkPriceMessage } from '../crypto/stark.js';
+import { starkPublicKey } from '../crypto/stark_ecdsa.js';
+import type { Asset, SignatureType } from '../model/asset.js';
+import { toHex } from '../model/hex.js';
+import type { Price } from '../model/price.js';
+import type { PublisherPrice, SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
+
+/** An aggregate that is to be signed. */
+export interface UnsignedAggregate {
+  readonly asset: Asset;
+  readonly trigger: Trigger;
+  readonly price: Price;
+  /** Ascending by publisher key; at least one. */
+  readonly inputs: readonly PublisherPrice[];
+  readonly signedAtNs: TimeNs;
+}
+
+/** Signs with the service's keys (signing.md "Aggregate"). */
+export interface AggregateSigner {
+  /** The service's EVM address in the mixed case of EIP-55: it signs EVM aggregates and every streaming payload. */
+  readonly evmAddress: string;
+  readonly starkPublicKey: string | undefined;
+  /** @param aggregates all of assets of one signature type. */
+  sign(
+    type: SignatureType,
+    aggregates: readonly UnsignedAggregate[],
+  ): readonly SignedAggregate[] | Promise<readonly SignedAggregate[]>;
+}
+
+export function createAggregateSigner(
+  keys: PrivateKeys,
+  oracleId: string,
+  pool: CryptoPool,
+): AggregateSigner {
+  const address = evmAddress(secp256k1.publicKey(keys.evm));
+  const evmPublicKey = checksumAddress(address);
+  const starkKeyText = keys.stark && toHex(starkPublicKey(fieldNumber(keys.stark)));
+
+  function signEvm(aggregates: readonly UnsignedAggregate[]) {
+    const hashes = aggregates.map((aggregate) => {
+      const { asset, price, signedAtNs, inputs } = aggregate;
+      return evmAggregateHash({
+        address,
+        symbol: asset.symbol,
+        signedAtNs,
+        price,
+        merkleRoot: rootOf(inputs),
+        checksum: Buffer.from(algorithmChecksum(asset.aggregation), 'hex'),
+      });
+    });
+    return whenSigned(pool.signEvm(hashes.map(eip191), keys.evm), (signed) =>
+      aggregates.map((aggregate, i) => {
+        const { r, s, recovery } = signed[i]!;
+        return toRecord(aggregate, evmPublicKey, hashes[i]!, r, s, 27 + recovery);
+      }),
+    );
+  }
+
+  function signStark(aggregates: readonly UnsignedAggregate[]) {
+    const messages = aggregates.map(({ asset, price, signedAtNs }) => {
+      // Stark inputs are checked to be field elements and not negative, and an aggregate lies between its inputs.
+      return starkPriceMessage(asset.symbol, oracleId, signedAtNs, price)!;
+    });
+    return whenSigned(pool.signStark(messages, keys.stark!), (signed) =>
+      aggregates.map((aggregate, i) => {
+        const { msgHash, r, s } = signed[i]!;
+        return toRecord(aggregate, starkKeyText!, msgHash, r, s, undefined);
+      }),
+    );
+  }
+
+  return {
+    evmAddress: evmPublicKey,
+    starkPublicKey: starkKeyText,
+    sign: (type, aggregates) => (type === 'evm' ? signEvm(aggregates) : signStark(aggregates)),
+  };
+}
+
+function whenSigned<S, T>(signed: S | Promise<S>, next: (signed: S) => T): T | Promise<T> {
+  return signed instanceof Promise ? signed.then(next) : next(signed);
+}
+
+function rootOf(inputs: readonly PublisherPrice[]): Buffer {
+  return merkleRoot(inputs.map(({ msgHash }) => msgHash));
+}
+
+function toRecord(
+  { asset, trigger, price, inputs, signedAtNs }: UnsignedAggregate,
+  publicKey: string,
+  msgHash: Uint8Array,
+  r: Uint8Array,
+  s: Uint8Array,
+  v: number | undefined,
+): SignedAggregate {
+  return {
+    asset,
+    trigger,
+    price,
+    timestampNs: newest(inputs),
+    signedAtNs,
+    signatureType: asset.signatureType,
+    publicKey,
+    msgHash,
+    r,
+    s,
+    v,
+    merkleRoot: rootOf(inputs),
+    algorithm: asset.aggregation,
+    inputs,
+  };
+}
+
+function newest(inputs: readonly PublisherPrice[]): TimeNs {
+  return inputs.reduce(
+    (latest, { timestampNs }) => (timestampNs > latest ? timestampNs : latest),
+    0n as TimeNs,
+  );
+}

@@ -1,0 +1,88 @@
+import type { AssetBook } from '../aggregate/book.js';
+import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
+import type { SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { Clock, TimeNs } from '../model/time.js';
+import type { AggregateSigner, UnsignedAggregate } from './aggregate_signer.js';
+
+export interface SigningOptions {
+  readonly clock: Clock;
+  readonly signer: () => AggregateSigner;
+  readonly bookOf: (index: AssetIndex) => AssetBook;
+  /** Told at the moment of signing which price it is. */
+  readonly onTaken: (book: AssetBook) => void;
+  readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
+  readonly onFailed: (count: number, error: unknown) => void;
+  /** Calls back when the current turn of the event loop has handled its messages. */
+  readonly defer: (callback: () => void) => void;
+}
+
+/**
+ * Signs what is due, in batches of one signature type. While a batch is out, requests gather for the next one: an
+ * asset's aggregates come back in the order of their times, and a slow signer makes batches larger, not queues longer.
+ */
+export class SigningQueue {
+  readonly #options: SigningOptions;
+  readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
+  readonly #signing: Record<SignatureType, boolean> = { evm: false, stark: false };
+  #deferred = false;
+  #lastSignedNs = 0n;
+
+  constructor(options: SigningOptions) {
+    this.#options = options;
+  }
+
+  /** No aggregate will carry this time or an earlier one. */
+  startAfter(signedAtNs: TimeNs): void {
+    if (signedAtNs > this.#lastSignedNs) this.#lastSignedNs = signedAtNs;
+  }
+
+  /** Has the asset's aggregate signed within this turn of the event loop, or when the batch before is done. */
+  request({ index, signatureType }: Asset, trigger: Trigger): void {
+    const due = this.#due[signatureType];
+    // A delta that waits for its signature is not turned into a clock by the period coming round.
+    if (!due.has(index)) due.set(index, trigger);
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#options.defer(() => {
+      this.#deferred = false;
+      this.#sign('evm');
+      this.#sign('stark');
+    });
+  }
+
+  #sign(type: SignatureType): void {
+    const due = this.#due[type];
+    if (this.#signing[type] || due.size === 0) return;
+    const { clock, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
+    const signedAtNs = this.#nextTime(clock.nowNs());
+    const batch: UnsignedAggregate[] = [];
+    for (const [index, trigger] of due) {
+      const book = bookOf(index);
+      const { asset, price } = book;
+      // It may have lost its price, or changed its type, while it waited.
+      if (price === undefined || asset.signatureType !== type) continue;
+      batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
+      onTaken(book);
+    }
+    due.clear();
+    if (batch.length === 0) return;
+    const signed = signer().sign(type, batch);
+    if (!(signed instanceof Promise)) {
+      onSigned(signed);
+      return;
+    }
+    this.#signing[type] = true;
+    signed
+      .then(onSigned, (error) => onFailed(batch.length, error))
+      .finally(() => {
+        this.#signing[type] = false;
+        this.#sign(type);
+      });
+  }
+
+  /** Grows with every batch, so no signature carries an earlier time than the one before, whatever the clock does. */
+  #nextTime(nowNs: TimeNs): TimeNs {
+    this.#lastSignedNs = nowNs > this.#lastSignedNs ? nowNs : this.#lastSignedNs + 1n;
+    return this.#lastSignedNs as TimeNs;
+  }
+}

@@ -1,0 +1,52 @@
+import type { AggregationType, SignatureType } from '../../model/asset.js';
+
+/** One asset of the demo: what the configuration says of it, and how its simulated price moves. */
+export interface DemoAsset {
+  readonly id: number;
+  readonly symbol: string;
+  readonly signatureType: SignatureType;
+  readonly aggregation: AggregationType;
+  readonly calendar: 'none' | 'us_equities' | 'forex' | 'metals';
+  /** The real price, as decimal text, around which the simulated one moves. */
+  readonly anchor: string;
+  /** The smallest step of its quotes, likewise. */
+  readonly tick: string;
+  /** The size of a usual step of the walk, in millionths of the price. */
+  readonly stepPpm: bigint;
+}
+
+/** The assets of the demo, ascending by ID. Their prices are simulated; the anchors are only plausible. */
+export const DEMO_CATALOGUE: readonly DemoAsset[] = [
+  asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),
+  asset(2, 'ETHUSD', 'none', '3400', '0.01', 200n, 'weighted average'),
+  asset(3, 'SOLUSD', 'none', '190', '0.001', 300n),
+  asset(4, 'XRPUSD', 'none', '2.2', '0.00001', 300n, 'average'),
+  asset(5, 'DOGEUSD', 'none', '0.32', '0.000001', 400n),
+  asset(10, 'AAPL', 'us_equities', '230', '0.01', 60n),
+  asset(11, 'MSFT', 'us_equities', '430', '0.01', 60n),
+  asset(12, 'NVDA', 'us_equities', '140', '0.01', 120n),
+  asset(20, 'EURUSD', 'forex', '1.08', '0.00001', 20n),
+  asset(21, 'GBPUSD', 'forex', '1.27', '0.00001', 20n),
+  asset(22, 'USDJPY', 'forex', '152', '0.001', 20n),
+  asset(30, 'XAUUSD', 'metals', '2650', '0.01', 50n),
+  asset(31, 'XAGUSD', 'metals', '31', '0.001', 80n),
+  starkAsset(40, 'BTCUSDMARK', '95000', '0.01', 150n),
+  starkAsset(41, 'DYDXUSD', '1.5', '0.0001', 400n),
+];
+
+function asset(
+  id: number,
+  symbol: string,
+  calendar: DemoAsset['calendar'],
+  anchor: string,
+  tick: string,
+  stepPpm: bigint,
+  aggregation: AggregationType = 'median',
+): DemoAsset {
+  return { id, symbol, signatureType: 'evm', aggregation, calendar, anchor, tick, stepPpm };
+}
+
+function starkAsset(id: number, symbol: string, anchor: string, tick: string, stepPpm: bigint): DemoAsset {
+  const signatureType = 'stark';
+  return { id, symbol, signatureType, aggregation: 'median', calendar: 'none', anchor, tick, stepPpm };
+}

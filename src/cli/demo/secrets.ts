@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SignatureType } from '../../model/asset.js';
+
+/** Everything secret about a demo; it is made once and kept, so that tokens and signers outlive a restart. */
+export interface DemoSecrets {
+  /** The token of whoever tries the demo: every scope. */
+  readonly token: string;
+  /** The token of the simulated publishers. */
+  readonly publisherToken: string;
+  /** The service's keys, in hex. */
+  readonly serviceKeys: Readonly<Record<SignatureType, string>>;
+  /** The simulated publishers' keys, in hex. */
+  readonly publisherKeys: Readonly<Record<SignatureType, readonly string[]>>;
+}
+
+const FILE_NAME = 'demo-secrets.json';
+const PUBLISHERS_PER_TYPE = 3;
+const TOKEN_BYTES = 32;
+const KEY_BYTES = 32;
+
+/** Reads the secrets in `dataDir`, or makes them. The file can be read by its owner only. */
+export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; created: boolean } {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const secrets = freshSecrets();
+  try {
+    writeFileSync(join(dataDir, FILE_NAME), `${JSON.stringify(secrets, null, 2)}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+    });
+    return { secrets, created: true };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return { secrets: readDemoSecrets(dataDir), created: false };
+  }
+}
+
+/**
+ * Reads the secrets that {@link ensureDemoSecrets} made.
+ * @throws Error when the file is missing, damaged, or open to others than its owner.
+ */
+export function readDemoSecrets(dataDir: string): DemoSecrets {
+  const file = join(dataDir, FILE_NAME);
+  const { mode = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if ((mode & 0o077) !== 0) throw new Error(`${file} is open to its group or to others; chmod 600 it`);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${file} cannot be read: remove it to begin the demo afresh`, { cause });
+  }
+}
+
+function freshSecrets(): DemoSecrets {
+  const keys = () => Array.from({ length: PUBLISHERS_PER_TYPE }, freshKey);
+  return {
+    token: randomBytes(TOKEN_BYTES).toString('base64url'),
+    publisherToken: randomBytes(TOKEN_BYTES).toString('base64url'),
+    serviceKeys: { evm: freshKey(), stark: freshKey() },
+    publisherKeys: { evm: keys(), stark: keys() },
+  };
+}
+
+/** A key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+function freshKey(): string {
+  const key = randomBytes(KEY_BYTES);
+  key[0]! &= 0x07;
+  return `0x${key.toString('hex')}`;
+}

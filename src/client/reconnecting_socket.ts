@@ -1,0 +1,183 @@
+/** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
+export interface SocketLike {
+  readonly bufferedAmount: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  send(text: string): void;
+  close(code?: number): void;
+}
+
+/** Opens a WebSocket with request headers. With `ws`: `(url, headers) => new WebSocket(url, { headers })`. */
+export type OpenConnection = (url: string, headers: Readonly<Record<string, string>>) => SocketLike;
+
+/** Runs something once after a delay; the returned function calls it off. */
+export type Schedule = (run: () => void, delayMs: number) => () => void;
+
+export interface ConnectionOptions {
+  /** Base address such as `wss://prices.example.com`. */
+  readonly url: string;
+  /** Sent as `Authorization: Basic <token>`. */
+  readonly token?: string | undefined;
+  /**
+   * Default: the global `WebSocket`, which cannot send headers. A browser therefore connects without a token, to a
+   * proxy of its own site that adds the header.
+   */
+  readonly openSocket?: OpenConnection | undefined;
+  /** Default: `setTimeout`. */
+  readonly schedule?: Schedule | undefined;
+  /** Called whenever a connection was made. */
+  readonly onUp?: (() => void) | undefined;
+  /** Called whenever a connection ended or could not be made. */
+  readonly onDown?: ((down: Down) => void) | undefined;
+}
+
+/** Why there is no connection. */
+export interface Down {
+  readonly reason: string;
+  /** The HTTP status with which the server refused the connection, when it did and the socket tells. */
+  readonly httpStatus?: number;
+  /** The server will not have this client: there is no further attempt. */
+  readonly final: boolean;
+}
+
+/** The first attempt follows after half to all of the minimum; each further one waits up to twice as long. */
+const RECONNECT_DELAY_MS_MIN = 250;
+const RECONNECT_DELAY_MS_MAX = 10_000;
+/** A connection that lasted this long was a good one: the next loss starts from the minimum again. */
+const STABLE_MS = 5_000;
+const CLOSE_NORMAL = 1000;
+/** Bad messages of our own, and a revoked token (4401): coming back would not help. */
+const FINAL_CLOSE_CODES: ReadonlySet<number> = new Set([1003, 1008, 4401]);
+/** A timeout and too many requests pass; other refusals with a 4xx status do not. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+/** How the package `ws` words a refused upgrade; browsers do not tell. */
+const REFUSED = /server response: (\d{3})/;
+
+/** A WebSocket that comes back after a loss, with bounded and jittered delays. It keeps no messages meanwhile. */
+export class ReconnectingSocket {
+  readonly #url: string;
+  readonly #options: ConnectionOptions;
+  readonly #schedule: Schedule;
+  readonly #onOpen: () => void;
+  readonly #onText: (text: string) => void;
+  #socket: SocketLike | undefined;
+  #isOpen = false;
+  #failures = 0;
+  #cancelTimer: () => void = () => {};
+  /** Set once there will be no further connection. */
+  #ended: string | undefined;
+  #waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #onClosed: (() => void)[] = [];
+
+  /** Connects to `path` (with its query) below the base address at once. */
+  constructor(path: string, options: ConnectionOptions, onOpen: () => void, onText: (text: string) => void) {
+    this.#url = options.url.replace(/\/+$/, '') + path;
+    this.#options = options;
+    this.#schedule = options.schedule ?? scheduleTimeout;
+    this.#onOpen = onOpen;
+    this.#onText = onText;
+    this.#connect();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Bytes that were sent but have not left yet. */
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  /** Resolves when a connection is up; rejects when there will be none. */
+  opened(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve();
+    if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** Sends `text`, or returns `false` when there is no connection. */
+  send(text: string): boolean {
+    if (this.#isOpen) this.#socket!.send(text);
+    return this.#isOpen;
+  }
+
+  /** Ends the connection for good; resolves when it is closed. */
+  close(): Promise<void> {
+    this.#end('closed');
+    this.#cancelTimer();
+    if (this.#socket === undefined) return Promise.resolve();
+    const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
+    this.#socket.close(CLOSE_NORMAL);
+    return closed;
+  }
+
+  #connect(): void {
+    const { token, openSocket = openGlobalSocket } = this.#options;
+    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Basic ${token}` };
+    const socket = openSocket(this.#url, headers);
+    let failure: string | undefined;
+    socket.onopen = () => this.#opened();
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      if (typeof data === 'string') this.#onText(data);
+    };
+    socket.onerror = (event: { message?: string; error?: { code?: string } }) => {
+      failure = event.message || event.error?.code || 'the connection failed';
+    };
+    socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
+      this.#closed(code, failure ?? `closed with ${code}${reason && ` (${reason})`}`);
+    };
+    this.#socket = socket;
+  }
+
+  #opened(): void {
+    this.#isOpen = true;
+    this.#cancelTimer = this.#schedule(() => {
+      this.#failures = 0;
+    }, STABLE_MS);
+    this.#onOpen();
+    this.#options.onUp?.();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#isOpen = false;
+    this.#socket = undefined;
+    this.#cancelTimer();
+    const refused = REFUSED.exec(reason)?.[1];
+    const httpStatus = refused === undefined ? undefined : Number(refused);
+    const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
+    if (isRefused || FINAL_CLOSE_CODES.has(code)) this.#end(reason);
+    const final = this.#ended !== undefined;
+    this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
+    for (const resolve of this.#onClosed.splice(0)) resolve();
+    // The listener may have closed this connection for good.
+    if (this.#ended === undefined)
+      this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
+  }
+
+  #nextDelayMs(): number {
+    const limitMs = Math.min(RECONNECT_DELAY_MS_MIN * 2 ** this.#failures, RECONNECT_DELAY_MS_MAX);
+    if (limitMs < RECONNECT_DELAY_MS_MAX) this.#failures += 1;
+    return limitMs * (0.5 + Math.random() / 2);
+  }
+
+  #end(reason: string): void {
+    this.#ended ??= reason;
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error(this.#ended));
+  }
+}
+
+/** The default {@link Schedule}. */
+export const scheduleTimeout: Schedule = (run, delayMs) => {
+  const timer = setTimeout(run, delayMs);
+  return () => clearTimeout(timer);
+};
+
+const openGlobalSocket: OpenConnection = (url, headers) => {
+  const { WebSocket } = globalThis as { WebSocket?: new (url: string) => SocketLike };
+  if (WebSocket === undefined) throw new TypeError('openSocket is required: there is no global WebSocket');
+  if (Object.keys(headers).length > 0) throw new TypeError('openSocket is required to send a token');
+  return new WebSocket(url);
+};

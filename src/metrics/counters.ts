@@ -1,0 +1,52 @@
+import { FrameLatency } from './frame_latency.js';
+
+/** What the service counts since its start. Plain numbers: the hot paths add to them, `/metrics` reads them. */
+export interface Counters {
+  /** Frames that were encoded. */
+  framesMade: number;
+  /** Frames that slow readers were not sent. */
+  framesSkipped: number;
+  /** Ticks on which a group of connections was sent no frame for want of time. */
+  ticksSkipped: number;
+  /** Connections closed with 1013. */
+  slowConsumersClosed: number;
+  publishMessages: number;
+  updatesAccepted: number;
+  /** Per reason. Reasons are the fixed texts of the checks, so there are few of them. */
+  readonly updatesRejected: Map<string, number>;
+  aggregatesSigned: number;
+  /** Aggregates that could not be signed. */
+  signingFailures: number;
+  /** Times that an asset lost its price: too few publishers with fresh inputs. */
+  assetsEnded: number;
+  /** Replies to publishers that do not read their socket. */
+  repliesDropped: number;
+  /** Frames that a thread which serves sockets was too far behind to take. */
+  threadOverruns: number;
+  /** Threads that serve sockets and ended unasked or hung. */
+  threadFailures: number;
+  readonly frameLatency: FrameLatency;
+}
+
+export function createCounters(): Counters {
+  return {
+    publishMessages: 0,
+    updatesAccepted: 0,
+    updatesRejected: new Map(),
+    aggregatesSigned: 0,
+    signingFailures: 0,
+    assetsEnded: 0,
+    repliesDropped: 0,
+    framesMade: 0,
+    framesSkipped: 0,
+    ticksSkipped: 0,
+    slowConsumersClosed: 0,
+    threadOverruns: 0,
+    threadFailures: 0,
+    frameLatency: new FrameLatency(),
+  };
+}
+
+export function countRejection(counters: Counters, reason: string): void {
+  counters.updatesRejected.set(reason, (counters.updatesRejected.get(reason) ?? 0) + 1);
+}

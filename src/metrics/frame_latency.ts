@@ -1,0 +1,43 @@
+import { Histogram } from 'prom-client';
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+
+/** Messages that may wait for a frame at a time; more are not measured. */
+const WAITING_MAX = 1_024;
+/** Twice the longest channel: what waited longer waited for somebody to stream. */
+const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
+
+/** How long it takes from the receipt of a publisher's message to the first frame made with its prices. */
+export class FrameLatency {
+  /** In the order of the price sequence that a message brought the table to. */
+  readonly #waiting: { readonly sequence: number; readonly receivedNs: TimeNs }[] = [];
+  #sequence = 0;
+  readonly histogram = new Histogram({
+    name: 'tickseal_publish_to_frame_seconds',
+    help: 'From the receipt of a message with a changed price to the first frame that is handed to sockets afterwards.',
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
+    registers: [],
+  });
+
+  /** @param sequence of the price table once the message took effect. A message that changed no price has no frame. */
+  received(sequence: number, receivedNs: TimeNs): void {
+    const isMeasured = sequence > this.#sequence && this.#waiting.length < WAITING_MAX;
+    this.#sequence = sequence;
+    if (isMeasured) this.#waiting.push({ sequence, receivedNs });
+  }
+
+  /** A frame that holds the prices up to this sequence is on its way. */
+  sent(sequence: number, clock: Clock): void {
+    // Most frames are not the first after a message, and the clock is not read for them.
+    let nowNs: TimeNs | undefined;
+    let told = 0;
+    for (const { sequence: needed, receivedNs } of this.#waiting) {
+      if (needed > sequence) break;
+      told++;
+      nowNs ??= clock.nowNs();
+      const latencyNs = nowNs - receivedNs;
+      // A clock that was stepped back tells nothing.
+      if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX) this.histogram.observe(Number(latencyNs) / 1e9);
+    }
+    if (told > 0) this.#waiting.splice(0, told);
+  }
+}

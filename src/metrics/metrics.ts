@@ -1,0 +1,162 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Counters } from './counters.js';
+/** What is measured at the moment of a scrape. */
+export interface Measured {
+  readonly pool: { readonly queued: number; readonly failures: number };
+  readonly pipeline: { readonly updatesWaiting: number };
+  readonly stream: { readonly groupCount: number };
+  readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
+  readonly table: { readonly live: Uint8Array };
+  readonly server: () => {
+    /** Open WebSockets of all kinds, and those that stream. */
+    readonly sockets: { readonly size: number; readonly streams: number };
+    /** Threads that serve REST and the sockets. */
+    readonly threads: number;
+    /** What waits between the main thread and the one of them that is furthest behind. */
+    readonly waiting: { readonly frameBytes: number; readonly eventBytes: number };
+  };
+}
+
+/** @returns a function that writes all metrics in the Prometheus text format. */
+export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
+  const { pool, pipeline, stream, store, table, server } = measured;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  registry.registerMetric(counters.frameLatency.histogram);
+
+  const count = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  const measure = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
+  count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
+  count(
+    'tickseal_updates_accepted_total',
+    'Price updates that passed every check.',
+    () => counters.updatesAccepted,
+  );
+  new Counter({
+    name: 'tickseal_updates_rejected_total',
+    help: 'Price updates and messages that were refused, by reason.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, rejected] of counters.updatesRejected) this.inc({ reason }, rejected);
+    },
+  });
+  count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
+  count(
+    'tickseal_signing_failures_total',
+    'Aggregates that could not be signed.',
+    () => counters.signingFailures,
+  );
+  count(
+    'tickseal_assets_ended_total',
+    'Times that an asset lost its price for want of fresh inputs.',
+    () => counters.assetsEnded,
+  );
+  count(
+    'tickseal_publisher_replies_dropped_total',
+    'Replies to publishers that do not read them.',
+    () => counters.repliesDropped,
+  );
+  count('tickseal_stream_frames_made_total', 'Frames that were encoded.', () => counters.framesMade);
+  count(
+    'tickseal_stream_frames_skipped_total',
+    'Frames that slow readers were not sent; they get newer ones.',
+    () => counters.framesSkipped,
+  );
+  count(
+    'tickseal_stream_ticks_skipped_total',
+    'Ticks on which a group of connections was sent no frame for want of time.',
+    () => counters.ticksSkipped,
+  );
+  count(
+    'tickseal_stream_slow_consumers_closed_total',
+    'Connections closed with 1013 for not reading.',
+    () => counters.slowConsumersClosed,
+  );
+  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server().sockets.size);
+  measure('tickseal_stream_connections', 'Open streaming connections.', () => server().sockets.streams);
+  measure('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server().threads);
+  count(
+    'tickseal_listen_thread_failures_total',
+    'Threads that ended unasked or hung; each was replaced.',
+    () => counters.threadFailures,
+  );
+  count(
+    'tickseal_listen_thread_overruns_total',
+    'Frames that a thread was too far behind to take; its connections get newer ones.',
+    () => counters.threadOverruns,
+  );
+  measure(
+    'tickseal_listen_thread_frames_waiting_bytes',
+    'Frames that the thread furthest behind has yet to take.',
+    () => server().waiting.frameBytes,
+  );
+  measure(
+    'tickseal_listen_thread_events_waiting_bytes',
+    'About what came from clients of one thread, the one with the most of it, and is not handled yet.',
+    () => server().waiting.eventBytes,
+  );
+  measure('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
+  measure(
+    'tickseal_updates_waiting',
+    'Price updates that wait for their verdict.',
+    () => pipeline.updatesWaiting,
+  );
+  measure('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
+  count(
+    'tickseal_crypto_worker_failures_total',
+    'Batches that a crypto worker did not answer; each was done again.',
+    () => pool.failures,
+  );
+  const live = () => table.live.reduce((sum, one) => sum + one, 0);
+  measure('tickseal_assets_live', 'Assets with a live price.', live);
+  measure(
+    'tickseal_assets_stale',
+    'Assets of the catalogue without a live price.',
+    () => table.live.length - live(),
+  );
+
+  measure(
+    'tickseal_store_records_waiting',
+    'Records that wait for the next commit to the disk.',
+    () => store.recordsWaiting,
+  );
+  measure('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
+    Number(store.health().ok),
+  );
+
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  measure(
+    'tickseal_event_loop_delay_max_seconds',
+    'Longest delay of the event loop since the last scrape.',
+    () => {
+      const maxSeconds = delay.max / 1e9;
+      delay.reset();
+      return maxSeconds;
+    },
+  );
+  // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
+  return async () => (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
+}

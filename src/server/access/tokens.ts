@@ -1,0 +1,94 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Scope, TokenConfig } from '../../config/config.js';
+import { canonicalKey } from '../../config/publisher_key.js';
+import type { PublishRights } from '../../ingest/gate.js';
+import { failure, type RestResponse } from '../http/messages.js';
+
+/** A known access token and what it allows. */
+export class Token implements PublishRights {
+  /** Another one when a reload changed what the token allows: open sockets see it at once. */
+  constructor(public config: TokenConfig) {}
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  has(scope: Scope): boolean {
+    return this.config.scopes.has(scope);
+  }
+
+  maySee(symbol: string): boolean {
+    return this.config.assets.has('*') || this.config.assets.has(symbol);
+  }
+
+  mayPublishAs({ key }: { readonly key: Buffer }): boolean {
+    return this.config.publisherKeys?.has(canonicalKey(key)) ?? true;
+  }
+}
+
+/** Who may not come in, and why: 401 for no known token, 403 for one without the right. */
+export interface Denial {
+  readonly status: 401 | 403;
+  readonly error: string;
+}
+
+export class TokenDirectory {
+  readonly #tokens = new Map<string, Token>();
+  /** The hash of what a request sent, while it is compared. */
+  readonly #sent = Buffer.alloc(SHA256_BYTES);
+
+  constructor(configs: readonly TokenConfig[]) {
+    this.reload(configs);
+  }
+
+  /** Puts changed tokens in force. Those that stay are the same objects with new rights. */
+  reload(configs: readonly TokenConfig[]): void {
+    const before = new Map(this.#tokens);
+    this.#tokens.clear();
+    for (const config of configs) {
+      const hash = config.sha256.toString('hex');
+      const token = before.get(hash) ?? new Token(config);
+      token.config = config;
+      this.#tokens.set(hash, token);
+    }
+  }
+
+  /** Whether the token is still known and still has the scope. */
+  isValid(token: Token, scope: Scope): boolean {
+    return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
+  }
+
+  /** @param authorization every `Authorization` header of the request, as it came. */
+  authorize(authorization: readonly string[], scope: Scope): Token | Denial {
+    const [header] = authorization;
+    if (header === undefined) return { status: 401, error: 'the Authorization header is missing' };
+    if (authorization.length > 1) return { status: 401, error: 'the Authorization header is repeated' };
+    const text = BASIC.exec(header)?.[1];
+    if (text === undefined) return { status: 401, error: 'the Authorization header is not "Basic <TOKEN>"' };
+    const token = this.#find(text);
+    if (token === undefined) return { status: 401, error: 'the access token is not known' };
+    return token.has(scope) ? token : { status: 403, error: `the access token has no scope "${scope}"` };
+  }
+
+  /**
+   * The look-up is by the hash of what was sent, and who sends it cannot choose a hash, so its time tells nothing of a
+   * token; the comparison that decides takes constant time.
+   */
+  #find(text: string): Token | undefined {
+    const digits = hash('sha256', text, 'hex');
+    const token = this.#tokens.get(digits);
+    if (token === undefined) return undefined;
+    this.#sent.write(digits, 'hex');
+    return timingSafeEqual(token.config.sha256, this.#sent) ? token : undefined;
+  }
+}
+
+/** The answer to a request that a {@link Denial} refuses. */
+export function denied({ status, error }: Denial): RestResponse {
+  return failure(status, error, status === 401 ? [['WWW-Authenticate', 'Basic realm="tickseal"']] : []);
+}
+
+const SHA256_BYTES = 32;
+
+/** The scheme in any case, then the token: visible characters without spaces. */
+const BASIC = /^basic +([\x21-\x7e]+) *$/i;

@@ -1,0 +1,67 @@
+import type { Scope } from '../../config/config.js';
+import type { StreamConnection } from '../../stream/session.js';
+import type { Token } from '../access/tokens.js';
+import type { RestRequest, RestResponse } from '../http/messages.js';
+
+/** An open WebSocket as the service sees it, on this thread or on another. Once it is closed, calls do nothing. */
+export interface Connection extends StreamConnection {
+  owner: ConnectionOwner | undefined;
+  /** Its place among its owner's sockets. */
+  ownerPlace: number;
+}
+
+/** Who keeps count of a socket, and is told when it is closed. */
+export interface ConnectionOwner {
+  closed(socket: Connection): void;
+}
+
+/** What is done with what happens on one socket. */
+export interface ConnectionEvents {
+  text(text: string): void;
+  /** A text message longer than {@link ConnectionPath.messageBytesMax}. */
+  oversize(messageBytes: number): void;
+  /**
+   * It held bytes when a frame was published on its topic: it did not get the frame and has left the topic.
+   * @param sequence the price sequence of what it got
+   */
+  lagged(sequence: number): void;
+  /** It has taken bytes; so many still wait. */
+  drained(bufferedBytes: number): void;
+  /** Something was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
+  dropped(): void;
+  /** Nothing happens on it any more. */
+  closed(): void;
+}
+
+/** How the sockets of one path are served, whatever is said on them. Plain data: it is sent to other threads. */
+export interface ConnectionPath {
+  readonly path: string;
+  /** Longer messages are told of, without their bytes. */
+  readonly messageBytesMax: number;
+  /** Longer messages end the connection without a close frame, by uWebSockets.js. */
+  readonly parserBytesMax: number;
+  /** When this many bytes wait for a socket, what follows is dropped. */
+  readonly bufferedBytesMax: number;
+  readonly idleTimeoutSeconds: number;
+  readonly sendsPings: boolean;
+}
+
+/** One path and what its sockets are for. */
+export interface Endpoint {
+  readonly path: ConnectionPath;
+  readonly scope: Scope;
+  /** Reads the query of an upgrade request. @returns what opens the socket, or an error text. */
+  accept(query: ReadonlyMap<string, string>, token: Token): OpenConnection | string;
+}
+
+export type OpenConnection = (socket: Connection) => ConnectionEvents;
+
+/** What becomes of an upgrade request: a socket, or a response that refuses it. */
+export type UpgradeDecision = OpenConnection | RestResponse;
+
+/** Decides an upgrade request, by calling `answer` once, at once or later. */
+export type DecideUpgrade = (
+  path: ConnectionPath,
+  request: RestRequest,
+  answer: (decision: UpgradeDecision) => void,
+) => void;

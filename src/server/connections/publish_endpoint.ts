@@ -1,0 +1,114 @@
+import type { Pipeline, PublisherSession, PublishOutcome } from '../../aggregator/aggregator.js';
+import type { SignatureType } from '../../model/asset.js';
+import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
+import type { Connection, Endpoint, OpenConnection } from './connection.js';
+
+export interface PublishEndpointOptions {
+  readonly pipeline: Pipeline;
+  readonly messageBytesMax: number;
+  /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
+  readonly durable: () => Promise<void>;
+  /** Told of a reply that was dropped because the publisher does not read its socket. */
+  readonly onReplyDropped: () => void;
+  readonly onFault: (path: string, error: unknown) => void;
+}
+
+/** Above our own limit, which is answered; past this the connection ends without a close frame. */
+const PARSER_HEADROOM = 4;
+
+/**
+ * Many publishers never read their socket. Replies wait for them up to here and are dropped past it; being unread is no
+ * reason to close, so there are no pings that would ask for an answer, and the idle timeout is the longest there is.
+ */
+const REPLY_BYTES_MAX = 64 * 1024;
+const IDLE_TIMEOUT_SECONDS = 960;
+
+/** `/evm/publish` and `/stark/publish`. */
+export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
+  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options));
+}
+
+function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
+  const { messageBytesMax } = options;
+  return {
+    path: {
+      path: `/${type}/publish`,
+      messageBytesMax,
+      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+      bufferedBytesMax: REPLY_BYTES_MAX,
+      idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
+      sendsPings: false,
+    },
+    scope: 'publish',
+    accept(query, token) {
+      const ack = query.get('ack') ?? DEFAULT_ACK;
+      if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
+      return openPublisher({ type, rights: token, tail: undefined }, ack, options);
+    },
+  };
+}
+
+function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndpointOptions): OpenConnection {
+  const { pipeline, messageBytesMax, onReplyDropped, onFault } = options;
+  return (socket) => {
+    const reply = (outcome: PublishOutcome) =>
+      ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
+    return {
+      text(text) {
+        const outcome = pipeline.publish(session, text);
+        if (outcome instanceof Promise)
+          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
+        else reply(outcome);
+      },
+      oversize(messageBytes) {
+        const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
+        reply({ ok: false, traceId: undefined, error });
+      },
+      lagged() {
+        throw new Error('a publisher is in no topic');
+      },
+      drained() {},
+      dropped: onReplyDropped,
+      closed() {},
+    };
+  };
+}
+
+function isAck(text: string): text is Ack {
+  return (ACKS as readonly string[]).includes(text);
+}
+
+function replyWhenDurable(
+  socket: Connection,
+  outcome: PublishOutcome,
+  { durable }: PublishEndpointOptions,
+): void {
+  if (!outcome.ok || outcome.accepted.length === 0) {
+    sendReply(socket, outcome, 'durable');
+    return;
+  }
+  durable().then(
+    () => sendReply(socket, outcome, 'durable'),
+    (reason: Error) => {
+      const error = `accepted, but not on disk: ${reason.message}`;
+      sendReply(socket, { ok: false, traceId: outcome.traceId, error }, 'durable');
+    },
+  );
+}
+
+/** A socket that is closed by now takes no reply. */
+function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void {
+  const text = replyText(outcome, ack);
+  if (text !== undefined) socket.send(text);
+}
+
+function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
+  const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
+  if (!outcome.ok) return `{"type":"error"${traceId},"error":${JSON.stringify(outcome.error)}}`;
+  const { accepted, rejected } = outcome;
+  const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
+  if (ack !== 'false') return `{"type":"ack"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
+  if (rejected.size === 0) return undefined;
+  const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
+  return `{"type":"error"${traceId},"error":"${error}",${reasons}}`;
+}

@@ -1,0 +1,76 @@
+import type { StreamEngine } from '../../stream/engine.js';
+import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
+import { StreamSession } from '../../stream/session.js';
+import type { Token } from '../access/tokens.js';
+import type { Connection, ConnectionEvents, Endpoint } from './connection.js';
+
+export interface StreamEndpointOptions {
+  readonly stream: StreamEngine;
+  readonly messageBytesMax: number;
+  readonly idleTimeoutSeconds: number;
+}
+
+/**
+ * uWebSockets.js ends a connection without a close frame when a message is longer than its own limit, so that is well
+ * above ours, which is answered.
+ */
+const PARSER_HEADROOM = 16;
+
+/** Bytes that may wait for a socket before what follows is dropped. Slow readers leave their topic long before. */
+const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+
+/** `/ws`. */
+export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
+  const { stream, messageBytesMax, idleTimeoutSeconds } = options;
+  return {
+    path: {
+      path: '/ws',
+      messageBytesMax,
+      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+      bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
+      idleTimeoutSeconds,
+      sendsPings: true,
+    },
+    scope: 'stream',
+    accept(query, token) {
+      const parsed = parseStreamOptions(query);
+      if (typeof parsed === 'string') return parsed;
+      return (socket) => new StreamSocket(stream, socket, parsed, token);
+    },
+  };
+}
+
+/** The session and its events in one object, for there may be tens of thousands. */
+class StreamSocket extends StreamSession implements ConnectionEvents {
+  constructor(
+    readonly stream: StreamEngine,
+    socket: Connection,
+    options: StreamOptions,
+    token: Token,
+  ) {
+    super(socket, options, token);
+  }
+
+  text(text: string): void {
+    this.stream.receive(this, text);
+  }
+
+  oversize(messageBytes: number): void {
+    this.stream.refuseOversize(this, messageBytes);
+  }
+
+  lagged(sequence: number): void {
+    this.stream.lagged(this, sequence);
+  }
+
+  drained(bufferedBytes: number): void {
+    this.stream.drained(this, bufferedBytes);
+  }
+
+  /** Only replies to a client that sends much and reads nothing come here. */
+  dropped(): void {}
+
+  closed(): void {
+    this.stream.closed(this);
+  }
+}

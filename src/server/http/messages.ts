@@ -1,0 +1,33 @@
+/** A request as the routes see it; the bytes are gone. */
+export interface RestRequest {
+  /** As it came, in any case. */
+  readonly method: string;
+  readonly path: string;
+  /** The text behind `?`, undecoded. */
+  readonly query: string;
+  /** Every `Authorization` header. */
+  readonly authorization: readonly string[];
+  /** The client's address; to be read at once. */
+  readonly address: string;
+  /** Whether it announces a body. */
+  readonly hasBody: boolean;
+  /** What is wrong with its headers. */
+  readonly fault?: string | undefined;
+  /** What to answer a request for a WebSocket that lacks something for one. */
+  readonly upgradeFault?: RestResponse | undefined;
+}
+
+export interface RestResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  /** The body's bytes, where they are there already. */
+  readonly encoded?: Uint8Array;
+  /** `application/json` when left out. */
+  readonly contentType?: string;
+  readonly closeConnection?: boolean;
+}
+
+export function failure(status: number, error: string, headers: RestResponse['headers'] = []): RestResponse {
+  return { status, headers, body: JSON.stringify({ error }) };
+}

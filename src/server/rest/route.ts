@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Asset } from '../../model/asset.js';
+import type { Token } from '../access/tokens.js';
+import { assetId } from '../schemas/values.js';
+
+/** A query parameter: how it is documented, and how its text is read. */
+export interface Parameter<T = unknown> {
+  readonly description: string;
+  readonly required: boolean;
+  /** From the decoded text. */
+  readonly schema: z.ZodType<T, string>;
+}
+
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+type Values<P extends Parameters> = {
+  readonly [K in keyof P]: P[K] extends {
+    readonly required: true;
+    readonly schema: z.ZodType<infer T, string>;
+  }
+    ? T
+    : P[K] extends { readonly schema: z.ZodType<infer T, string> }
+      ? T | undefined
+      : never;
+};
+
+/** What a route answers: the JSON text of `data` (or the whole body of a raw route), or an error. */
+export type RouteResult = RouteAnswer | RouteError;
+
+export interface RouteAnswer {
+  readonly data: string;
+  /** Whether the same request would be answered the same now. An answer that can tell is kept for who asks again. */
+  readonly isCurrent?: () => boolean;
+}
+
+export interface RouteError {
+  readonly status: 400 | 403 | 404 | 500;
+  readonly error: string;
+}
+
+/** One path of the REST API, with all that its documentation says of it. */
+export interface Route {
+  readonly summary: string;
+  /** Needs no token, and counts requests per client address. */
+  readonly open: boolean;
+  readonly parameters: Parameters;
+  /** Of `data`, or of the body of a raw route. */
+  readonly response: z.ZodType;
+  /** The body's type where it is not wrapped in `data`. */
+  readonly raw: 'application/json' | 'text/plain' | 'text/html' | undefined;
+  /** Statuses that it answers beside 200 and those that every route does. */
+  readonly errors: readonly RouteError['status'][];
+  /** Headers of a 200. */
+  readonly headers: Readonly<Record<string, string>>;
+  handle(query: ReadonlyMap<string, string>, token: Token | undefined): RouteResult;
+}
+
+interface RouteDefinition<P extends Parameters> {
+  readonly summary: string;
+  readonly parameters?: P;
+  readonly response: z.ZodType;
+  readonly raw?: Route['raw'];
+  readonly errors?: Route['errors'];
+  readonly headers?: Route['headers'];
+}
+
+/** A route for callers with a token. */
+export function tokenRoute<P extends Parameters>(
+  definition: RouteDefinition<P> & { handle(values: Values<P>, token: Token): RouteResult },
+): Route {
+  return build(definition, false, (values, token) => definition.handle(values, token!));
+}
+
+/** A route for everybody. */
+export function openRoute<P extends Parameters>(
+  definition: RouteDefinition<P> & { handle(values: Values<P>): RouteResult },
+): Route {
+  return build(definition, true, definition.handle);
+}
+
+function build<P extends Parameters>(
+  { summary, parameters = {} as P, response, raw, errors = [], headers = {} }: RouteDefinition<P>,
+  open: boolean,
+  handle: (values: Values<P>, token: Token | undefined) => RouteResult,
+): Route {
+  const entries = Object.entries(parameters);
+  return {
+    summary,
+    open,
+    parameters,
+    response,
+    raw,
+    errors,
+    headers,
+    handle(query, token) {
+      const values: Record<string, unknown> = {};
+      for (const [name, { schema, required }] of entries) {
+        const text = query.get(name);
+        if (text === undefined) {
+          if (required) return { status: 400, error: `${name} is missing` };
+          continue;
+        }
+        const read = schema.safeParse(text);
+        if (!read.success) return { status: 400, error: `${name} ${read.error.issues[0]!.message}` };
+        values[name] = read.data;
+      }
+      return handle(values as Values<P>, token);
+    },
+  };
+}
+
+/** Whole UNIX seconds. */
+export const unixSeconds = z
+  .string()
+  .regex(/^-?\d{1,15}$/, 'is not an integer of UNIX seconds')
+  .transform(Number)
+  .meta({ type: 'integer', format: 'int64' });
+
+/** How many of something are wanted. */
+export const count = z
+  .string()
+  .regex(/^\d{1,6}$/, 'is not a number')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 });
+
+/** Symbols separated by commas: trimmed, repeats count once. */
+export const assetList = z
+  .string()
+  .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
+  .refine((symbols) => !symbols.includes(''), 'has an empty element');
+
+export type FindAsset = (symbol: string) => Asset | undefined;
+
+/** The assets of symbols that a token may see; all unknown ones are named. */
+export function findAssets(
+  symbols: readonly string[],
+  token: Token,
+  assetsMax: number,
+  find: FindAsset,
+): readonly Asset[] | RouteError {
+  if (symbols.length > assetsMax)
+    return {
+      status: 400,
+      error: `assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`,
+    };
+  const assets = symbols.map(find);
+  const unknown = symbols.filter((_, i) => assets[i] === undefined);
+  if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
+  const foreign = symbols.filter((symbol) => !token.maySee(symbol));
+  if (foreign.length > 0)
+    return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
+  return assets as Asset[];
+}
+
+/** The asset that the parameter `name` names, when the token may see it. */
+export function findAsset(name: string, symbol: string, token: Token, find: FindAsset): Asset | RouteError {
+  const asset = find(symbol);
+  if (asset === undefined) return { status: 400, error: `${name} names an unknown asset: ${symbol}` };
+  return token.maySee(symbol)
+    ? asset
+    : { status: 403, error: `the access token does not cover this asset: ${symbol}` };
+}
+
+/** A parameter that names one asset. */
+export const assetParameter = {
+  description: 'Symbol of the asset',
+  required: true,
+  schema: assetId,
+} as const;

@@ -1,0 +1,115 @@
+import type { Asset } from '../../model/asset.js';
+import type { Candles } from '../../store/history.js';
+import type { Days } from '../../store/housekeeping.js';
+import { DAY_S, type Resolution } from '../../store/resolution.js';
+
+/** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
+export type ReadCandles = (
+  asset: Asset,
+  resolution: Resolution,
+  fromS: number,
+  toS: number,
+) => Candles | 'too many';
+
+export interface CandleTextsOptions {
+  readonly readCandles: ReadCandles;
+  /** The days of which an asset's candles do not change any more. */
+  readonly sealedDays: (asset: Asset) => Days;
+  readonly candlesPerRequestMax: number;
+}
+
+/** A whole number of these are a day, and few enough for a day's text to be worth keeping. */
+const KEPT_MINUTES = [1, 2, 5, 15];
+/** Of all kept texts. A day of minutes has about 130,000. */
+const CHARACTERS_MAX = 32 * 1024 * 1024;
+const NO_DAYS: Days = { first: 0, end: 0 };
+const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
+
+/** Candles as the insides of JSON arrays. */
+interface Texts {
+  readonly length: number;
+  readonly columns: readonly string[];
+}
+
+/**
+ * The JSON of candles. To write a double takes 70 ns, 4 ms for a request of 10,080 candles in which nothing else is
+ * served; a day that is sealed is written once, and kept while others are not asked for more lately.
+ */
+export class CandleTexts {
+  readonly #options: CandleTextsOptions;
+  /** In the order in which they were asked for last. */
+  readonly #kept = new Map<string, Texts>();
+  #characters = 0;
+
+  constructor(options: CandleTextsOptions) {
+    this.#options = options;
+  }
+
+  /** What `JSON.stringify` makes of the candles in `fromS` <= t < `toS`. */
+  json(asset: Asset, resolution: Resolution, fromS: number, toS: number): string | 'too many' {
+    const { readCandles, sealedDays, candlesPerRequestMax } = this.#options;
+    const sealed = KEPT_MINUTES.includes(Number(resolution)) ? sealedDays(asset) : NO_DAYS;
+    const first = Math.max(Math.ceil(fromS / DAY_S), sealed.first);
+    const end = Math.min(Math.floor(toS / DAY_S), sealed.end);
+    if (first >= end) {
+      const candles = readCandles(asset, resolution, fromS, toS);
+      return candles === 'too many' ? candles : JSON.stringify(candles);
+    }
+    const parts: Texts[] = [];
+    let length = 0;
+    for (const part of this.#parts(asset, resolution, fromS, toS, { first, end })) {
+      if (part === 'too many') return part;
+      if (part.length > 0) parts.push(part);
+      length += part.length;
+      if (length > candlesPerRequestMax) return 'too many';
+    }
+    const arrays = COLUMNS.map((name, i) => `"${name}":[${parts.map(({ columns }) => columns[i]).join()}]`);
+    return `{${arrays.join()}}`;
+  }
+
+  /** What is before the whole days, each of those, and what is behind them; read as they are asked for. */
+  *#parts(
+    asset: Asset,
+    resolution: Resolution,
+    fromS: number,
+    toS: number,
+    { first, end }: Days,
+  ): Iterable<Texts | 'too many'> {
+    const { readCandles } = this.#options;
+    yield textsOf(readCandles(asset, resolution, fromS, first * DAY_S));
+    for (let day = first; day < end; day++) yield this.#day(asset, resolution, day);
+    yield textsOf(readCandles(asset, resolution, end * DAY_S, toS));
+  }
+
+  #day(asset: Asset, resolution: Resolution, day: number): Texts | 'too many' {
+    const key = `${day} ${resolution} ${asset.symbol}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      return known;
+    }
+    const texts = textsOf(this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S));
+    if (texts === 'too many') return texts;
+    this.#kept.set(key, texts);
+    this.#characters += charactersOf(texts);
+    for (const [oldest, those] of this.#kept) {
+      if (this.#characters <= CHARACTERS_MAX) break;
+      this.#kept.delete(oldest);
+      this.#characters -= charactersOf(those);
+    }
+    return texts;
+  }
+}
+
+function textsOf(candles: Candles | 'too many'): Texts | 'too many' {
+  if (candles === 'too many') return candles;
+  return {
+    length: candles.t.length,
+    columns: COLUMNS.map((name) => JSON.stringify(candles[name]).slice(1, -1)),
+  };
+}
+
+function charactersOf({ columns }: Texts): number {
+  return columns.reduce((sum, { length }) => sum + length, 0);
+}

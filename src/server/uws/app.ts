@@ -1,0 +1,108 @@
+import type uWS from 'uWebSockets.js';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly tls?: TlsFiles;
+}
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface OpenPort {
+  readonly port: number;
+  /** Takes no new connections, or takes them again; those that are open stay. */
+  setAccepting(accepting: boolean): void;
+  /** Ends everything. */
+  close(): void;
+}
+
+/** @throws Error when the TLS files cannot be used. */
+export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp {
+  if (tls === undefined) return ws.App();
+  try {
+    return ws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch {
+    throw new Error(
+      `TLS cannot start with ${tls.certFile} and ${tls.keyFile}: are they a certificate and its key?`,
+    );
+  }
+}
+
+/** Tells two states of the files from each other. A file that cannot be read is a state as well. */
+export function certificateId({ certFile, keyFile }: TlsFiles): string {
+  const hash = createHash('sha256');
+  for (const file of [certFile, keyFile]) {
+    try {
+      hash.update(createHash('sha256').update(readFileSync(file)).digest());
+    } catch {
+      hash.update('unreadable');
+    }
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * Finds out that nobody else listens there. uWebSockets.js either shares a port silently, also with another service, or
+ * takes it without SO_REUSEADDR, so that a restart would have to wait a minute for the connections of the service before.
+ * @returns the port, picked where it is 0.
+ * @throws Error when the address is in use or not ours.
+ */
+export function claimPort({ host, port }: ListenOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', () => reject(unusable(host, port)));
+    probe.listen({ host, port, exclusive: true }, () => {
+      const { port: claimed } = probe.address() as AddressInfo;
+      probe.close(() => resolve(claimed));
+    });
+  });
+}
+
+/**
+ * Listens on a port that was claimed; other apps of this process may listen on it as well.
+ * @throws Error when the address is not ours.
+ */
+export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: ListenOptions): Promise<OpenPort> {
+  return new Promise((resolve, reject) => {
+    let socket: us_listen_socket | false = false;
+    // uWebSockets.js calls back at once.
+    const open = (at: number) =>
+      app.listen(host, at, (opened) => {
+        socket = opened;
+      });
+    open(port);
+    if (!socket) {
+      reject(unusable(host, port));
+      return;
+    }
+    const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
+    const setAccepting = (accepting: boolean) => {
+      if (accepting === (socket !== false)) return;
+      if (accepting) open(opened);
+      else {
+        ws.us_listen_socket_close(socket as us_listen_socket);
+        socket = false;
+      }
+    };
+    resolve({
+      port: opened,
+      setAccepting,
+      close() {
+        setAccepting(false);
+        app.close();
+      },
+    });
+  });
+}
+
+function unusable(host: string, port: number): Error {
+  return new Error(`cannot listen on ${host}:${port}: the address is in use or not one of this machine`);
+}

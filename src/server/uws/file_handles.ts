@@ -1,0 +1,86 @@
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+
+/**
+ * File handles that are held so that clients cannot have them, and let go when nothing else is left: the disk, new threads
+ * and the admin listener need some.
+ */
+const RESERVED_HANDLES = 16;
+/** Those that are kept from the admin listener too. */
+const LAST_HANDLES = 4;
+/** So many times more must be free again, so that a listener does not open and close with each connection. */
+const SLACK = 2;
+/** A look takes 10 µs. */
+const LOOK_MS = 100;
+
+/** Whose connections there are file handles for. */
+export interface HandlesFor {
+  readonly clients: boolean;
+  readonly admin: boolean;
+}
+
+/**
+ * Looks whether the process runs out of file handles. Without one left, a connection that cannot be accepted makes its
+ * listener ready for ever, and the event loop spins at the cost of a core.
+ */
+export class FileHandleWatch {
+  readonly #onLook: (handlesFor: HandlesFor) => void;
+  readonly #timer: NodeJS.Timeout;
+  #reserve = openHandles(RESERVED_HANDLES);
+  #handlesFor: HandlesFor = { clients: true, admin: true };
+
+  /** @param onLook told of every look, so that what has changed in between is put right by the next. */
+  constructor(onLook: (handlesFor: HandlesFor) => void) {
+    this.#onLook = onLook;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  get isShort(): boolean {
+    return !this.#handlesFor.clients;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#letGo();
+  }
+
+  #look(): void {
+    if (!this.isShort && !canOpen(LAST_HANDLES)) this.#handlesFor = { clients: false, admin: true };
+    if (this.isShort) this.#lookWhileShort();
+    this.#onLook(this.#handlesFor);
+  }
+
+  #lookWhileShort(): void {
+    this.#letGo();
+    const { admin } = this.#handlesFor;
+    const clients = canOpen(RESERVED_HANDLES * SLACK);
+    if (clients) this.#reserve = openHandles(RESERVED_HANDLES);
+    this.#handlesFor = { clients, admin: clients || canOpen(admin ? LAST_HANDLES : LAST_HANDLES * SLACK) };
+  }
+
+  #letGo(): void {
+    closeHandles(this.#reserve);
+    this.#reserve = [];
+  }
+}
+
+function canOpen(count: number): boolean {
+  const opened = openHandles(count);
+  closeHandles(opened);
+  return opened.length === count;
+}
+
+/** As many as there are. */
+function openHandles(count: number): number[] {
+  const opened: number[] = [];
+  try {
+    while (opened.length < count) opened.push(openSync(devNull, 'r'));
+  } catch {
+    // There are no more.
+  }
+  return opened;
+}
+
+function closeHandles(opened: readonly number[]): void {
+  for (const handle of opened) closeSync(handle);
+}

@@ -1,0 +1,135 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
+
+/** Answers a request, at once or later. */
+export type AnswerRest = (request: RestRequest) => RestResponse | Promise<RestResponse>;
+
+/** Serves every path that no WebSocket takes. */
+export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
+  app.any('/*', (res, req) => {
+    const request = readRequest(res, req);
+    const response = rest(request);
+    if (response instanceof Promise) writeLater(res, request.method, response);
+    else writeResponse(res, request.method, response);
+  });
+  for (const path of WEBSOCKET_PATHS) {
+    // An upgrade that lacks what RFC 6455 asks for comes here.
+    app.any(path, (res, req) => {
+      const request = readRequest(res, req);
+      writeResponse(res, request.method, { ...NO_UPGRADE, closeConnection: request.hasBody });
+    });
+  }
+}
+
+const WEBSOCKET_PATHS = ['/ws', '/evm/publish', '/stark/publish'];
+
+/** Copies what a handler needs: `req` is gone when the handler returns. */
+export function readRequest(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse): RestRequest {
+  return new ReceivedRequest(res, req, upgradeFault);
+}
+
+class ReceivedRequest implements RestRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly authorization: readonly string[];
+  readonly hasBody: boolean;
+  readonly fault: string | undefined;
+  readonly upgradeFault: RestResponse | undefined;
+  readonly #res: HttpResponse;
+
+  constructor(res: HttpResponse, req: HttpRequest, upgradeFault: RestResponse | undefined) {
+    const authorization: string[] = [];
+    let hasBody = false;
+    let hosts = 0;
+    let fault: string | undefined;
+    req.forEach((name, value) => {
+      if (name === 'authorization') authorization.push(value);
+      // RFC 9112, section 3.2: a second Host is refused.
+      else if (name === 'host' && ++hosts > 1) fault = 'the Host header is repeated';
+      else if (name === 'content-length') hasBody ||= value !== '0';
+      else if (name === 'transfer-encoding') hasBody = true;
+    });
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // The typings promise a string; without a `?` there is none.
+    this.query = (req.getQuery() as string | undefined) ?? '';
+    this.authorization = authorization;
+    this.hasBody = hasBody;
+    this.fault = fault;
+    this.upgradeFault = upgradeFault;
+    this.#res = res;
+  }
+
+  /** Only within the handler. It takes 1.2 µs, a fifth of a whole request, and few ask for it. */
+  get address(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
+  }
+}
+
+/** @returns what an upgrade request that uWebSockets.js would take lacks of RFC 6455, section 4.2.1. */
+export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
+  if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return NO_UPGRADE;
+  return req.getHeader('sec-websocket-version') === '13'
+    ? undefined
+    : failure(426, 'Sec-WebSocket-Version is not 13', [['Sec-WebSocket-Version', '13']]);
+}
+
+const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
+
+/** Sends a response that is not there yet, unless the client has gone by then. */
+export function writeLater(res: HttpResponse, method: string, response: Promise<RestResponse>): void {
+  let isOpen = true;
+  res.onAborted(() => {
+    isOpen = false;
+  });
+  void response.then((known) => {
+    if (isOpen) res.cork(() => writeResponse(res, method, known));
+  });
+}
+
+/**
+ * Sends a response whole, within the handler or a cork; one that closes the connection after it.
+ *
+ * uWebSockets.js parses on in the same bytes when a handler has answered, and what it finds behind a refused request may
+ * be a smuggled one: two `Content-Length` headers are enough. While an answer is due it parses nothing and ends a
+ * connection that sends more, so such an answer waits until these bytes are done with.
+ */
+export function writeResponse(res: HttpResponse, method: string, response: RestResponse): void {
+  if (!response.closeConnection) {
+    writeNow(res, method, response);
+    return;
+  }
+  let isOpen = true;
+  res.onAborted(() => {
+    isOpen = false;
+  });
+  setImmediate(() => {
+    if (isOpen) res.cork(() => writeNow(res, method, response));
+  });
+}
+
+function writeNow(res: HttpResponse, method: string, response: RestResponse): void {
+  const { status, headers, contentType = 'application/json', closeConnection = false } = response;
+  // 200 is what uWebSockets.js writes by itself.
+  if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
+  // All lines in one call, which takes half the time. No header holds anything that came with a request.
+  let lines = contentType;
+  for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
+  res.writeHeader('Content-Type', lines);
+  // An answer to HEAD has no body.
+  res.end(method === 'HEAD' ? '' : (response.encoded ?? response.body), closeConnection);
+}
+
+const REASON_BY_STATUS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  426: 'Upgrade Required',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};

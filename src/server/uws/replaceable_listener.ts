@@ -1,0 +1,71 @@
+import { type Listener, mostWaiting, type Waiting } from './listener.js';
+
+/** Opens a listener; the next one on the same port, while the one before still listens. */
+export type OpenListener = () => Promise<Listener>;
+
+/** How often a replaced listener is looked at, whether its last connection has ended. */
+const RETIRED_CHECK_MS = 500;
+
+/**
+ * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener, and the
+ * connections of the old one go on until they end by themselves.
+ */
+export class ReplaceableListener implements Listener {
+  readonly #open: OpenListener;
+  #current: Listener;
+  readonly #retired = new Set<Listener>();
+
+  private constructor(open: OpenListener, first: Listener) {
+    this.#open = open;
+    this.#current = first;
+  }
+
+  /** @throws Error when the address is in use or TLS cannot start. */
+  static async open(open: OpenListener): Promise<ReplaceableListener> {
+    return new ReplaceableListener(open, await open());
+  }
+
+  /** Replaces the listener. The port is never free in between. */
+  async replace(): Promise<void> {
+    const old = this.#current;
+    this.#current = await this.#open();
+    old.setAccepting(false);
+    this.#retired.add(old);
+    const check = setInterval(() => {
+      if (old.sockets > 0) return;
+      clearInterval(check);
+      if (this.#retired.delete(old)) void old.close();
+    }, RETIRED_CHECK_MS).unref();
+  }
+
+  get port(): number {
+    return this.#current.port;
+  }
+
+  get threads(): number {
+    return this.#current.threads;
+  }
+
+  get sockets(): number {
+    return [this.#current, ...this.#retired].reduce((sum, { sockets }) => sum + sockets, 0);
+  }
+
+  get waiting(): Waiting {
+    return mostWaiting([this.#current, ...this.#retired].map(({ waiting }) => waiting));
+  }
+
+  publish(topic: number, frame: Uint8Array, sequence: number): void {
+    this.#current.publish(topic, frame, sequence);
+    for (const listener of this.#retired) listener.publish(topic, frame, sequence);
+  }
+
+  setAccepting(accepting: boolean): void {
+    this.#current.setAccepting(accepting);
+  }
+
+  async close(): Promise<void> {
+    const open = [this.#current, ...this.#retired];
+    this.#retired.clear();
+    await Promise.all(open.map((listener) => listener.close()));
+  }
+}

@@ -1,0 +1,208 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
+import { strict as assert } from 'node:assert';
+import type {
+  Connection,
+  ConnectionEvents,
+  ConnectionOwner,
+  ConnectionPath,
+  DecideUpgrade,
+  OpenConnection,
+  UpgradeDecision,
+} from '../connections/connection.js';
+import type { RestRequest } from '../http/messages.js';
+import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
+import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
+import { type Member, sequenceOf, Topics } from './topics.js';
+
+interface Data {
+  readonly socket: UwsSocket;
+  /** Until it is open. */
+  open: OpenConnection | undefined;
+}
+
+/** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
+export class WebSockets {
+  readonly #app: TemplatedApp;
+  readonly #runCorked: ((what: () => void) => void) | undefined;
+  readonly #topics = new Topics<UwsSocket>();
+  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
+
+  /** @param runCorked runs an upgrade that is decided after its request's handler: `SpareCork.act` */
+  constructor(
+    app: TemplatedApp,
+    paths: readonly ConnectionPath[],
+    decide: DecideUpgrade,
+    runCorked?: (what: () => void) => void,
+  ) {
+    this.#app = app;
+    this.#runCorked = runCorked;
+    this.#idleTimeouts.start();
+    for (const path of paths) this.#serve(path, decide);
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#idleTimeouts.size;
+  }
+
+  /**
+   * Sends a text frame to every member of a topic. One whose socket still holds bytes leaves the topic instead: the frame
+   * would only wait behind older ones. One look a member and frame costs a fiftieth of a write.
+   * @param sequence the price sequence of the frame
+   */
+  publish(topic: number, frame: Uint8Array, sequence: number): void {
+    const entry = this.#topics.get(topic);
+    if (entry === undefined) return;
+    const { members } = entry.sockets;
+    for (let i = members.length - 1; i >= 0; i--) {
+      const socket = members[i]!;
+      if (socket.ws!.getBufferedAmount() === 0) continue;
+      const toldOf = sequenceOf(entry, socket);
+      socket.leave(topic);
+      socket.events.lagged(toldOf);
+    }
+    entry.sequence = sequence;
+    this.#app.publish(String(topic), frame, false);
+  }
+
+  #serve(path: ConnectionPath, decide: DecideUpgrade): void {
+    this.#app.ws<Data>(path.path, {
+      idleTimeout: path.idleTimeoutSeconds,
+      maxPayloadLength: path.parserBytesMax,
+      maxBackpressure: path.bufferedBytesMax,
+      sendPingsAutomatically: path.sendsPings,
+      upgrade: (res, req, context) =>
+        upgrade(
+          res,
+          req,
+          context,
+          (...args) => decide(path, ...args),
+          (open) => ({ socket: new UwsSocket(path, this.#topics), open }),
+          this.#runCorked,
+        ),
+      open: (ws) => {
+        const data = ws.getUserData();
+        const { socket, open } = data;
+        data.open = undefined;
+        this.#idleTimeouts.add(socket);
+        socket.opened(ws, open!);
+      },
+      message: (ws, message, isBinary) => {
+        const { socket } = ws.getUserData();
+        const { events } = socket;
+        this.#idleTimeouts.hear(socket);
+        if (isBinary) ws.end(1003, 'binary messages are not accepted');
+        else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
+        else events.text(Buffer.from(message).toString());
+      },
+      ping: (ws) => this.#idleTimeouts.hear(ws.getUserData().socket),
+      pong: (ws) => this.#idleTimeouts.hear(ws.getUserData().socket),
+      drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
+      close: (ws) => {
+        const { socket } = ws.getUserData();
+        this.#idleTimeouts.delete(socket);
+        socket.closed();
+      },
+    });
+  }
+}
+
+function upgrade(
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+  decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
+  dataOf: (open: OpenConnection) => Data,
+  runCorked: ((what: () => void) => void) | undefined,
+): void {
+  const request = readRequest(res, req, upgradeFaultOf(req));
+  const key = req.getHeader('sec-websocket-key');
+  const protocol = req.getHeader('sec-websocket-protocol');
+  const extensions = req.getHeader('sec-websocket-extensions');
+  let pending = true;
+  let isHandling = true;
+  decide(request, (decision) => {
+    if (!pending) return;
+    pending = false;
+    if (typeof decision !== 'function') {
+      if (isHandling) writeResponse(res, request.method, decision);
+      else res.cork(() => writeResponse(res, request.method, decision));
+      return;
+    }
+    const open = () => res.upgrade(dataOf(decision), key, protocol, extensions, context);
+    if (isHandling) {
+      open();
+      return;
+    }
+    assert(runCorked, 'decisions come at once where there is nothing to act late with');
+    // Under the other cork this one only calls back.
+    runCorked(() => res.cork(open));
+  });
+  isHandling = false;
+  if (!pending) return;
+  res.onAborted(() => {
+    pending = false;
+  });
+}
+
+/** All that is kept of a connection here: one object, for there may be tens of thousands. */
+class UwsSocket implements Connection, IdleTimed, Member {
+  ws: WebSocket<Data> | undefined;
+  events!: ConnectionEvents;
+  owner: ConnectionOwner | undefined;
+  ownerPlace = 0;
+  idlePlace = 0;
+  seenAtS = 0;
+  isPinged = false;
+  topicPlace = 0;
+  joinedAtSequence = 0;
+  #topic: number | undefined;
+
+  constructor(
+    readonly path: ConnectionPath,
+    readonly topics: Topics<UwsSocket>,
+  ) {}
+
+  opened(ws: WebSocket<Data>, open: OpenConnection): void {
+    this.ws = ws;
+    this.events = open(this);
+  }
+
+  send(frame: Uint8Array | string): void {
+    if (this.ws?.send(frame, false) === SEND_DROPPED) this.events.dropped();
+  }
+
+  join(topic: number, sequence: number): void {
+    if (this.ws === undefined) return;
+    assert(this.#topic === undefined, 'a socket is in one topic at a time');
+    this.#topic = topic;
+    this.topics.join(topic, this, sequence);
+    this.ws.subscribe(String(topic));
+  }
+
+  leave(topic: number): void {
+    if (this.ws === undefined || this.#topic !== topic) return;
+    this.#topic = undefined;
+    this.topics.leave(topic, this);
+    this.ws.unsubscribe(String(topic));
+  }
+
+  ping(): void {
+    this.ws?.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.ws?.end(code, reason);
+  }
+
+  /** uWebSockets.js has closed it, and taken it out of its topics. */
+  closed(): void {
+    this.ws = undefined;
+    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.owner?.closed(this);
+    this.events.closed();
+  }
+}
+
+/** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
+const SEND_DROPPED = 2;

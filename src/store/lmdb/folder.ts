@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { FORMAT_VERSION } from '../../records/envelope.js';
+import { lockFolder } from './lock.js';
+import { findPageDamage } from './page_tree.js';
+
+/** An open data folder that belongs to this process. */
+export interface Folder {
+  readonly root: RootDatabase;
+  /** @throws Error when it is not there yet and cannot be made. */
+  openTable(name: string): Database<Buffer, [string | number, string | number]>;
+  /** What the file system has left for this process. */
+  freeBytes(): number;
+  /** @throws Error when there is no room for a commit of so many bytes of records. */
+  claimRoom(recordBytes: number): void;
+  close(): Promise<void>;
+}
+
+const TABLES_MAX = 8;
+/**
+ * Room that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
+ * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: it is
+ * not asked to write where there is no room.
+ */
+const ROOM_BYTES_MIN = 1024 * 1024;
+
+/**
+ * Opens a data folder, making it when there is none.
+ *
+ * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that
+ * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
+ * Its `eventTurnBatching` is off as well: the journal batches, and lmdb's own leaves a promise that nobody can catch,
+ * whose rejection would end the process when the disk is full.
+ * @throws Error when another process has the folder, when it has another format version, or when it is damaged.
+ */
+export async function openFolder(dir: string): Promise<Folder> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const unlock = await lockFolder(dir);
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  };
+  let root: RootDatabase | undefined;
+  try {
+    const file = join(dir, 'data.mdb');
+    if (!existsSync(file) && freeBytes() < ROOM_BYTES_MIN) throw new Error('there is no room for it');
+    refuseDamagedFile(file);
+    root = open({
+      path: dir,
+      noSubdir: false,
+      overlappingSync: false,
+      eventTurnBatching: false,
+      maxDbs: TABLES_MAX,
+      encoding: 'json',
+    });
+    const version = root.get('format');
+    if (version === undefined) await root.put('format', FORMAT_VERSION);
+    else if (version !== FORMAT_VERSION)
+      throw new Error(`it has format version ${version}, and this program reads version ${FORMAT_VERSION}`);
+  } catch (error) {
+    await root?.close();
+    await unlock();
+    throw unopened(dir, error as Error);
+  }
+  const opened = root;
+  return {
+    root: opened,
+    openTable(name) {
+      try {
+        return opened.openDB(name, { encoding: 'binary' });
+      } catch (error) {
+        throw unopened(dir, error as Error);
+      }
+    },
+    freeBytes,
+    claimRoom(recordBytes) {
+      if (freeBytes() < ROOM_BYTES_MIN + 2 * recordBytes) throw new Error('there is no room for what waits');
+    },
+    async close() {
+      try {
+        await opened.close();
+      } finally {
+        await unlock();
+      }
+    },
+  };
+}
+
+function unopened(dir: string, cause: Error): Error {
+  return new Error(`the data folder ${dir} cannot be opened: ${cause.message}`, { cause });
+}
+
+/** What lmdb finds damaged it ends the process for, or does not find. */
+function refuseDamagedFile(path: string): void {
+  const damage = findPageDamage(path);
+  if (damage !== undefined)
+    throw new Error(
+      `data.mdb is damaged: ${damage}. Restore the folder from a backup, or move data.mdb away to start without what it holds`,
+    );
+}

@@ -1,0 +1,158 @@
+import type { SignedAggregate } from '../model/signed_price.js';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { CandleBlock, toDouble } from '../records/candle_block.js';
+import type { Holding, MinuteCandle } from '../records/second_record.js';
+import type { Journal } from './journal.js';
+import type { Tables } from './tables.js';
+
+export const MINUTES_PER_HOUR = 60;
+export const HOURS_PER_DAY = 24;
+export const MINUTES_PER_DAY = 1_440;
+
+/**
+ * While the disk fails, seconds wait in memory. Past this many the store lets the next ones go and keeps a gap in their
+ * place, in which `recent` answers nothing rather than something older: about 60 MB with five inputs each.
+ */
+const WAITING_SECONDS_MAX = 10_000;
+
+/** What memory knows of one asset, known by its symbol; everything else is in the journal or on disk. */
+export interface AssetSeries {
+  readonly symbol: string;
+  /** The seconds of the window that have a record, ascending. */
+  readonly seconds: number[];
+  /** The last record of `seconds`; `undefined` before the first one. */
+  newest: Holding | undefined;
+  /** The closed minutes of the hour that the running or the last closed minute lies in. */
+  hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
+  /** Days whose minutes are still in hours, ascending. */
+  readonly unsealedDays: number[];
+  /** An hour turned out to be damaged: days stay in hours, where reading them says so. */
+  isSealingStopped: boolean;
+  /** The first day that may have candles, or `undefined` when there are none. */
+  firstDay: number | undefined;
+}
+
+export function emptySeries(symbol: string): AssetSeries {
+  return {
+    symbol,
+    seconds: [],
+    newest: undefined,
+    hour: undefined,
+    unsealedDays: [],
+    isSealingStopped: false,
+    firstDay: undefined,
+  };
+}
+
+/**
+ * Takes the asset's next aggregate, in signing order.
+ *
+ * Time never goes back on a series: an aggregate signed before the newest one (the clock was set back) counts at the
+ * newest one's time, so it is the last of that second and the close of that minute. Candles already closed never change.
+ */
+export function recordAggregate(
+  series: AssetSeries,
+  aggregate: SignedAggregate,
+  journal: Journal,
+  tables: Tables,
+): void {
+  const timeNs = notBefore(series, aggregate.signedAtNs);
+  const number = Number(timeNs / NS_PER_SECOND);
+  const price = toDouble(aggregate.price);
+  const minute = advance(series, Math.floor(number / 60), price, journal, tables);
+  remember(series, number, { state: 'priced', timeNs, minute, aggregate }, journal, tables);
+}
+
+/** Notes that the asset has no price from `atNs` on, until its next aggregate; once is enough. */
+export function recordEnd(series: AssetSeries, atNs: TimeNs, journal: Journal, tables: Tables): void {
+  if (series.newest?.state !== 'priced') return;
+  const timeNs = notBefore(series, atNs);
+  const { minute } = series.newest;
+  remember(series, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, journal, tables);
+}
+
+/** The newest second of `seconds` that is not after `second`. */
+export function secondInForce(series: AssetSeries, second: number): number | undefined {
+  let low = 0;
+  let high = series.seconds.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (series.seconds[middle]! <= second) low = middle + 1;
+    else high = middle;
+  }
+  return series.seconds[low - 1];
+}
+
+export function dayOfMinute(minute: number): number {
+  return Math.floor(minute / MINUTES_PER_DAY);
+}
+
+function notBefore(series: AssetSeries, timeNs: TimeNs): TimeNs {
+  const newestNs = series.newest?.timeNs;
+  return newestNs !== undefined && newestNs > timeNs ? newestNs : timeNs;
+}
+
+/** The running minute candle after `price`; closes the one before when this is the first price of a later minute. */
+function advance(
+  series: AssetSeries,
+  minute: number,
+  price: number,
+  journal: Journal,
+  tables: Tables,
+): MinuteCandle {
+  const running = series.newest?.minute;
+  if (running?.minute === minute)
+    return {
+      minute,
+      open: running.open,
+      high: Math.max(running.high, price),
+      low: Math.min(running.low, price),
+      close: price,
+    };
+  if (running !== undefined) closeMinute(series, running, journal, tables);
+  series.firstDay ??= dayOfMinute(minute);
+  return { minute, open: price, high: price, low: price, close: price };
+}
+
+function closeMinute(series: AssetSeries, closed: MinuteCandle, journal: Journal, tables: Tables): void {
+  const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
+  if (series.hour?.hour !== hour) series.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
+  const { block } = series.hour;
+  block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
+  journal.put(tables.hours, [series.symbol, hour], block);
+  const day = dayOfMinute(closed.minute);
+  if (series.unsealedDays.at(-1) !== day) series.unsealedDays.push(day);
+}
+
+function remember(
+  series: AssetSeries,
+  second: number,
+  holding: Holding,
+  journal: Journal,
+  tables: Tables,
+): void {
+  if (series.seconds.at(-1) !== second) {
+    if (journal.waiting(tables.seconds) > WAITING_SECONDS_MAX) letGo(series, journal, tables);
+    series.seconds.push(second);
+  }
+  series.newest = holding;
+  journal.put(tables.seconds, [second, series.symbol], holding);
+}
+
+/** Makes the newest record a gap, or part of the gap before it, when it waits for a failing disk. */
+function letGo(series: AssetSeries, journal: Journal, tables: Tables): void {
+  const last = series.seconds.at(-1);
+  if (last === undefined || !journal.isWaiting(tables.seconds, [last, series.symbol])) return;
+  const before = series.seconds.at(-2);
+  const isGapBefore =
+    before !== undefined &&
+    journal.isWaiting(tables.seconds, [before, series.symbol]) &&
+    journal.get(tables.seconds, [before, series.symbol])?.state === 'gap';
+  if (isGapBefore) {
+    journal.remove(tables.seconds, [last, series.symbol]);
+    series.seconds.pop();
+  } else {
+    const { timeNs } = series.newest!;
+    journal.put(tables.seconds, [last, series.symbol], { state: 'gap', timeNs, minute: undefined });
+  }
+}

@@ -1,0 +1,66 @@
+import type { Asset } from '../model/asset.js';
+import { CandleBlock } from '../records/candle_block.js';
+import type { Journal } from './journal.js';
+import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
+import type { Tables } from './tables.js';
+
+/** Above every day since 1970 that a record can name. */
+const DAY_MAX = 1_000_000;
+
+/** The seriesIndex of all assets that have records, configured or not: an asset that comes back finds its own. */
+export interface SeriesIndex {
+  all(): Iterable<AssetSeries>;
+  /** @throws DamagedRecord when the asset's newest record or hour cannot be trusted. */
+  of(asset: Asset): AssetSeries;
+}
+
+/** Rebuilds the seriesIndex from the keys of the folder, without reading more than each asset's newest record and hour. */
+export function loadSeries(assets: readonly Asset[], journal: Journal, tables: Tables): SeriesIndex {
+  const seriesIndex = new Map<string, AssetSeries>();
+  const seriesOf = (symbol: string) => {
+    let series = seriesIndex.get(symbol);
+    if (series === undefined) {
+      series = emptySeries(symbol);
+      seriesIndex.set(symbol, series);
+    }
+    return series;
+  };
+
+  for (const [second, symbol] of tables.seconds.database.getKeys())
+    seriesOf(String(symbol)).seconds.push(Number(second));
+  for (const [symbol, hour] of tables.hours.database.getKeys()) {
+    const day = Math.floor(Number(hour) / HOURS_PER_DAY);
+    const { unsealedDays } = seriesOf(String(symbol));
+    if (unsealedDays.at(-1) !== day) unsealedDays.push(day);
+  }
+  for (const series of seriesIndex.values()) {
+    const range = { start: [series.symbol, 0], end: [series.symbol, DAY_MAX], limit: 1 };
+    for (const [, day] of tables.days.database.getKeys(range)) series.firstDay = Number(day);
+    series.firstDay ??= series.unsealedDays[0];
+  }
+
+  function of(asset: Asset): AssetSeries {
+    const series = seriesOf(asset.symbol);
+    const last = series.seconds.at(-1);
+    if (series.newest === undefined && last !== undefined) {
+      const newest = journal.get(tables.seconds, [last, series.symbol]);
+      if (newest?.minute !== undefined) {
+        series.firstDay ??= dayOfMinute(newest.minute.minute);
+        series.hour = loadHour(series, Math.floor(newest.minute.minute / MINUTES_PER_HOUR));
+      }
+      series.newest = newest;
+    }
+    return series;
+  }
+
+  /** The hour goes on where it stopped; from here on appending never reads the disk. */
+  function loadHour({ symbol }: AssetSeries, hour: number): AssetSeries['hour'] {
+    const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
+    const stored = journal.get(tables.hours, [symbol, hour]);
+    if (stored !== undefined) block.pushBlock(stored, 0);
+    return { hour, block };
+  }
+
+  for (const asset of assets) of(asset);
+  return { all: () => seriesIndex.values(), of };
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { createAggregateSigner, type UnsignedAggregate } from '../../src/aggregator/aggregate_signer.js';
+import { type AggregateReport, verifyAggregate } from '../../src/client/index.js';
+import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
+import { encodedAssetId } from '../../src/crypto/evm.js';
+import { createCryptoPool } from '../../src/crypto/pool.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
+import type { Asset } from '../../src/model/asset.js';
+import { parseHex } from '../../src/model/hex.js';
+import type { Price } from '../../src/model/price.js';
+import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { START_NS, sampleAsset } from '../model/sample.js';
+import { messageOf, SERVICE_KEYS, SERVICE_ORACLE_ID, type TestPublisher, testPublisher } from './harness.js';
+
+const evmPublishers = [0, 1, 2].map((index) => testPublisher(index));
+const starkPublishers = [0, 1, 2].map((index) => testPublisher(index, 'stark'));
+const SIGNED_AT_NS = (START_NS + 5_123_456_789n) as TimeNs;
+
+function inputOf(by: TestPublisher, asset: Asset, price: bigint, timestampNs: bigint): PublisherPrice {
+  const message = readPublishMessage(messageOf(by, { [asset.symbol]: price }, timestampNs), 1);
+  if (!message.ok) throw new Error(message.error);
+  const raw = message.updates[0]!;
+  return {
+    assetIndex: asset.index,
+    publisherIndex: by.publisher.index,
+    price: price as Price,
+    timestampNs: timestampNs as TimeNs,
+    msgHash: parseHex(raw.msgHash, 32)!,
+    wire: raw,
+  };
+}
+
+/** Three publishers around a price, as an aggregate by the median. */
+function unsigned(asset: Asset, price: bigint): UnsignedAggregate {
+  const publishers = asset.signatureType === 'evm' ? evmPublishers : starkPublishers;
+  const inputs = [...publishers]
+    .sort((a, b) => a.publisher.key.compare(b.publisher.key))
+    .map((by, i) => inputOf(by, asset, price + BigInt(i), START_NS + BigInt(i)));
+  return { asset, trigger: 'clock', price: (price + 1n) as Price, inputs, signedAtNs: SIGNED_AT_NS };
+}
+
+function reportOf(aggregate: SignedAggregate): AggregateReport {
+  const text = aggregateJson(aggregate, 'service', (symbol) => encodedAssetId(symbol, 'base64'));
+  return verifyAggregate(text, {
+    algorithmText: algorithmDefinition('median'),
+    oracleId: SERVICE_ORACLE_ID,
+  })[0]!;
+}
+
+for (const threads of [0, 1]) {
+  test(`aggregates of both kinds verify offline, few and many, with ${threads} threads`, async (t) => {
+    const pool = await createCryptoPool({ threads });
+    t.teardown(() => pool.close());
+    const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
+    for (const signatureType of ['evm', 'stark'] as const) {
+      const batch = Array.from({ length: 8 }, (_, index) =>
+        unsigned(sampleAsset({ symbol: `A${index}`, signatureType, index }), 10n ** 20n + BigInt(index)),
+      );
+      for (const some of [batch.slice(0, 1), batch]) {
+        const signed = await signer.sign(signatureType, some);
+        t.equal(signed.length, some.length);
+        signed.forEach((aggregate, i) => {
+          t.match(reportOf(aggregate), { ok: true });
+          t.match(aggregate, {
+            asset: some[i]!.asset,
+            trigger: 'clock',
+            signatureType,
+            signedAtNs: SIGNED_AT_NS,
+            timestampNs: START_NS + 2n,
+            algorithm: 'median',
+            publicKey: signatureType === 'evm' ? signer.evmAddress : signer.starkPublicKey,
+          });
+        });
+      }
+    }
+  });
+}
+
+test('a signature covers price, time and inputs: with any other it is wrong', async (t) => {
+  const pool = await createCryptoPool({ threads: 0 });
+  const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
+  for (const signatureType of ['evm', 'stark'] as const) {
+    const before = unsigned(sampleAsset({ signatureType }), 100n);
+    const [signed] = await signer.sign(signatureType, [before]);
+    t.match(reportOf(signed!), { ok: true });
+    const changes: Partial<SignedAggregate>[] = [
+      { price: 102n as Price },
+      { signedAtNs: (SIGNED_AT_NS + 1_000_000_000n) as TimeNs },
+      { msgHash: Buffer.alloc(32, 1) },
+      ...(signatureType === 'evm'
+        ? [
+            { inputs: signed!.inputs.slice(1) },
+            { signedAtNs: (SIGNED_AT_NS + 1n) as TimeNs },
+            { v: 55 - signed!.v! },
+          ]
+        : []),
+    ];
+    for (const change of changes) t.match(reportOf({ ...signed!, ...change }), { ok: false });
+  }
+});
+
+test('any price that fits 16 bytes is signed, below zero too for EVM', async () => {
+  const pool = await createCryptoPool({ threads: 0 });
+  const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
+  const price = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 4n });
+  await fc.assert(
+    fc.asyncProperty(price, async (value) => {
+      const [signed] = await signer.sign('evm', [unsigned(sampleAsset(), value)]);
+      return reportOf(signed!).ok;
+    }),
+    { numRuns: 5 },
+  );
+});
+
+test('without a Stark key there is no Stark public key to show', async (t) => {
+  const pool = await createCryptoPool({ threads: 0 });
+  const signer = createAggregateSigner({ evm: SERVICE_KEYS.evm }, SERVICE_ORACLE_ID, pool);
+  t.equal(signer.starkPublicKey, undefined);
+  t.match(signer.evmAddress, /^0x[0-9a-fA-F]{40}$/);
+});

@@ -1,0 +1,260 @@
+import { test } from 'tap';
+import type { PublishOutcome } from '../../src/aggregator/aggregator.js';
+import { verifyAggregate } from '../../src/client/index.js';
+import { encodedAssetId } from '../../src/crypto/evm.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { START_NS, sampleAsset } from '../model/sample.js';
+import {
+  atOnce,
+  messageOf,
+  newSession,
+  PipelineHarness,
+  SERVICE_ORACLE_ID,
+  testPublisher,
+} from './harness.js';
+
+const bitcoin = sampleAsset();
+const ether = sampleAsset({ index: 1, id: 2, symbol: 'ETHUSD', minPublishers: 2 });
+const starkBitcoin = sampleAsset({ index: 2, id: 3, symbol: 'BTC-STARK', signatureType: 'stark' });
+const assets = [bitcoin, ether, starkBitcoin];
+const [first, second, stark] = [testPublisher(0), testPublisher(1), testPublisher(2, 'stark')];
+const publishers = [first, second, stark];
+/** Enough at once that a pool with a thread verifies and signs there. */
+const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
+const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
+
+test('a price goes the whole way: accepted, streamed, signed, and it verifies offline', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets, publishers });
+  const { pipeline, table, counters } = harness;
+  const price = 72147681412670819000000n;
+  const evm = atOnce(pipeline.publish(newSession(), messageOf(first!, { BTCUSD: price }, START_NS)));
+  t.same([evm.traceId, evm.accepted, [...evm.rejected]], ['t1', ['BTCUSD'], []]);
+  atOnce(pipeline.publish(newSession('stark'), messageOf(stark!, { 'BTC-STARK': price }, START_NS)));
+  t.equal(table.price(bitcoin.index), price);
+  t.equal(pipeline.latest(bitcoin), undefined, 'signed at the end of the turn');
+  harness.endTurn();
+  for (const asset of [bitcoin, starkBitcoin]) {
+    const aggregate = pipeline.latest(asset)!;
+    t.equal(aggregate.trigger, 'delta');
+    const text = aggregateJson(aggregate, 'service', (symbol) => encodedAssetId(symbol, 'base64'));
+    for (const report of verifyAggregate(text, { oracleId: SERVICE_ORACLE_ID }))
+      t.match(report, { ok: true }, JSON.stringify(report));
+    t.same(harness.store.latest(asset)?.signedAtNs, aggregate.signedAtNs);
+  }
+  t.match(counters, { publishMessages: 2, updatesAccepted: 2, aggregatesSigned: 2 });
+});
+
+test('each update is judged by itself, and every refusal is counted with its reason', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets, publishers });
+  const { pipeline, counters } = harness;
+  const good = JSON.parse(messageOf(first!, { BTCUSD: 5n, ETHUSD: 6n }, START_NS));
+  good.data.ETHUSD.signed_price.price = '7';
+  good.data.X = 5;
+  good.data.SOLUSD = { ...good.data.BTCUSD, asset_id: 'SOLUSD' };
+  const text = JSON.stringify(good).replaceAll(/"timestamp":\d+/g, `"timestamp":${START_NS}`);
+  const outcome = atOnce(pipeline.publish(newSession(), text));
+  t.same(outcome.accepted, ['BTCUSD']);
+  t.same(Object.fromEntries(outcome.rejected), {
+    X: 'the update is not an object',
+    ETHUSD: 'msg_hash does not match the asset, time and price',
+    SOLUSD: 'unknown asset',
+  });
+  t.match(await pipeline.publish(newSession(), '{'), { ok: false, error: 'the message is not JSON' });
+  t.same(Object.fromEntries(counters.updatesRejected), {
+    'the update is not an object': 1,
+    'unknown asset': 1,
+    'msg_hash does not match the asset, time and price': 1,
+    'unreadable message': 1,
+  });
+  t.equal(counters.updatesAccepted, 1);
+});
+
+test('a refresh under the same signature is accepted, another price under it is not', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets, publishers });
+  for (const [by, symbol, type] of [
+    [first!, 'BTCUSD', 'evm'],
+    [stark!, 'BTC-STARK', 'stark'],
+  ] as const) {
+    const session = newSession(type);
+    const message = messageOf(by, { [symbol]: 5n }, START_NS);
+    const at = (afterNs: bigint, price = '5') =>
+      message
+        .replace(`"timestamp":${START_NS}`, `"timestamp":${START_NS + afterNs}`)
+        .replace('"price":"5"', `"price":"${price}"`);
+    const reasonOf = (text: string) => atOnce(harness.pipeline.publish(session, text)).rejected.get(symbol);
+    t.equal(reasonOf(at(0n)), undefined);
+    t.equal(reasonOf(at(1n)), undefined);
+    t.equal(reasonOf(at(2n, '6')), 'msg_hash does not match the asset, time and price');
+    t.equal(reasonOf(at(NS_PER_SECOND)), 'msg_hash does not match the asset, time and price');
+    t.equal(reasonOf(at(1n)), 'timestamp is not newer than the last accepted one');
+    harness.endTurn();
+  }
+  t.equal(harness.table.price(starkBitcoin.index), 5n);
+});
+
+test('a tick that is due when a message comes does not wait for its own', async (t) => {
+  const { pipeline, table, clock } = await PipelineHarness.start(t, { assets, publishers });
+  atOnce(pipeline.publish(newSession(), messageOf(first!, { BTCUSD: 100n }, clock.timeNs)));
+  t.equal(table.live[bitcoin.index], 1);
+  clock.advance(bitcoin.maxAgeNs + NS_PER_SECOND);
+  atOnce(pipeline.publish(newSession(), messageOf(first!, { ETHUSD: 10n }, clock.timeNs)));
+  t.equal(table.live[bitcoin.index], 0, 'too old by then');
+});
+
+test('the clock signs every period, a delta at once, and each is told apart', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers });
+  const { pipeline, clock } = harness;
+  const session = newSession();
+  const put = (price: bigint) => {
+    atOnce(pipeline.publish(session, messageOf(first!, { BTCUSD: price }, clock.advance(1n))));
+    harness.endTurn();
+    const { trigger, price: signed } = pipeline.latest(bitcoin)!;
+    return `${trigger} ${signed}`;
+  };
+  t.equal(put(100_000n), 'delta 100000');
+  t.equal(put(100_099n), 'delta 100000', 'less than 0.1 %');
+  t.equal(harness.table.price(bitcoin.index), 100_099n, 'but streams have it');
+  harness.advanceMs(490);
+  t.equal(pipeline.latest(bitcoin)!.trigger, 'delta');
+  harness.advanceMs(10);
+  t.match(pipeline.latest(bitcoin), { trigger: 'clock', price: 100_099n });
+  t.equal(put(100_199n), 'clock 100099', 'a thousandth of the last signed one is 100.099');
+  t.equal(put(100_200n), 'delta 100200');
+  const { aggregatesSigned } = harness.counters;
+  harness.advanceMs(2000);
+  t.equal(
+    harness.counters.aggregatesSigned,
+    aggregatesSigned + 4,
+    'signed anew every period, changed or not',
+  );
+  const latest = pipeline.latest(bitcoin)!;
+  t.ok(latest.timestampNs < latest.signedAtNs);
+});
+
+test('too few publishers: no price, until there are enough, and none again when their inputs are too old', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets, publishers });
+  const { pipeline, table, clock, counters } = harness;
+  const put = (by: typeof first, price: bigint) => {
+    atOnce(pipeline.publish(newSession(), messageOf(by!, { ETHUSD: price }, clock.timeNs)));
+    harness.endTurn();
+  };
+  put(first, 10n);
+  t.equal(table.live[ether.index], 0);
+  t.equal(pipeline.latest(ether), undefined);
+  harness.advanceMs(30_000);
+  put(second, 20n);
+  t.equal(pipeline.latest(ether)!.price, 15n);
+  t.equal(pipeline.latest(ether)!.inputs.length, 2);
+  harness.advanceMs(30_000);
+  t.equal(table.live[ether.index], 1, 'at max_age it still counts');
+  harness.advanceMs(10);
+  t.equal(table.live[ether.index], 0);
+  t.equal(pipeline.latest(ether), undefined);
+  t.equal(harness.store.latest(ether), undefined);
+  t.equal(counters.assetsEnded, 1);
+  harness.advanceMs(5_000);
+  t.equal(pipeline.latest(ether), undefined, 'the clock signs nothing');
+  put(first, 12n);
+  t.match(pipeline.latest(ether), { trigger: 'delta', price: 16n });
+});
+
+for (const threads of [0, 1]) {
+  test(`with ${threads} threads the messages of one socket take effect in their order`, async (t) => {
+    const harness = await PipelineHarness.start(t, { assets: many, publishers, threads });
+    const { pipeline } = harness;
+    const session = newSession();
+    const settled: string[] = [];
+    const publish = (name: string, prices: Record<string, bigint>, afterNs: bigint, to = session) => {
+      const outcome = pipeline.publish(to, messageOf(first!, prices, START_NS + afterNs));
+      if (threads > 0 && name === 'many') t.ok(outcome instanceof Promise);
+      return Promise.resolve(outcome).then((result) => {
+        settled.push(name);
+        return result as PublishOutcome & { ok: true };
+      });
+    };
+    const outcomes = await Promise.all([
+      publish('many', pricesOfMany(1n), 1n),
+      publish('one', { A0: 2n }, 2n),
+      publish('many', pricesOfMany(3n), 3n),
+      publish('old', { A0: 4n }, 2n),
+    ]);
+    t.same(settled, ['many', 'one', 'many', 'old']);
+    t.same(
+      outcomes.map(({ accepted }) => accepted.length),
+      [40, 1, 40, 0],
+    );
+    t.equal(outcomes[3]!.rejected.get('A0'), 'timestamp is not newer than the last accepted one');
+    for (const { index } of many) t.equal(harness.table.price(index), 3n);
+    t.equal(session.tail, undefined);
+    t.equal(pipeline.updatesWaiting, 0);
+  });
+}
+
+test('one socket does not wait for another’s signatures', async (t) => {
+  const harness = await PipelineHarness.start(t, { assets: many, publishers, threads: 1 });
+  const slow = harness.pipeline.publish(newSession(), messageOf(first!, pricesOfMany(1n), START_NS));
+  t.ok(slow instanceof Promise);
+  t.equal(harness.pipeline.updatesWaiting, 40);
+  const quick = atOnce(harness.pipeline.publish(newSession(), messageOf(second!, { A0: 5n }, START_NS)));
+  t.same(quick.accepted, ['A0']);
+  await slow;
+});
+
+test('a connection has as many updates waiting for verification as there is room left for', async (t) => {
+  const hundred = Array.from({ length: 100 }, (_, index) =>
+    sampleAsset({ index, id: index, symbol: `A${index}` }),
+  );
+  const { pipeline } = await PipelineHarness.start(t, { assets: hundred, publishers });
+  let letGo = () => {};
+  const earlier = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { BTCUSD: update } = JSON.parse(messageOf(first!, { BTCUSD: 1n }, START_NS)).data;
+  const data = Object.fromEntries(
+    hundred.map(({ symbol }) => {
+      const signed = { ...update.signed_price, external_asset_id: symbol };
+      return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
+    }),
+  );
+  // What waits for the message before it waits as well, and a wrong hash is quickly found.
+  const text = JSON.stringify({ type: 'signed_prices', data });
+  const outcomes: Promise<PublishOutcome>[] = [];
+  /** Sends more than may wait. @returns how many of them do. */
+  function flood(): number {
+    const session = { ...newSession(), tail: earlier as Promise<unknown> };
+    const before = pipeline.updatesWaiting;
+    for (let i = 0; i < 201; i++) outcomes.push(Promise.resolve(pipeline.publish(session, text)));
+    return pipeline.updatesWaiting - before;
+  }
+  t.same([flood(), flood(), flood()], [10_000, 5_000, 2_500]);
+  const healthy = messageOf(first!, { A0: 1n }, START_NS);
+  t.same(atOnce(pipeline.publish(newSession(), healthy)).accepted, ['A0'], 'others are not refused');
+  letGo();
+  const last = (await Promise.all(outcomes)).at(-1);
+  t.equal(last?.ok && last.rejected.get('A99'), 'overloaded: too many updates wait for verification');
+  t.equal(pipeline.updatesWaiting, 0);
+  t.equal(flood(), 10_000, 'there is room again');
+  await Promise.all(outcomes);
+});
+
+test('after a restart inputs that still count make prices again, and replays stay refused', async (t) => {
+  const dir = t.testdir();
+  const before = await PipelineHarness.start(t, { assets, publishers, dir });
+  const message = messageOf(first!, { BTCUSD: 100n }, START_NS);
+  atOnce(before.pipeline.publish(newSession(), message));
+  before.endTurn();
+  const { signedAtNs } = before.pipeline.latest(bitcoin)!;
+  await before.stop();
+
+  const after = await PipelineHarness.start(t, { assets, publishers, dir });
+  after.pipeline.restore();
+  t.equal(after.table.price(bitcoin.index), 100n);
+  t.equal(after.pipeline.latest(bitcoin)?.signedAtNs, signedAtNs);
+  const again = atOnce(after.pipeline.publish(newSession(), message));
+  t.equal(again.rejected.get('BTCUSD'), 'timestamp is not newer than the last accepted one');
+  after.endTurn();
+  after.advanceMs(500);
+  t.ok(after.pipeline.latest(bitcoin)!.signedAtNs > signedAtNs);
+  await after.stop();
+});

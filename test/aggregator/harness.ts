@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { type AggregateSigner, createAggregateSigner } from '../../src/aggregator/aggregate_signer.js';
+import { Pipeline, type PublisherSession, type PublishOutcome } from '../../src/aggregator/aggregator.js';
+import { createPriceSigner, type PriceSigner } from '../../src/client/index.js';
+import { publishMessage } from '../../src/client/sign_price.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { createCryptoPool } from '../../src/crypto/pool.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { createCounters } from '../../src/metrics/counters.js';
+import type { Asset, Publisher, SignatureType } from '../../src/model/asset.js';
+import { Catalogue } from '../../src/model/catalogue.js';
+import { parseHex } from '../../src/model/hex.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { NO_SCHEDULE } from '../../src/stream/encoder.js';
+import { StreamEngine } from '../../src/stream/engine.js';
+import { PriceTable } from '../../src/stream/price_table.js';
+import { FakeClock, samplePublisher } from '../model/sample.js';
+
+export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
+export const SERVICE_ORACLE_ID = 'servc';
+
+/** A publisher of the configuration and the signer that has its key. */
+export interface TestPublisher {
+  readonly signer: PriceSigner;
+  readonly publisher: Publisher;
+}
+
+export function testPublisher(
+  index: number,
+  signatureType: SignatureType = 'evm',
+  overrides: { oracleId?: string; weight?: bigint } = {},
+): TestPublisher {
+  const secretKey = Buffer.alloc(32, index + 1);
+  const signer = createPriceSigner({ signatureType, secretKey, oracleId: 'czowx' });
+  const key = parseHex(signer.publicKey, signatureType === 'evm' ? 20 : 32)!;
+  return { signer, publisher: samplePublisher({ index, signatureType, key, ...overrides }) };
+}
+
+export interface PipelineHarnessOptions {
+  readonly assets: readonly Asset[];
+  readonly publishers: readonly TestPublisher[];
+  readonly threads?: number;
+  /** Stands between the pipeline and its signer. */
+  readonly through?: (signer: AggregateSigner) => AggregateSigner;
+  /** A folder that another harness left behind. */
+  readonly dir?: string;
+}
+
+/** A pipeline with everything real behind it but its clock and the end of its turns. */
+export class PipelineHarness {
+  readonly #deferred: (() => void)[];
+
+  private constructor(
+    readonly pipeline: Pipeline,
+    readonly clock: FakeClock,
+    readonly table: PriceTable,
+    readonly counters: ReturnType<typeof createCounters>,
+    readonly store: Store,
+    /** How many could not be signed, and why. */
+    readonly failures: readonly (readonly [count: number, reason: string])[],
+    /** Frees the folder. */
+    readonly stop: () => Promise<void>,
+    deferred: (() => void)[],
+  ) {
+    this.#deferred = deferred;
+  }
+
+  static async start(t: Test, options: PipelineHarnessOptions): Promise<PipelineHarness> {
+    const { assets, publishers, threads = 0, through = (signer) => signer } = options;
+    const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+    const clock = new FakeClock();
+    const pool = await createCryptoPool({ threads });
+    const those = publishers.map(({ publisher }) => publisher);
+    const store = await openStore({ dir, assets, publishers: those, candleRetentionMs: 86_400_000, clock });
+    let stopped: Promise<void> | undefined;
+    const stop = () => {
+      stopped ??= pool
+        .close()
+        .then(() => store.close())
+        .then(() => {
+          if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+        });
+      return stopped;
+    };
+    t.teardown(stop);
+    const catalogue = new Catalogue({ assets, publishers: those });
+    const table = new PriceTable(assets.map(({ id }) => id));
+    const counters = createCounters();
+    const deferred: (() => void)[] = [];
+    const defer = (callback: () => void) => {
+      deferred.push(callback);
+    };
+    const stream = new StreamEngine({
+      table,
+      catalogue,
+      taxonomyId: 1,
+      clock,
+      statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
+      digest: keccak256,
+      signOne: (digest) => {
+        const { signature, recovery } = secp256k1.sign(digest, SERVICE_KEYS.evm);
+        return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+      },
+      sign: (digests) => pool.signEvm(digests, SERVICE_KEYS.evm),
+      publish: () => {},
+      defer,
+      limits: {
+        clientMessageBytes: 65_536,
+        subscriptionsPerConnection: 1000,
+        controlMessagesPerSecond: 10,
+        slowConsumerNs: 10n * NS_PER_SECOND,
+      },
+      counters,
+    });
+    const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
+    const failures: [number, string][] = [];
+    const pipeline = new Pipeline({
+      catalogue,
+      ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
+      clock,
+      pool,
+      signer: () => signer,
+      table,
+      stream,
+      store,
+      updatesPerMessageMax: 1000,
+      badSignaturesPerSecondMax: 100,
+      counters,
+      onSigningFailed: (count, error) => {
+        failures.push([count, (error as Error).message]);
+      },
+      defer,
+    });
+    return new PipelineHarness(pipeline, clock, table, counters, store, failures, stop, deferred);
+  }
+
+  /** Does what was deferred to the end of the turn, until nothing is. */
+  endTurn(): void {
+    while (this.#deferred.length > 0) this.#deferred.shift()!();
+  }
+
+  /** Time passes with a tick every 10 ms. */
+  advanceMs(durationMs: number): void {
+    for (let ms = 0; ms < durationMs; ms += 10) {
+      this.pipeline.tick(this.clock.advance(10_000_000n));
+      this.endTurn();
+    }
+  }
+}
+
+export function newSession(type: SignatureType = 'evm'): PublisherSession {
+  return { type, rights: { mayPublishAs: () => true, maySee: () => true }, tail: undefined };
+}
+
+/** A message in which one publisher signs a price for each asset. */
+export function messageOf(
+  { signer }: TestPublisher,
+  prices: Readonly<Record<string, bigint>>,
+  timestampNs: bigint,
+): string {
+  const updates = Object.entries(prices).map(([symbol, price]) =>
+    signer.sign({ symbol, price, timestampNs }),
+  );
+  return publishMessage('t1', updates);
+}
+
+/** An outcome that no other thread had to be waited for. */
+export function atOnce(outcome: PublishOutcome | Promise<PublishOutcome>): PublishOutcome & { ok: true } {
+  if (outcome instanceof Promise) throw new Error('not at once');
+  if (!outcome.ok) throw new Error(outcome.error);
+  return outcome;
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
+import { CandleBlock, toDouble } from '../../src/records/candle_block.js';
+import { decodeCandles, encodeCandles } from '../../src/records/candle_record.js';
+
+const anyPrice = fc.oneof(
+  fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }),
+  fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }),
+  fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }),
+) as fc.Arbitrary<Price>;
+
+test('toDouble is the double nearest to price / 10^18, ties to even', async (t) => {
+  t.equal(toDouble(0n as Price), 0);
+  t.equal(toDouble((10n ** 17n) as Price), 0.1);
+  t.equal(toDouble((-3n * 10n ** 17n) as Price), -0.3);
+  t.equal(toDouble(1n as Price), 1e-18);
+  t.equal(toDouble(PRICE_MIN), -(2 ** 127 / 1e18));
+  // 2^53 + 1 lies exactly between two doubles; the even one is 2^53.
+  t.equal(toDouble(((2n ** 53n + 1n) * 10n ** 18n) as Price), 2 ** 53);
+  t.equal(toDouble(((2n ** 53n + 1n) * 10n ** 18n + 1n) as Price), 2 ** 53 + 2);
+  fc.assert(fc.property(anyPrice, (price) => isNearest(price, toDouble(price))));
+});
+
+test('toDouble keeps the order of prices', async () => {
+  fc.assert(
+    fc.property(anyPrice, fc.bigInt({ min: 0n, max: 10n ** 12n }), (price, step) => {
+      return toDouble(price) <= toDouble((price + step) as Price);
+    }),
+  );
+});
+
+test('a block of candles reads back as it was written', async (t) => {
+  const block = CandleBlock.withRoomFor(1440);
+  for (let i = 0; i < 1440; i += 7) block.push(i, i + 0.1, i + 0.9, i - 0.5, -i);
+  const read = decodeCandles(encodeCandles(block).slice());
+  t.equal(read.length, block.length);
+  for (const column of ['slot', 'open', 'high', 'low', 'close'] as const)
+    t.same([...read[column]], [...block[column].subarray(0, block.length)]);
+  t.equal(decodeCandles(encodeCandles(CandleBlock.withRoomFor(0)).slice()).length, 0);
+});
+
+/** Compares exact distances, in units of 2^-1074 / 10^18, with those of the doubles on either side. */
+function isNearest(price: Price, double: number): boolean {
+  const distance = (candidate: number) => abs((price << 1074n) - exactly(candidate) * 10n ** 18n);
+  const here = distance(double);
+  const [below, above] = neighbours(double);
+  if (here > distance(below) || here > distance(above)) return false;
+  const isTie = here === distance(below) || here === distance(above);
+  return !isTie || (bitsOf(double) & 1n) === 0n;
+}
+
+/** A finite double as an integer multiple of 2^-1074. */
+function exactly(double: number): bigint {
+  const bits = bitsOf(Math.abs(double));
+  const exponent = bits >> 52n;
+  const mantissa = bits & (2n ** 52n - 1n);
+  const value = exponent === 0n ? mantissa : (mantissa | (1n << 52n)) << (exponent - 1n);
+  return double < 0 ? -value : value;
+}
+
+function neighbours(double: number): [number, number] {
+  if (double === 0) return [-Number.MIN_VALUE, Number.MIN_VALUE];
+  const bits = bitsOf(double);
+  return [ofBits(bits - 1n), ofBits(bits + 1n)];
+}
+
+function bitsOf(double: number): bigint {
+  return new BigUint64Array(new Float64Array([double]).buffer)[0]!;
+}
+
+function ofBits(bits: bigint): number {
+  return new Float64Array(new BigUint64Array([bits]).buffer)[0]!;
+}
+
+function abs(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { NS_PER_SECOND } from '../../../src/model/time.js';
+import { RateLimiter } from '../../../src/server/access/rate_limit.js';
+import { FakeClock } from '../../model/sample.js';
+
+const SECOND = NS_PER_SECOND;
+
+function newLimiter() {
+  const clock = new FakeClock();
+  return { clock, limiter: new RateLimiter(clock) };
+}
+
+test('a burst of five, then one every 200 ms, with headers that say so', async (t) => {
+  const { clock, limiter } = newLimiter();
+  for (const remaining of [4, 3, 2, 1, 0]) {
+    const allowance = limiter.take('a', 5);
+    t.same(allowance, { allowed: true, limit: 5, remaining, resetS: 1, retryAfterS: 0 });
+  }
+  t.same(limiter.take('a', 5), { allowed: false, limit: 5, remaining: 0, resetS: 1, retryAfterS: 1 });
+  clock.advance(SECOND / 5n - 1n);
+  t.equal(limiter.take('a', 5).allowed, false);
+  clock.advance(1n);
+  t.equal(limiter.take('a', 5).allowed, true);
+  t.equal(limiter.take('a', 5).allowed, false);
+  clock.advance(SECOND);
+  t.equal(limiter.take('a', 5).remaining, 4);
+});
+
+test('callers do not share an allowance', async (t) => {
+  const { limiter } = newLimiter();
+  for (let i = 0; i < 6; i++) limiter.take('a', 5);
+  t.equal(limiter.take('b', 5).allowed, true);
+  t.equal(limiter.take('b', 5).remaining, 3);
+});
+
+test('exactly at the limit for a minute nothing is refused, and a minute of hammering gets 5 a second and one burst', async (t) => {
+  for (const rate of [1, 3, 5, 7, 1000]) {
+    const { clock, limiter } = newLimiter();
+    let refused = 0;
+    const startNs = clock.timeNs;
+    for (let i = 1n; i <= BigInt(rate) * 60n; i++) {
+      // Steady as an exact division keeps it.
+      clock.timeNs = startNs + (i * SECOND) / BigInt(rate);
+      if (!limiter.take('a', rate).allowed) refused++;
+    }
+    t.equal(refused, 0, `${rate} a second`);
+  }
+  const { clock, limiter } = newLimiter();
+  let allowed = 0;
+  for (let ms = 0; ms <= 60_000; ms += 10) {
+    if (limiter.take('a', 5).allowed) allowed++;
+    clock.advance(SECOND / 100n);
+  }
+  t.equal(allowed, 5 * 60 + 5);
+});
+
+test('no window of 60 s allows more than its share and one burst, and refusals cost nothing', async () => {
+  const gapNs = fc.oneof(
+    fc.constant(0n),
+    fc.bigInt({ min: 0n, max: SECOND / 3n }),
+    fc.bigInt({ min: 0n, max: 20n * SECOND }),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(gapNs, { maxLength: 400, size: 'max' }),
+      fc.integer({ min: 1, max: 9 }),
+      (gaps, rate) => {
+        const { clock, limiter } = newLimiter();
+        const allowedAt: bigint[] = [];
+        for (const gap of gaps) {
+          clock.advance(gap);
+          if (limiter.take('a', rate).allowed) allowedAt.push(clock.timeNs);
+        }
+        // Between a request and the one so many later, more than a minute must have passed.
+        const most = rate * 60 + rate;
+        return allowedAt.every(
+          (timeNs, i) => (allowedAt[i + most] ?? timeNs + 61n * SECOND) - timeNs > 60n * SECOND,
+        );
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('what the headers promise is kept', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.bigInt({ min: 0n, max: SECOND }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 9 }),
+      (gaps, rate) => {
+        const { clock, limiter } = newLimiter();
+        for (const gap of gaps) {
+          clock.advance(gap);
+          limiter.take('a', rate);
+        }
+        const { allowed, retryAfterS, remaining, resetS } = limiter.take('a', rate);
+        if (!allowed) {
+          clock.advance(BigInt(retryAfterS) * SECOND);
+          return remaining === 0 && limiter.take('a', rate).allowed;
+        }
+        for (let i = 0; i < remaining; i++) if (!limiter.take('a', rate).allowed) return false;
+        if (limiter.take('a', rate).allowed) return false;
+        clock.advance(BigInt(resetS) * SECOND + SECOND);
+        return limiter.take('a', rate).remaining === rate - 1;
+      },
+    ),
+  );
+});
+
+test('a clock stepped back an hour locks nobody out', async (t) => {
+  const { clock, limiter } = newLimiter();
+  for (let i = 0; i < 6; i++) limiter.take('a', 5);
+  clock.advance(-3600n * SECOND);
+  t.same(limiter.take('a', 5), { allowed: true, limit: 5, remaining: 4, resetS: 1, retryAfterS: 0 });
+  for (let i = 0; i < 4; i++) limiter.take('a', 5);
+  t.equal(limiter.take('a', 5).allowed, false);
+});

@@ -1,0 +1,108 @@
+import crypto from 'node:crypto';
+import { test } from 'tap';
+import type { Scope } from '../../../src/config/config.js';
+import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
+import { sampleToken } from './sample_tokens.js';
+
+const tokens = new TokenDirectory([
+  sampleToken('alice-token'),
+  sampleToken('rest-only', { scopes: new Set(['rest']), assets: new Set(['BTCUSD']) }),
+]);
+
+function answer(authorization: readonly string[], scope: Scope = 'rest'): string | number {
+  const result = tokens.authorize(authorization, scope);
+  return result instanceof Token ? result.name : result.status;
+}
+
+test('the scheme comes in any case, the token as it is', async (t) => {
+  for (const header of ['Basic alice-token', 'basic alice-token', 'BASIC   alice-token  '])
+    t.equal(answer([header]), 'alice-token', header);
+});
+
+test('missing, repeated, malformed and unknown are 401, each with its reason', async (t) => {
+  const errorOf = (authorization: readonly string[]) => {
+    const result = tokens.authorize(authorization, 'rest');
+    return result instanceof Token ? result.name : `${result.status} ${result.error}`;
+  };
+  t.equal(errorOf([]), '401 the Authorization header is missing');
+  t.equal(errorOf(['Basic alice-token', 'Basic alice-token']), '401 the Authorization header is repeated');
+  const malformed = [
+    '',
+    'Basic',
+    'Basic ',
+    'alice-token',
+    'Bearer alice-token',
+    'Basicalice-token',
+    ' Basic a',
+  ];
+  for (const header of [...malformed, 'Basic a b', 'Basic\talice-token', 'Basic é'])
+    t.equal(errorOf([header]), '401 the Authorization header is not "Basic <TOKEN>"', header);
+  for (const token of ['alice', 'ALICE-TOKEN', 'alice-token1', Buffer.from('alice-token').toString('base64')])
+    t.equal(errorOf([`Basic ${token}`]), '401 the access token is not known');
+});
+
+test('a known token without the scope is 403', async (t) => {
+  t.same(tokens.authorize(['Basic rest-only'], 'stream'), {
+    status: 403,
+    error: 'the access token has no scope "stream"',
+  });
+  t.equal(answer(['Basic rest-only'], 'rest'), 'rest-only');
+});
+
+test('a token covers the assets and keys that it names', async (t) => {
+  const key = (digits: string) => ({ key: Buffer.from(digits.padStart(40, '0'), 'hex') });
+  const all = new Token(sampleToken('x'));
+  t.ok(all.maySee('ANY') && all.mayPublishAs(key('1')));
+  const some = new Token(
+    sampleToken('x', { assets: new Set(['BTCUSD']), publisherKeys: new Set(['0xabc']) }),
+  );
+  t.same([some.maySee('BTCUSD'), some.maySee('btcusd'), some.maySee('*')], [true, false, false]);
+  t.same([some.mayPublishAs(key('abc')), some.mayPublishAs(key('abcd'))], [true, false]);
+  t.equal(new Token(sampleToken('x', { publisherKeys: new Set() })).mayPublishAs(key('abc')), false);
+});
+
+test('after a reload a token that stayed has its new rights, and one that is gone has none', async (t) => {
+  const directory = new TokenDirectory([sampleToken('a'), sampleToken('b')]);
+  const [a, b] = ['a', 'b'].map((text) => directory.authorize([`Basic ${text}`], 'stream') as Token);
+  directory.reload([
+    sampleToken('a', { name: 'renamed', scopes: new Set(['rest', 'stream']), assets: new Set() }),
+  ]);
+  t.equal(directory.isValid(a!, 'stream'), true);
+  t.equal(directory.isValid(a!, 'publish'), false);
+  t.equal(directory.isValid(b!, 'stream'), false);
+  t.equal(a!.maySee('BTCUSD'), false);
+  t.equal(a!.name, 'renamed');
+  t.match(directory.authorize(['Basic b'], 'rest'), { status: 401 });
+  directory.reload([sampleToken('b')]);
+  t.equal(directory.isValid(b!, 'stream'), false, 'what was revoked stays so for its sockets');
+  t.equal(directory.isValid(a!, 'stream'), false);
+});
+
+test('nobody is let in whom a comparison in constant time has not let in', async (t) => {
+  const compared: { readonly lengths: number[]; readonly isSame: boolean }[] = [];
+  let isRefusing = false;
+  const timingSafeEqual = (a: NodeJS.ArrayBufferView, b: NodeJS.ArrayBufferView) => {
+    const isSame = crypto.timingSafeEqual(a, b);
+    compared.push({ lengths: [a.byteLength, b.byteLength], isSame });
+    return isSame && !isRefusing;
+  };
+  const { TokenDirectory: Watched } = await t.mockImport<
+    typeof import('../../../src/server/access/tokens.js')
+  >(new URL('../../../src/server/access/tokens.js', import.meta.url).href, {
+    'node:crypto': { ...crypto, timingSafeEqual },
+  });
+  const texts = ['a', 'alice-token', 'x'.repeat(4_000)];
+  const directory = new Watched(texts.map((text) => sampleToken(text)));
+  const statusOf = (text: string) => {
+    const result = directory.authorize([`Basic ${text}`], 'rest');
+    return 'status' in result ? result.status : result.name;
+  };
+  for (const text of texts) t.equal(statusOf(text), text);
+  t.same(
+    compared,
+    texts.map(() => ({ lengths: [32, 32], isSame: true })),
+    'hashes are compared, of one length whatever the length of the token',
+  );
+  isRefusing = true;
+  for (const text of texts) t.equal(statusOf(text), 401, 'the comparison has the last word');
+});

@@ -1,0 +1,136 @@
+import { test } from 'tap';
+import { z } from 'zod';
+import { RateLimiter } from '../../../src/server/access/rate_limit.js';
+import { TokenDirectory } from '../../../src/server/access/tokens.js';
+import type { RestRequest } from '../../../src/server/http/messages.js';
+import { createRest } from '../../../src/server/rest/rest.js';
+import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
+import { FakeClock } from '../../model/sample.js';
+import { sampleToken } from '../access/sample_tokens.js';
+
+const text = z.string();
+const routes = new Map<string, Route>([
+  [
+    '/who',
+    tokenRoute({
+      summary: 'The caller',
+      parameters: { word: { description: 'Any', required: false, schema: text } },
+      response: text,
+      handle: ({ word }, token) => ({ data: JSON.stringify([token.name, word]) }),
+    }),
+  ],
+  ['/open', openRoute({ summary: 'All', response: text, handle: () => ({ data: '1' }) })],
+  ['/raw', openRoute({ summary: 'Raw', response: text, raw: 'text/plain', handle: () => ({ data: 'x' }) })],
+  [
+    '/none',
+    tokenRoute({ summary: 'None', response: text, handle: () => ({ status: 404, error: 'there is none' }) }),
+  ],
+  [
+    '/bug',
+    tokenRoute({
+      summary: 'A bug',
+      response: text,
+      handle() {
+        throw new Error('secret');
+      },
+    }),
+  ],
+]);
+
+function newRest() {
+  const faults: unknown[] = [];
+  const clock = new FakeClock();
+  const rest = createRest({
+    routes: () => routes,
+    tokens: new TokenDirectory([
+      sampleToken('alice'),
+      sampleToken('quick', { requestsPerSecond: 50 }),
+      sampleToken('streamer', { scopes: new Set(['stream']) }),
+    ]),
+    limiter: new RateLimiter(clock),
+    requestsPerSecond: 5,
+    onFault: (path, error) => faults.push([path, (error as Error).message]),
+  });
+  const get = (path: string, overrides: Partial<RestRequest> = {}) => {
+    const response = rest({
+      method: 'get',
+      path,
+      query: '',
+      authorization: ['Basic alice'],
+      address: '127.0.0.1',
+      hasBody: false,
+      ...overrides,
+    });
+    return { ...response, headers: Object.fromEntries(response.headers) };
+  };
+  return { get, faults, clock };
+}
+
+test('a result is wrapped in data, a raw one is not, an error in error', async (t) => {
+  const { get } = newRest();
+  t.match(get('/who', { query: 'word=a%20b' }), { status: 200, body: '{"data":["alice","a b"]}' });
+  t.match(get('/raw'), { status: 200, body: 'x', contentType: 'text/plain' });
+  t.match(get('/none'), { status: 404, body: '{"error":"there is none"}' });
+});
+
+test('what is wrong with a request itself has its status before anything else', async (t) => {
+  const { get } = newRest();
+  t.match(get('/nowhere'), { status: 404, body: '{"error":"no such path"}' });
+  t.match(get('/who/'), { status: 404 });
+  t.match(get('/Who'), { status: 404 });
+  for (const method of ['post', 'HEAD', 'OPTIONS', 'delete']) {
+    const response = get('/who', { method, authorization: [] });
+    t.equal(response.status, 405);
+    t.same(response.headers, { Allow: 'GET' });
+  }
+  t.equal(get('/who', { method: 'GET' }).status, 200);
+  t.match(get('/nowhere', { hasBody: true }), { status: 400, closeConnection: true });
+  t.match(get('/who', { query: 'a=1&a=2' }), { status: 400, body: '{"error":"a is given more than once"}' });
+});
+
+test('who may not come in is told to authenticate, and 403 is something else', async (t) => {
+  const { get } = newRest();
+  const missing = get('/who', { authorization: [] });
+  t.equal(missing.status, 401);
+  t.same(missing.headers, { 'WWW-Authenticate': 'Basic realm="tickseal"' });
+  t.equal(get('/who', { authorization: ['Basic alice', 'Basic alice'] }).status, 401);
+  const streamer = get('/who', { authorization: ['Basic streamer'] });
+  t.equal(streamer.status, 403);
+  t.same(streamer.headers, {});
+  t.equal(get('/open', { authorization: ['nonsense'] }).status, 200);
+});
+
+test('every limited response says what is left, errors too', async (t) => {
+  const { get, clock } = newRest();
+  const limits = (remaining: number) => ({
+    'RateLimit-Limit': '5',
+    'RateLimit-Remaining': String(remaining),
+    'RateLimit-Reset': '1',
+  });
+  t.same(get('/who').headers, limits(4));
+  t.same(get('/none').headers, limits(3));
+  t.same(get('/who', { query: 'a=%' }).headers, limits(2));
+  t.same(get('/bug').headers, limits(1));
+  t.same(get('/who').headers, limits(0));
+  const refused = get('/who');
+  t.equal(refused.status, 429);
+  t.equal(refused.body, '{"error":"too many requests"}');
+  t.same(refused.headers, { ...limits(0), 'Retry-After': '1' });
+  t.equal(get('/who', { authorization: ['Basic quick'] }).headers['RateLimit-Remaining'], '49');
+  clock.advance(200_000_000n);
+  t.equal(get('/who').status, 200);
+});
+
+test('open routes count per address, not per token', async (t) => {
+  const { get } = newRest();
+  for (let i = 0; i < 5; i++) t.equal(get('/open').status, 200);
+  t.equal(get('/open', { authorization: ['Basic quick'] }).status, 429);
+  t.equal(get('/open', { address: '127.0.0.2' }).status, 200);
+  t.equal(get('/who').headers['RateLimit-Remaining'], '4');
+});
+
+test('a bug in a route is 500, told to the operator and not to the client', async (t) => {
+  const { get, faults } = newRest();
+  t.match(get('/bug'), { status: 500, body: '{"error":"internal error"}' });
+  t.same(faults, [['/bug', 'secret']]);
+});

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
+import WebSocket from 'ws';
+import type { Connection, Endpoint } from '../../../src/server/connections/connection.js';
+import { failure } from '../../../src/server/http/messages.js';
+import { openThreadedListener } from '../../../src/server/threads/threaded_listener.js';
+import type { Listener, ListenerHost } from '../../../src/server/uws/listener.js';
+import type { Fate, MortalData } from './mortal_thread_main.js';
+
+/** What happened on one socket, for whoever asks. */
+export class Happenings<T> {
+  readonly #seen: T[] = [];
+  #asking: (() => void) | undefined;
+
+  add(what: T): void {
+    this.#seen.push(what);
+    this.#asking?.();
+  }
+
+  /** The next one that is not taken yet; waits for it. */
+  async next(): Promise<T> {
+    while (this.#seen.length === 0)
+      await new Promise<void>((resolve) => {
+        this.#asking = resolve;
+      });
+    return this.#seen.shift()!;
+  }
+}
+
+export type Happening = string | { readonly lagged: number } | { readonly drained: number };
+
+/** A socket as the service's side has it. */
+export interface ServerSocket {
+  readonly socket: Connection;
+  readonly events: Happenings<Happening>;
+}
+
+export interface RelayHarness {
+  readonly listener: Listener;
+  readonly url: string;
+  /** In the order they were opened. */
+  readonly opened: Happenings<ServerSocket>;
+  readonly counters: { threadOverruns: number; threadFailures: number };
+  /** Both ends of a new connection. */
+  connect(): Promise<{ server: ServerSocket; client: WebSocket }>;
+  /** The errors of threads that failed. */
+  readonly failures: Happenings<string>;
+  /** Does something to one of the threads, whichever it is; resolves when it is done. */
+  strike(fate: Fate): Promise<void>;
+  /** Ends the threads and the connections. */
+  close(): Promise<void>;
+}
+
+export interface RelayLimits {
+  readonly ringBytes?: number;
+  /** After how long a thread counts as hung. */
+  readonly silenceMsMax?: number;
+}
+
+/** Longer than any test. */
+const PATIENT_MS = 600_000;
+
+/** Relays whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
+export async function startRelays(
+  threads: number,
+  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: RelayLimits = {},
+): Promise<RelayHarness> {
+  const opened = new Happenings<ServerSocket>();
+  const failures = new Happenings<string>();
+  const counters = { threadOverruns: 0, threadFailures: 0 };
+  const endpoint: Endpoint = {
+    path: {
+      path: '/ws',
+      messageBytesMax: 1000,
+      parserBytesMax: 100_000,
+      bufferedBytesMax: 64 * 1024 * 1024,
+      idleTimeoutSeconds: 60,
+      sendsPings: false,
+    },
+    scope: 'stream',
+    accept: () => 'the host below decides',
+  };
+  const host: ListenerHost = {
+    endpoints: [endpoint],
+    rest: (request) => ({ status: 200, headers: [['X-Test', 'yes']], body: JSON.stringify(request) }),
+    decideUpgrade: (_endpoint, { query }) =>
+      query === 'refuse'
+        ? failure(403, 'refused')
+        : (socket) => {
+            const events = new Happenings<Happening>();
+            opened.add({ socket, events });
+            return {
+              text: (text) => events.add(text),
+              oversize: (messageBytes) => events.add(`oversize ${messageBytes}`),
+              lagged: (sequence) => events.add({ lagged: sequence }),
+              drained: (bufferedBytes) => events.add({ drained: bufferedBytes }),
+              dropped: () => events.add('dropped'),
+              closed: () => events.add('closed'),
+            };
+          },
+  };
+  const fatesLeft = new Int32Array(new SharedArrayBuffer(4));
+  const channel = new BroadcastChannel(`mortal threads ${randomUUID()}`);
+  const mortal: MortalData = { channel: channel.name, fatesLeft };
+  setEnvironmentData('mortal', mortal as unknown as Parameters<typeof setEnvironmentData>[1]);
+  const listener = await openThreadedListener({
+    threads,
+    listen: { host: '127.0.0.1', port: 0 },
+    host,
+    ringBytes,
+    silenceMsMax,
+    allowedSha256: undefined,
+    counters,
+    onFailure: (error) => failures.add(error.message),
+    workerFile: new URL('./mortal_thread_main.js', import.meta.url),
+  });
+  const clients: WebSocket[] = [];
+  return {
+    listener,
+    url: `127.0.0.1:${listener.port}`,
+    opened,
+    counters,
+    failures,
+    async connect() {
+      const client = new WebSocket(`ws://127.0.0.1:${listener.port}/ws`);
+      client.on('error', () => {});
+      clients.push(client);
+      await new Promise((resolve) => client.once('open', resolve));
+      return { server: await opened.next(), client };
+    },
+    strike(fate) {
+      return new Promise((resolve) => {
+        channel.onmessage = () => resolve();
+        Atomics.add(fatesLeft, 0, 1);
+        channel.postMessage(fate);
+      });
+    },
+    async close() {
+      for (const client of clients) client.terminate();
+      channel.close();
+      await listener.close();
+    },
+  };
+}
+
+/** The messages that a client gets, as text. */
+export function messagesOf(client: WebSocket): Happenings<string> {
+  const messages = new Happenings<string>();
+  client.on('message', (data) => messages.add(data.toString()));
+  return messages;
+}
+
+/** Its close code. */
+export function closeOf(client: WebSocket): Promise<number> {
+  return new Promise((resolve) => client.once('close', resolve));
+}
