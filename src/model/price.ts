@@ -10,10 +10,10 @@ export const PRICE_BYTES = 16;
 
 /** 39 digits of 2^127 and a sign: anything longer is out of range before it is parsed. */
 const PRICE_TEXT_LENGTH_MAX = 40;
-const PRICE_TEXT = /^-?(?:0|[1-9][0-9]*)$/;
+const PRICE_TEXT = /^(?:0|-?[1-9][0-9]*)$/;
 
 /**
- * Reads a price as it stands on the wire: `-?[0-9]+` without leading zeros, signs or spaces.
+ * Reads a price as it stands on the wire: `-?[0-9]+` without leading zeros, `+`, spaces, or a sign before 0.
  * @returns the price, or `undefined` when the text has another form or the value needs more than 16 bytes.
  */
 export function parsePrice(text: string): Price | undefined {

@@ -46,7 +46,8 @@ export function decodeInput(
   const input = {
     assetIndex,
     publisherIndex: publisherIndexOf(publisherKey),
-    price: price === null ? parsePrice(priceText)! : decodePrice(price),
+    // It was a price when it was written.
+    price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {

@@ -9,7 +9,7 @@ export const timestampNs = z
   .meta({ id: 'Timestamp', description: 'UNIX time in nanoseconds: exact, a double does not hold it' });
 export const quantizedPrice = z
   .string()
-  .regex(/^-?(0|[1-9][0-9]*)$/)
+  .regex(/^(0|-?[1-9][0-9]*)$/)
   .meta({ id: 'QuantizedPrice', description: 'The price times 10^18 as a decimal integer' });
 export const assetId = z.string().meta({ id: 'AssetID', description: 'Symbol of an asset' });
 export const encodedAssetId = z.string().meta({
