@@ -17,7 +17,9 @@ import { type Clock, NS_PER_MS } from './model/time.js';
 import { Markets } from './prices/markets.js';
 import { createRoutes } from './server/routes/index.js';
 import { openServer, type Server } from './server/server.js';
-import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
+import { fileHandleProblem } from './server/uws/file_handles.js';
+import { UWS_SHA256_VARIABLE } from './server/uws/machine.js';
+import { loadWebSockets } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { TICK_MS } from './stream/options.js';
@@ -79,6 +81,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
   const counters = createCounters();
   const threads = planThreads(config.listen.threads, availableParallelism());
+  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
+  if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
 

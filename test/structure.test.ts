@@ -23,7 +23,7 @@ const ROOMS: Rooms = {
   client: ['model'],
   clock: ['model'],
   metrics: ['model'],
-  config: ['model', 'calendar/definition', 'calendar/calendars'],
+  config: ['model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['model', 'records'],
   aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics', 'config', 'store', 'stream'],
   prices: ['model', 'calendar', 'stream'],
@@ -51,7 +51,16 @@ const ROOMS: Rooms = {
     'prices',
     'server',
   ],
-  cli: ['model', 'client', 'clock', 'config', 'service'],
+  cli: [
+    'model',
+    'client',
+    'clock',
+    'config',
+    'store/data_folder',
+    'server/uws/machine',
+    'server/uws/file_handles',
+    'service',
+  ],
 };
 
 /** The same inside `src/server`. */

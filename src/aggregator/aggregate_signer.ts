@@ -1,6 +1,7 @@
 import type { PrivateKeys } from '../config/keys.js';
 import { algorithmChecksum } from '../crypto/algorithm_definition.js';
-import { checksumAddress, eip191, evmAddress, evmAggregateHash } from '../crypto/evm.js';
+import { checksumAddress } from '../crypto/checksum_address.js';
+import { eip191, evmAddress, evmAggregateHash } from '../crypto/evm.js';
 import { merkleRoot } from '../crypto/merkle.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import { secp256k1 } from '../crypto/secp256k1.js';
