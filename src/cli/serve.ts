@@ -101,8 +101,8 @@ async function start(file: string, logger: Logger, simulation: boolean): Promise
     return undefined;
   }
   logWarnings(configured.warnings, logger);
-  // A user with all rights keeps them in a fault too.
-  if (process.getuid?.() === 0)
+  // An attacker who takes the process over has all rights of its user.
+  if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   // Only now, for it loads native add-ons.
   const { startService } = await import('../service.js');
