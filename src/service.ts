@@ -20,8 +20,8 @@ import { openServer, type Server } from './server/server.js';
 import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
-import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
+import { REAL_TIME_INTERVAL_MS, TICK_MS } from './wire/stream.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -57,8 +57,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
-const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
 
@@ -188,7 +186,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   const ticker = new Ticker(TICK_MS, () => {
     pipeline.tick(clock.nowNs());
-    ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
+    ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
   });
 
   let stopped: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { eip191 } from '../../src/crypto/evm.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { publisherKeys } from '../load/catalogue.js';
 import { serve, webSockets } from './web_sockets.js';
 

@@ -6,6 +6,7 @@ import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/s
 import { systemClock } from '../clock/clock.js';
 import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
   describeDown,
@@ -42,7 +43,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
       '--key <file|hex>',
       "the publisher's secret key: a file that only its owner can read, or 64 hex digits",
     )
-    .addOption(new Option('--type <type>', 'signature type').choices(['evm', 'stark']).default('evm'))
+    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')

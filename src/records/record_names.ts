@@ -1,10 +1,9 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
 /** Stands for a publisher that signed a stored input and is no longer configured. */
 export const UNKNOWN_PUBLISHER = -1 as PublisherIndex;
-
-const KEY_BYTES: Record<SignatureType, number> = { evm: 20, stark: 32 };
 
 /** The assets and publishers of the configuration in force; records name them by symbol and key, never by index. */
 export interface RecordNames {
@@ -26,7 +25,7 @@ export function indexRecordNames(assets: readonly Asset[], publishers: readonly 
     keyDigitsOf: (index) => digitsByIndex.get(index),
     assetOf: (symbol) => assetBySymbol.get(symbol),
     publisherIndexOf(signatureType, keyText) {
-      const key = parseHex(keyText, KEY_BYTES[signatureType]);
+      const key = parseHex(keyText, PUBLIC_KEY_BYTES[signatureType]);
       return (key && indexByKey.get(keyName(signatureType, key))) ?? UNKNOWN_PUBLISHER;
     },
   };

@@ -1,4 +1,5 @@
 import { Roster } from '../../model/roster.js';
+import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 
 /** What a idleTimeouts does to a socket, and what it remembers there. */
@@ -61,7 +62,7 @@ export class IdleTimeouts<H extends IdleTimed> {
       const { idleTimeoutSeconds, sendsPings } = heart.path;
       const silentS = nowS - heart.seenAtS;
       if (silentS >= idleTimeoutSeconds) {
-        heart.close(1008, 'nothing whole was received within the idle timeout');
+        heart.close(CLOSES.idle.code, CLOSES.idle.reason);
       } else if (sendsPings && !heart.isPinged && silentS >= idleTimeoutSeconds / 2) {
         heart.isPinged = true;
         heart.ping();
