@@ -6,6 +6,7 @@ import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/s
 import { systemClock } from '../clock/clock.js';
 import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
+import { ACKS, DEFAULT_ACK, type RequestedAck } from '../wire/publish.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
@@ -22,7 +23,7 @@ interface PublishOptions {
   readonly key?: string;
   readonly type: SignatureType;
   readonly oracleId: string;
-  readonly ack: 'true' | 'durable';
+  readonly ack: RequestedAck;
   readonly scaled: boolean;
 }
 
@@ -47,7 +48,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
-        .choices(['true', 'durable'])
+        .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)

@@ -1,6 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { PUBLISH_PATHS } from '../wire/paths.js';
-import { ACK_TYPE } from '../wire/publish.js';
+import { ACK_TYPE, type RequestedAck } from '../wire/publish.js';
 import { ERROR_TYPE } from '../wire/stream.js';
 import {
   type ConnectionOptions,
@@ -13,7 +13,7 @@ import { type PriceUpdate, publishMessage } from './sign_price.js';
 export interface PublisherOptions extends ConnectionOptions {
   readonly signatureType: SignatureType;
   /** Ask for an answer to every message: `true` when it was judged, `durable` when its effect is on disk. */
-  readonly ack?: 'true' | 'durable' | undefined;
+  readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }

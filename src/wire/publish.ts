@@ -5,7 +5,10 @@ export const ACKS = ['true', 'false', 'durable'] as const;
 export type Ack = (typeof ACKS)[number];
 
 /** What a connection gets that does not ask: only faults are reported. */
-export const DEFAULT_ACK: Ack = 'false';
+export const DEFAULT_ACK = 'false' satisfies Ack;
+
+/** What a publisher asks for that wants answers. */
+export type RequestedAck = Exclude<Ack, typeof DEFAULT_ACK>;
 
 /** The `type` of a publisher's message. */
 export const SIGNED_PRICES_TYPE = 'signed_prices';
