@@ -4,7 +4,7 @@ import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.j
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
- * An aggregate as REST serves it (spec "AggregatedSignedPrice"). Written by hand: timestamps are integers that a
+ * An aggregate as REST serves it. Written by hand: timestamps are integers that a
  * `number` cannot hold, and publishers' strings stand exactly as they came.
  * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
  */
