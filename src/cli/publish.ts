@@ -4,6 +4,8 @@ import { Publisher, type PublishResult } from '../client/publisher.js';
 import { createPriceSigner, type PriceSigner } from '../client/sign_price.js';
 import { systemClock } from '../clock/clock.js';
 import type { SignatureType } from '../model/asset.js';
+import { ACKS, DEFAULT_ACK, type RequestedAck } from '../wire/publish.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
   describeDown,
@@ -20,7 +22,7 @@ interface PublishOptions {
   readonly key?: string;
   readonly type: SignatureType;
   readonly oracleId: string;
-  readonly ack: 'true' | 'durable';
+  readonly ack: RequestedAck;
   readonly scaled: boolean;
 }
 
@@ -38,11 +40,11 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withKeyOption(command, streams)
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
-    .addOption(new Option('--type <type>', 'signature type').choices(['evm', 'stark']).default('evm'))
+    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
-        .choices(['true', 'durable'])
+        .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
