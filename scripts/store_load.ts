@@ -11,6 +11,7 @@ import {
   sampleAsset,
   sampleInput,
   samplePublisher,
+  seenOf,
   storeOptions,
   units,
 } from '../test/store/sample.js';
@@ -56,7 +57,7 @@ for (let s = 0; s < seconds; s++) {
     const appendStartMs = performance.now();
     for (const aggregate of batch) {
       store.append(aggregate);
-      for (const input of aggregate.inputs) store.putInput(input);
+      for (const input of aggregate.inputs) store.putInput(input, seenOf(input));
     }
     appendMs += performance.now() - appendStartMs;
     const commitStartMs = performance.now();
@@ -99,7 +100,8 @@ for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   if (minute % 1_440 === 0) await store.durable();
 }
 for (let i = 0; i < 10; i++) {
-  store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + i)));
+  const input = sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + i));
+  store.putInput(input, seenOf(input));
   await store.durable();
 }
 const toS = clock.nowS;

@@ -56,7 +56,8 @@ export async function storedAccount(configFile: string): Promise<Account> {
     clock: systemClock(),
   });
   const account: Account = new Map();
-  for (const { assetIndex, publisherIndex, timestampNs } of store.inputs()) {
+  for (const { input } of store.inputs()) {
+    const { assetIndex, publisherIndex, timestampNs } = input;
     const key = toHex(catalogue.publishers[publisherIndex]!.key);
     keepNewer(account, `${key} ${catalogue.assets[assetIndex]!.symbol}`, timestampNs);
   }

@@ -12,7 +12,7 @@ import { readPublishMessage } from '../ingest/message.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
+import type { SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
 import type { Store } from '../store/store.js';
 import type { StreamEngine } from '../stream/engine.js';
@@ -118,9 +118,9 @@ export class Pipeline {
     const { store, clock } = this.#options;
     const { assets, publishers, listed } = this.#catalogue;
     const nowNs = clock.nowNs();
-    for (const input of store.inputs()) {
+    for (const { input, seen } of store.inputs()) {
       const publisher = publishers[input.publisherIndex]!;
-      this.#gate.restore(assets[input.assetIndex]!, publisher, input.timestampNs, input.msgHash);
+      this.#gate.restore(assets[input.assetIndex]!, publisher, input.timestampNs, seen);
       this.#books[input.assetIndex]!.put(publisher, input, nowNs);
     }
     for (const asset of listed) {
@@ -222,17 +222,18 @@ export class Pipeline {
       accepted.push(candidate.raw.symbol);
       // As it is configured now, which may have changed while the signature was verified.
       const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(publisher, candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+  #put(publisher: Publisher, candidate: Candidate, nowNs: TimeNs): void {
+    const input = toPublisherPrice(candidate);
     const book = this.#books[input.assetIndex]!;
     book.put(publisher, input, nowNs);
-    this.#options.store.putInput(input);
+    this.#options.store.putInput(input, this.#gate.seen(candidate));
     this.#expireWith(book);
     this.#repriced(book, nowNs);
   }

@@ -1,7 +1,9 @@
 import { ok } from 'node:assert/strict';
 import type { Asset, Publisher } from '../model/asset.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord, unwrapRecord } from '../records/envelope.js';
 import { indexRecordNames, UNKNOWN_PUBLISHER } from '../records/record_names.js';
 import { type Candles, readHistory } from './history.js';
@@ -23,8 +25,11 @@ export interface Store {
   append(aggregate: SignedAggregate): void;
   /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: Asset, atNs: TimeNs): void;
-  /** Keeps the latest accepted input of a publisher for an asset; both must be configured. */
-  putInput(input: PublisherPrice): void;
+  /**
+   * Keeps the latest accepted input of a publisher for an asset, both configured, in one record with what must be
+   * remembered of those before it.
+   */
+  putInput(input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Resolves once everything handed over before this call has been flushed to the disk.
    * @throws Error (as a rejection) that says why, while the disk fails.
@@ -51,7 +56,7 @@ export interface Store {
   /** The days whose candles do not change any more. */
   sealedDays(asset: Asset): Days;
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
-  inputs(): Iterable<PublisherPrice>;
+  inputs(): Iterable<AcceptedInput>;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -128,11 +133,11 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate.asset), aggregate, journal, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, journal, tables),
-    putInput(input) {
+    putInput(input, seen) {
       const symbol = names.symbolOf(input.assetIndex);
       const keyDigits = names.keyDigitsOf(input.publisherIndex);
       ok(symbol !== undefined && keyDigits !== undefined, 'an input of an unknown asset or publisher');
-      journal.put(tables.inputs, [symbol, keyDigits], input);
+      journal.put(tables.inputs, [symbol, keyDigits], { input, seen });
     },
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
@@ -152,8 +157,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     *inputs() {
       for (const [symbol, keyDigits] of tables.inputs.database.getKeys()) {
         if (names.assetOf(String(symbol)) === undefined) continue;
-        const input = noticeDamage(() => journal.get(tables.inputs, [symbol, keyDigits]));
-        if (input !== undefined && input.publisherIndex !== UNKNOWN_PUBLISHER) yield input;
+        const accepted = noticeDamage(() => journal.get(tables.inputs, [symbol, keyDigits]));
+        if (accepted !== undefined && accepted.input.publisherIndex !== UNKNOWN_PUBLISHER) yield accepted;
       }
     },
     get recordsWaiting() {

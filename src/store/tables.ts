@@ -1,8 +1,7 @@
 import { ok } from 'node:assert/strict';
-import type { PublisherPrice } from '../model/signed_price.js';
+import { type AcceptedInput, decodeAcceptedInput, encodeAcceptedInput } from '../records/accepted_input.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
-import { decodeInput, encodeInput } from '../records/input_record.js';
 import type { RecordNames } from '../records/record_names.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Table } from './journal.js';
@@ -12,8 +11,8 @@ import type { Folder } from './lmdb/folder.js';
 export interface Tables {
   /** [UNIX second, symbol]: what held at the end of that second. Only seconds in which something changed have one. */
   readonly seconds: Table<Holding>;
-  /** [symbol, publisher key in hex]: the latest accepted input. */
-  readonly inputs: Table<PublisherPrice>;
+  /** [symbol, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
+  readonly inputs: Table<AcceptedInput>;
   /** [symbol, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
   /** [symbol, days since 1970]: the minutes of a sealed day. */
@@ -40,12 +39,12 @@ export function openTables(folder: Folder, names: () => RecordNames): Tables {
     },
     inputs: {
       database: folder.openTable('inputs'),
-      encode: encodeInput,
+      encode: encodeAcceptedInput,
       decode(payload, key) {
         const asset = configured(names(), String(key[0]));
-        return decodeInput(payload, asset.index, (keyText) =>
+        return decodeAcceptedInput(payload, asset.index, (keyText) =>
           names().publisherIndexOf(asset.signatureType, keyText),
-        ).input;
+        );
       },
     },
     hours: candles('hours'),

@@ -120,7 +120,11 @@ export class PipelineHarness {
     const failures: [number, string][] = [];
     const pipeline = new Pipeline({
       catalogue,
-      ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
+      ingest: {
+        maxPastNs: 60n * NS_PER_SECOND,
+        maxFutureNs: 2n * NS_PER_SECOND,
+        maxBackwardNs: 2n * NS_PER_SECOND,
+      },
       clock,
       pool,
       signer: () => signer,
@@ -152,8 +156,8 @@ export class PipelineHarness {
   }
 }
 
-export function newSession(type: SignatureType = 'evm'): PublisherSession {
-  return { type, rights: { mayPublishAs: () => true, maySee: () => true }, tail: undefined };
+export function newSession(type: SignatureType = 'evm', identity = 'alice'): PublisherSession {
+  return { type, rights: { identity, mayPublishAs: () => true, maySee: () => true }, tail: undefined };
 }
 
 /** A message in which one publisher signs a price for each asset. */

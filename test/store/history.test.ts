@@ -11,6 +11,7 @@ import {
   START_S,
   sampleAggregate,
   sampleInput,
+  seenOf,
   storeOptions,
   units,
   YEARS_MS,
@@ -172,7 +173,8 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   t.equal(days().length, 60);
   clock.nowS = START_S + 60 * DAY_S;
   for (let commit = 0; commit < 50; commit++) {
-    store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + commit)));
+    const input = sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + commit));
+    store.putInput(input, seenOf(input));
     await store.durable();
   }
   const kept = [50, 51, 52, 53, 54, 55, 56, 57, 58, 59];

@@ -9,7 +9,7 @@ import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { Candles } from '../../src/store/history.js';
 import { intervalAt, type Resolution } from '../../src/store/resolution.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';
-import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { atSecond, fakeClock, START_S, sampleAggregate, seenOf, storeOptions, units } from './sample.js';
 
 /**
  * A series that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
@@ -93,7 +93,7 @@ async function verify(dir: string): Promise<number> {
   const count = ticksOf(store.latest(asset));
   const lastS = tickS(count - 1);
   deepStrictEqual(store.latest(asset), tick(count - 1, options));
-  for (const input of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
+  for (const { input } of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
   for (let ago = 0; ago <= 600; ago += 7) {
     let inForce = count - 1;
     while (inForce >= 0 && tickS(inForce) > lastS - ago) inForce--;
@@ -141,7 +141,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
       const aggregate = tick(n++, options);
       clock.nowS = tickS(n);
       store.append(aggregate);
-      for (const input of aggregate.inputs) store.putInput(input);
+      for (const input of aggregate.inputs) store.putInput(input, seenOf(input));
     }
     await store.durable();
     writeSync(1, `${n}\n`);

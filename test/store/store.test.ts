@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { PublisherPrice } from '../../src/model/signed_price.js';
+import type { AcceptedInput } from '../../src/records/accepted_input.js';
 import { openStore } from '../../src/store/store.js';
 import {
   atSecond,
@@ -9,6 +9,7 @@ import {
   sampleAsset,
   sampleInput,
   samplePublisher,
+  seenOf,
   storeOptions,
   units,
 } from './sample.js';
@@ -35,7 +36,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   const inputs = [...evmAggregate.inputs, ...starkAggregate.inputs];
   store.append(evmAggregate);
   store.append(starkAggregate);
-  for (const input of inputs) store.putInput(input);
+  for (const input of inputs) store.putInput(input, seenOf(input));
   t.equal(store.latest(stark), starkAggregate, 'read before it is written');
   t.equal(store.recent(stark, START_S), starkAggregate);
   await store.durable();
@@ -46,7 +47,10 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   t.strictSame(again.latest(assets[0]!), evmAggregate);
   t.strictSame(again.latest(stark), starkAggregate);
   t.strictSame(again.recent(stark, START_S), starkAggregate);
-  t.strictSame(sortedByKey(again.inputs()), sortedByKey(inputs));
+  t.strictSame(
+    sortedByKey(again.inputs()),
+    sortedByKey(inputs.map((input) => ({ input, seen: seenOf(input) }))),
+  );
   await again.close();
 });
 
@@ -132,7 +136,7 @@ test('a changed catalogue: records are found by symbol and key, not by index', a
   const aggregate = sampleAggregate(second, options.publishers, units(5), atSecond(START_S));
   store.append(sampleAggregate(first, options.publishers, units(4), atSecond(START_S)));
   store.append(aggregate);
-  for (const input of aggregate.inputs) store.putInput(input);
+  for (const input of aggregate.inputs) store.putInput(input, seenOf(input));
   await store.close();
 
   const moved = sampleAsset(0, { symbol: second.symbol });
@@ -151,7 +155,7 @@ test('a changed catalogue: records are found by symbol and key, not by index', a
     'with its texts as they came',
   );
   t.same(
-    [...again.inputs()].map((input) => [input.assetIndex, input.publisherIndex]),
+    [...again.inputs()].map(({ input }) => [input.assetIndex, input.publisherIndex]),
     [[0, 0]],
   );
   const returned = sampleAsset(1, { symbol: first.symbol });
@@ -165,12 +169,12 @@ test('durable resolves for all callers of a turn and right away when nothing wai
   const store = await openStore(options);
   await store.durable();
   const input = sampleInput(options.assets[0]!, options.publishers[0]!, units(1), atSecond(START_S));
-  store.putInput(input);
+  store.putInput(input, seenOf(input));
   await Promise.all([store.durable(), store.durable(), store.durable()]);
   await store.close();
   await t.rejects(store.durable(), /closed/);
 });
 
-function sortedByKey(inputs: Iterable<PublisherPrice>): PublisherPrice[] {
-  return [...inputs].sort((a, b) => a.wire.publisherKey.localeCompare(b.wire.publisherKey));
+function sortedByKey(inputs: Iterable<AcceptedInput>): AcceptedInput[] {
+  return [...inputs].sort((a, b) => a.input.wire.publisherKey.localeCompare(b.input.wire.publisherKey));
 }
