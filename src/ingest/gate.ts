@@ -3,9 +3,9 @@ import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
-import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import type { RawUpdate } from './message.js';
-import { ReplayWindow, type SignedUpdate } from './replay.js';
+import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
 /** An update that passed every check that needs no hash and no curve. */
 export interface Candidate extends SignedUpdate {
@@ -116,19 +116,26 @@ export class Gate {
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
-    const update: SignedUpdate = {
+    const candidate = {
+      raw,
       asset,
       publisher,
       sender: rights.identity,
       timestampNs,
+      second: Number(secondOf(timestampNs)),
+      nanos: Number(timestampNs % NS_PER_SECOND),
       price,
       externalAssetId: raw.externalAssetId,
       msgHash,
+      hashKey: hashKeyOf(msgHash),
       signature: signature.rs,
       recovery: signature.recovery,
+      verified: false,
     };
-    const refused = this.#replay.check(update);
-    return refused ?? { ...update, raw, verified: this.#replay.isCurrent(update) };
+    const refused = this.#replay.check(candidate);
+    if (refused !== undefined) return refused;
+    candidate.verified = this.#replay.isCurrent(candidate);
+    return candidate;
   }
 
   #publisherOf(text: string, path: SignatureType): Publisher | string {

@@ -1,13 +1,20 @@
 import type { Asset, Publisher } from '../model/asset.js';
 import type { Price } from '../model/price.js';
-import type { SeenSecond, SeenUpdate, SeenUpdates } from '../model/seen_updates.js';
+import {
+  SEEN_FIELDS,
+  SEEN_HASH_KEY,
+  SEEN_NANOS,
+  SEEN_SECOND,
+  SEEN_SENDER,
+  type SeenUpdates,
+} from '../model/seen_updates.js';
 import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 /**
  * Different updates that are remembered of one publisher for one asset. Past it, new ones are refused until their time
  * has moved the window on, so the number is a bound on memory and on the record that the store keeps.
  */
-export const SEEN_UPDATES_MAX = 10_000;
+export const SEEN_UPDATES_MAX = 30_000;
 
 /** What an update declares and its signature covers, and who sent it. */
 export interface SignedUpdate {
@@ -16,14 +23,27 @@ export interface SignedUpdate {
   /** The identity of the session that it came on. */
   readonly sender: string;
   readonly timestampNs: TimeNs;
+  /** The whole second of the timestamp, which the signature covers, and the nanoseconds after it, which it does not. */
+  readonly second: number;
+  readonly nanos: number;
   readonly price: Price;
   readonly externalAssetId: string;
   /** The `msg_hash` that the publisher declares: 32 bytes. */
   readonly msgHash: Buffer;
+  /** The part of it that is remembered: {@link hashKeyOf}. */
+  readonly hashKey: number;
   /** r and s, 32 bytes each. */
   readonly signature: Buffer;
   /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
   readonly recovery: 0 | 1;
+}
+
+/**
+ * 53 bits tell the hashes of a window apart: a new hash has the bits of one among 30,000 with a chance of one in 10^11,
+ * and is then refused, or taken as a refresh. As a number they need no text for every look-up.
+ */
+export function hashKeyOf(msgHash: Buffer): number {
+  return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
 }
 
 /**
@@ -47,13 +67,13 @@ export class ReplayWindow {
   check(update: SignedUpdate): string | undefined {
     const pair = this.#pairs.get(keyOf(update));
     if (pair === undefined) return undefined;
-    const { timestampNs, msgHash, sender } = update;
+    const { timestampNs, nanos, sender } = update;
     if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
-    const second = wholeSecondOf(timestampNs);
-    const seen = secondIn(pair, second)?.updates.get(hashKeyOf(msgHash));
-    if (seen === undefined) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
-    if (seen.sender !== sender) return OTHER_SENDER;
-    return nanosOf(timestampNs, second) > seen.nanos ? undefined : SEEN_BEFORE;
+    const at = find(pair, update);
+    if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
+    const { updates, senders } = pair;
+    if (senders[updates[at + SEEN_SENDER]!] !== sender) return OTHER_SENDER;
+    return nanos > updates[at + SEEN_NANOS]! ? undefined : SEEN_BEFORE;
   }
 
   /**
@@ -64,41 +84,33 @@ export class ReplayWindow {
     const current = this.#pairs.get(keyOf(update))?.current;
     return (
       current !== undefined &&
+      update.second === current.second &&
       update.price === current.price &&
-      update.msgHash.equals(current.msgHash) &&
-      update.signature.equals(current.signature) &&
       update.externalAssetId === current.externalAssetId &&
       update.recovery === current.recovery &&
-      secondOf(update.timestampNs) === secondOf(current.timestampNs)
+      update.msgHash.equals(current.msgHash) &&
+      update.signature.equals(current.signature)
     );
   }
 
   /** Remembers an accepted update, whose hash nobody writes over. */
   record(update: SignedUpdate): void {
-    const { timestampNs, msgHash, sender } = update;
+    const { timestampNs, second, nanos, hashKey, sender } = update;
     const key = keyOf(update);
     let pair = this.#pairs.get(key);
     if (pair === undefined) {
-      pair = { floorNs: 0n as TimeNs, seconds: [], count: 0, current: undefined };
+      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, current: undefined };
       this.#pairs.set(key, pair);
     }
     pair.current = update;
-    const second = wholeSecondOf(timestampNs);
-    const nanos = nanosOf(timestampNs, second);
-    const hashKey = hashKeyOf(msgHash);
-    let at = secondIn(pair, second);
-    const seen = at?.updates.get(hashKey);
-    if (seen !== undefined) {
-      seen.nanos = nanos;
+    const at = find(pair, update);
+    if (at >= 0) {
+      pair.updates[at + SEEN_NANOS] = nanos;
       return;
     }
-    if (at === undefined) {
-      at = { second, updates: new Map() };
-      pair.seconds.push(at);
-    }
-    at.updates.set(hashKey, { nanos, sender });
-    pair.count++;
-    raiseFloor(pair, this.#floorAfter(timestampNs));
+    this.#raiseFloor(pair, timestampNs);
+    pair.placeByKey?.set(hashKey, pair.updates.length);
+    pair.updates.push(hashKey, second, nanos, placeOf(sender, pair.senders));
   }
 
   /** What is remembered of a publisher's updates for an asset of which one was accepted. It changes with the next one. */
@@ -112,19 +124,31 @@ export class ReplayWindow {
    * the last update.
    */
   restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
-    const floorNs = seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs);
-    const seconds = (seen?.seconds ?? []).map(({ second, updates }) => ({
-      second,
-      updates: new Map([...updates].map(([hashKey, update]) => [hashKey, { ...update }])),
-    }));
-    const count = countIn(seconds, 0);
-    this.#pairs.set(keyOf({ asset, publisher }), { floorNs, seconds, count, current: undefined });
+    this.#pairs.set(keyOf({ asset, publisher }), {
+      floorNs: seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs),
+      senders: [...(seen?.senders ?? [])],
+      updates: [...(seen?.updates ?? [])],
+      placeByKey: undefined,
+      current: undefined,
+    });
   }
 
   /** Whether one more update of this time can be remembered, with what it makes the window forget. */
-  #hasRoom(pair: Pair, timestampNs: TimeNs): boolean {
-    if (pair.count < SEEN_UPDATES_MAX) return true;
-    return countIn(pair.seconds, wholeSecondOf(this.#floorAfter(timestampNs))) < SEEN_UPDATES_MAX;
+  #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
+    if (updates.length < NUMBERS_MAX) return true;
+    const first = Number(secondOf(this.#floorAfter(timestampNs)));
+    let left = 0;
+    for (let at = 0; at < updates.length; at += SEEN_FIELDS) if (updates[at + SEEN_SECOND]! >= first) left++;
+    return left < SEEN_UPDATES_MAX;
+  }
+
+  /** Begins the window where an accepted update of this time wants it, and forgets the seconds before. */
+  #raiseFloor(pair: Pair, timestampNs: TimeNs): void {
+    const floorNs = this.#floorAfter(timestampNs);
+    if (floorNs <= pair.floorNs) return;
+    const isNextSecond = secondOf(floorNs) > secondOf(pair.floorNs);
+    pair.floorNs = floorNs;
+    if (isNextSecond) forgetBefore(pair, Number(secondOf(floorNs)));
   }
 
   #floorAfter(timestampNs: TimeNs): TimeNs {
@@ -138,53 +162,57 @@ const SEEN_BEFORE = 'replay: timestamp is not newer than the one that this updat
 const OTHER_SENDER = 'replay: another token or key sent this update first, and only that one can refresh it';
 const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
 
+const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
+/** Up to so many numbers a search from the start is faster than a map, and most publishers send 2 to 20 updates a second. */
+const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
+
 /** One publisher and one asset. */
 interface Pair extends SeenUpdates {
   floorNs: TimeNs;
-  /** Few: `max_backward` and up to two seconds more. In no order. */
-  seconds: MutableSecond[];
-  /** All updates of `seconds`. */
-  count: number;
+  senders: string[];
+  updates: number[];
+  /** Where in `updates` a hash key stands, once there are many. */
+  placeByKey: Map<number, number> | undefined;
   /** The last accepted update, in order of arrival. */
   current: SignedUpdate | undefined;
 }
 
-interface MutableSecond extends SeenSecond {
-  readonly updates: Map<number, { -readonly [K in keyof SeenUpdate]: SeenUpdate[K] }>;
+/** Where the update with this second and hash begins in `updates`; -1 when it is not there. */
+function find(pair: Pair, { second, hashKey }: SignedUpdate): number {
+  const { updates } = pair;
+  if (updates.length > SEARCHED_NUMBERS_MAX) {
+    pair.placeByKey ??= placesByKey(updates);
+    const at = pair.placeByKey.get(hashKey) ?? -1;
+    return updates[at + SEEN_SECOND] === second ? at : -1;
+  }
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS)
+    if (updates[at + SEEN_HASH_KEY] === hashKey && updates[at + SEEN_SECOND] === second) return at;
+  return -1;
 }
 
-function raiseFloor(pair: Pair, floorNs: TimeNs): void {
-  if (floorNs <= pair.floorNs) return;
-  pair.floorNs = floorNs;
-  const first = wholeSecondOf(floorNs);
-  if (pair.seconds.every(({ second }) => second >= first)) return;
-  pair.seconds = pair.seconds.filter(({ second }) => second >= first);
-  pair.count = countIn(pair.seconds, first);
+function placesByKey(updates: readonly number[]): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS) places.set(updates[at + SEEN_HASH_KEY]!, at);
+  return places;
 }
 
-function secondIn({ seconds }: Pair, second: number): MutableSecond | undefined {
-  for (const one of seconds) if (one.second === second) return one;
-  return undefined;
+function forgetBefore(pair: Pair, first: number): void {
+  const { updates, senders } = pair;
+  pair.updates = [];
+  pair.senders = [];
+  pair.placeByKey = undefined;
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS) {
+    const second = updates[at + SEEN_SECOND]!;
+    if (second < first) continue;
+    const sender = placeOf(senders[updates[at + SEEN_SENDER]!]!, pair.senders);
+    pair.updates.push(updates[at + SEEN_HASH_KEY]!, second, updates[at + SEEN_NANOS]!, sender);
+  }
 }
 
-function countIn(seconds: readonly SeenSecond[], first: number): number {
-  return seconds.reduce((sum, { second, updates }) => (second >= first ? sum + updates.size : sum), 0);
-}
-
-function wholeSecondOf(timeNs: TimeNs): number {
-  return Number(secondOf(timeNs));
-}
-
-function nanosOf(timestampNs: TimeNs, second: number): number {
-  return Number(timestampNs - BigInt(second) * NS_PER_SECOND);
-}
-
-/**
- * 53 bits tell the hashes of a window apart as well as all 256 do: that two of 10,000 share them has a chance of one in
- * 10^8, and the second is then refused, or taken as a refresh. As a number they need no text for every look-up.
- */
-function hashKeyOf(msgHash: Buffer): number {
-  return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
+/** The place of a sender in the list, at its end when it was not there. */
+function placeOf(sender: string, senders: string[]): number {
+  const place = senders.indexOf(sender);
+  return place >= 0 ? place : senders.push(sender) - 1;
 }
 
 /** Indexes stay below 2^26 (a uint16 of assets and the publishers of one file), so the pair fits a double exactly. */

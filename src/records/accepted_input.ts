@@ -1,6 +1,13 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import type { AssetIndex } from '../model/asset.js';
-import type { SeenUpdate, SeenUpdates } from '../model/seen_updates.js';
+import {
+  SEEN_FIELDS,
+  SEEN_HASH_KEY,
+  SEEN_NANOS,
+  SEEN_SECOND,
+  SEEN_SENDER,
+  type SeenUpdates,
+} from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { SeenRecord } from './generated/record.js';
@@ -33,32 +40,14 @@ export function decodeAcceptedInput(
 /** Scratch space, empty between calls. */
 const builder = new Builder(1_024);
 
-function encodeSeen({ floorNs, seconds }: SeenUpdates): Uint8Array {
-  const hashKeys: number[] = [];
-  const ofSecond: number[] = [];
-  const nanos: number[] = [];
-  const senderIndexes: number[] = [];
-  const indexBySender = new Map<string, number>();
-  for (const { second, updates } of seconds)
-    for (const [hashKey, update] of updates) {
-      hashKeys.push(hashKey);
-      ofSecond.push(second);
-      nanos.push(update.nanos);
-      let senderIndex = indexBySender.get(update.sender);
-      if (senderIndex === undefined) {
-        senderIndex = indexBySender.size;
-        indexBySender.set(update.sender, senderIndex);
-      }
-      senderIndexes.push(senderIndex);
-    }
-
+function encodeSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
   builder.clear();
-  const senders = [...indexBySender.keys()].map((sender) => builder.createString(sender));
-  const sendersAt = SeenRecord.createSenderVector(builder, senders);
-  const hashKeysAt = SeenRecord.createHashKeyVector(builder, hashKeys);
-  const secondsAt = SeenRecord.createSecondVector(builder, ofSecond);
-  const nanosAt = SeenRecord.createNanosVector(builder, nanos);
-  const senderIndexesAt = SeenRecord.createSenderIndexVector(builder, senderIndexes);
+  const names = senders.map((sender) => builder.createString(sender));
+  const sendersAt = SeenRecord.createSenderVector(builder, names);
+  const hashKeysAt = SeenRecord.createHashKeyVector(builder, column(updates, SEEN_HASH_KEY));
+  const secondsAt = SeenRecord.createSecondVector(builder, column(updates, SEEN_SECOND));
+  const nanosAt = SeenRecord.createNanosVector(builder, column(updates, SEEN_NANOS));
+  const senderIndexesAt = SeenRecord.createSenderIndexVector(builder, column(updates, SEEN_SENDER));
   builder.finishSizePrefixed(
     SeenRecord.createSeenRecord(builder, floorNs, sendersAt, hashKeysAt, secondsAt, nanosAt, senderIndexesAt),
   );
@@ -67,22 +56,19 @@ function encodeSeen({ floorNs, seconds }: SeenUpdates): Uint8Array {
 
 function decodeSeen(bytes: Uint8Array): SeenUpdates {
   const record = SeenRecord.getSizePrefixedRootAsSeenRecord(new ByteBuffer(bytes));
-  const senders = Array.from({ length: record.senderLength() }, (_, i) => record.sender(i));
-  const updatesBySecond = new Map<number, Map<number, SeenUpdate>>();
-  for (let i = 0; i < record.hashKeyLength(); i++) {
-    const second = record.second(i)!;
-    let updates = updatesBySecond.get(second);
-    if (updates === undefined) {
-      updates = new Map();
-      updatesBySecond.set(second, updates);
-    }
-    updates.set(record.hashKey(i)!, {
-      nanos: record.nanos(i)!,
-      sender: senders[record.senderIndex(i)!]!,
-    });
-  }
+  const updates: number[] = [];
+  for (let i = 0; i < record.hashKeyLength(); i++)
+    updates.push(record.hashKey(i)!, record.second(i)!, record.nanos(i)!, record.senderIndex(i)!);
   return {
     floorNs: record.floorNs() as TimeNs,
-    seconds: [...updatesBySecond].map(([second, updates]) => ({ second, updates })),
+    senders: Array.from({ length: record.senderLength() }, (_, i) => record.sender(i)),
+    updates,
   };
+}
+
+/** One field of all updates. */
+function column(updates: readonly number[], field: number): number[] {
+  const values: number[] = [];
+  for (let at = field; at < updates.length; at += SEEN_FIELDS) values.push(updates[at]!);
+  return values;
 }

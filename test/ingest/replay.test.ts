@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { ReplayWindow, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
+import { hashKeyOf, ReplayWindow, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
 import type { Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
@@ -14,15 +14,19 @@ const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
 
 /** What a publisher signs: the hash covers the price and the whole second. */
 function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0): SignedUpdate {
-  const covered = `${price} ${timestampNs / NS_PER_SECOND}`;
+  const second = timestampNs / NS_PER_SECOND;
+  const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
   return {
     asset: assets[pair >> 1]!,
     publisher: publishers[pair & 1]!,
     sender,
     timestampNs: timestampNs as TimeNs,
+    second: Number(second),
+    nanos: Number(timestampNs % NS_PER_SECOND),
     price: BigInt(price) as Price,
     externalAssetId: 'BTCUSD',
-    msgHash: createHash('sha256').update(covered).digest(),
+    msgHash,
+    hashKey: hashKeyOf(msgHash),
     signature: Buffer.alloc(64, price),
     recovery: 0,
   };

@@ -1,7 +1,7 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
-import type { SeenUpdate, SeenUpdates } from '../../src/model/seen_updates.js';
+import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { StoreOptions } from '../../src/store/store.js';
@@ -56,15 +56,13 @@ export function samplePublisher(index: number, over: Partial<Publisher> = {}): P
 /** What is remembered when an input is accepted behind two of the second before. */
 export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
   const second = Number(timestampNs / NS_PER_SECOND);
-  const before: [number, SeenUpdate][] = [
-    [2 ** 53 - 1, { nanos: 999_999_999, sender: 'Zoë' }],
-    [2 ** 52, { nanos: 0, sender: 'bob' }],
-  ];
   return {
     floorNs: (timestampNs - 2n * NS_PER_SECOND) as TimeNs,
-    seconds: [
-      { second, updates: new Map([[1, { nanos: Number(timestampNs % NS_PER_SECOND), sender: 'bob' }]]) },
-      { second: second - 1, updates: new Map(before) },
+    senders: ['bob', 'Zoë'],
+    updates: [
+      ...[2 ** 53 - 1, second - 1, 999_999_999, 1],
+      ...[2 ** 52, second - 1, 0, 0],
+      ...[1, second, Number(timestampNs % NS_PER_SECOND), 0],
     ],
   };
 }
