@@ -1,5 +1,4 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
-import type { AssetIndex } from '../model/asset.js';
 import {
   SEEN_FIELDS,
   SEEN_HASH_KEY,
@@ -11,7 +10,7 @@ import {
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { SeenRecord } from './generated/record.js';
-import { decodeInput, encodeInput, type PublisherLookup } from './input_record.js';
+import { decodeInput, encodeInput } from './input_record.js';
 
 /** The latest accepted input of a publisher for an asset. */
 export interface AcceptedInput {
@@ -27,12 +26,8 @@ export function encodeAcceptedInput({ input, seen }: AcceptedInput): Uint8Array 
 }
 
 /** Reads what {@link encodeAcceptedInput} wrote. */
-export function decodeAcceptedInput(
-  bytes: Uint8Array,
-  assetIndex: AssetIndex,
-  publisherIndexOf: PublisherLookup,
-): AcceptedInput {
-  const { input, byteLength } = decodeInput(bytes, assetIndex, publisherIndexOf);
+export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
+  const { input, byteLength } = decodeInput(bytes);
   const rest = bytes.subarray(byteLength);
   return { input, seen: rest.length === 0 ? undefined : decodeSeen(rest) };
 }

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import type { PublisherSession } from '../../src/aggregator/aggregator.js';
+import type { PublisherSession } from '../../src/aggregator/session.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { sampleAsset } from '../model/sample.js';
-import { atOnce, messageOf, newSession, PipelineHarness, testPublisher } from './harness.js';
+import { AggregatorHarness, atOnce, messageOf, newSession, testPublisher } from './harness.js';
 
 // A publisher that signs its current price at the present time twice a second, and every move with the time of its source.
 
@@ -34,7 +34,7 @@ class Run {
     private readonly t: Test,
     type: SignatureType,
     private readonly dir: string,
-    private harness: PipelineHarness,
+    private harness: AggregatorHarness,
   ) {
     this.#asset = assetOf(type);
     this.#publisher = testPublisher(0, type);
@@ -60,7 +60,7 @@ class Run {
     const { symbol, index } = this.#asset;
     const text = messageOf(this.#publisher, { [symbol]: price }, timestampNs);
     this.published++;
-    const { rejected } = atOnce(this.harness.pipeline.publish(this.#own, text));
+    const { rejected } = atOnce(this.harness.aggregator.receive(this.#own, text));
     if (rejected.size > 0) this.refusals.push(`${price}: ${rejected.get(symbol)}`);
     if (this.harness.table.price(index) !== price) this.refusals.push(`${price} is not the price`);
     this.#sent.push(text);
@@ -73,7 +73,7 @@ class Run {
     await this.harness.stop();
     this.harness = await startOn(this.t, this.#asset.signatureType, this.dir);
     this.harness.clock.timeNs = clock.timeNs;
-    this.harness.pipeline.restore();
+    this.harness.restore();
     this.#replayAll();
   }
 
@@ -94,7 +94,7 @@ class Run {
 
   #expectRefused(text: string, session: PublisherSession): void {
     this.replays++;
-    const { accepted } = atOnce(this.harness.pipeline.publish(session, text));
+    const { accepted } = atOnce(this.harness.aggregator.receive(session, text));
     if (accepted.length > 0) this.replaysAccepted.push(text);
   }
 }
@@ -120,6 +120,6 @@ function assetOf(type: SignatureType) {
   return sampleAsset({ signatureType: type, clockPeriodNs: 3_600n * NS_PER_SECOND, delta: 10n ** 18n });
 }
 
-function startOn(t: Test, type: SignatureType, dir: string): Promise<PipelineHarness> {
-  return PipelineHarness.start(t, { assets: [assetOf(type)], publishers: [testPublisher(0, type)], dir });
+function startOn(t: Test, type: SignatureType, dir: string): Promise<AggregatorHarness> {
+  return AggregatorHarness.start(t, { assets: [assetOf(type)], publishers: [testPublisher(0, type)], dir });
 }

@@ -42,7 +42,7 @@ function send(window: ReplayWindow, update: SignedUpdate): string | undefined {
 function stored(seen: SeenUpdates): SeenUpdates {
   const input = sampleInput(assets[0]!, publishers[0]!, 1n, START_NS);
   const bytes = encodeAcceptedInput({ input, seen });
-  return decodeAcceptedInput(bytes, assets[0]!.index, () => publishers[0]!.index).seen!;
+  return decodeAcceptedInput(bytes).seen!;
 }
 
 /** Remembers every update that was ever accepted, and looks at all of them for each verdict. */

@@ -8,10 +8,9 @@ import { openStore } from '../../src/store/store.js';
 import {
   atSecond,
   fakeClock,
+  putInputs,
   START_S,
   sampleAggregate,
-  sampleInput,
-  seenOf,
   storeOptions,
   units,
   YEARS_MS,
@@ -173,8 +172,10 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   t.equal(days().length, 60);
   clock.nowS = START_S + 60 * DAY_S;
   for (let commit = 0; commit < 50; commit++) {
-    const input = sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + commit));
-    store.putInput(input, seenOf(input));
+    putInputs(
+      store,
+      sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(clock.nowS + commit)),
+    );
     await store.durable();
   }
   const kept = [50, 51, 52, 53, 54, 55, 56, 57, 58, 59];
