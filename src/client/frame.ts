@@ -35,6 +35,11 @@ export interface SubscriptionReply {
   readonly invalid: readonly number[];
 }
 
+/** The answer to a ping. */
+export interface PongReply {
+  readonly type: 'pong';
+}
+
 export interface ErrorReply {
   readonly type: 'error';
   readonly id: unknown;
@@ -48,7 +53,7 @@ export interface ErrorReply {
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
-export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply | undefined {
+export function parseFrame(text: string): Frame | SubscriptionReply | PongReply | ErrorReply | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
@@ -72,6 +77,8 @@ export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply
         assets: ids(fields['assets']),
         invalid: ids(fields['invalid']),
       };
+    case 'pong':
+      return { type: 'pong' };
     case 'error':
       return { type: 'error', id: fields['id'], error: String(fields['error']) };
     default:

@@ -1,10 +1,16 @@
-/** What a client may send on `/ws`. */
+/** A change of what a client is sent on `/ws`. */
 export interface StreamRequest {
   readonly type: 'subscribe' | 'unsubscribe';
   /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
   /** A request with an ID is answered. */
+  readonly id: RequestId | undefined;
+}
+
+/** A client asks whether the connection still works. */
+export interface PingRequest {
+  readonly type: 'ping';
   readonly id: RequestId | undefined;
 }
 
@@ -22,7 +28,7 @@ export const ID_LENGTH_MAX = 256;
 const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */
-export function readRequest(text: string): StreamRequest | RequestError {
+export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return { error: `the message holds more than ${CONTAINERS_MAX} objects and arrays`, id: undefined };
   let message: unknown;
@@ -36,13 +42,19 @@ export function readRequest(text: string): StreamRequest | RequestError {
   const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
   if (id !== undefined && !isRequestId(id))
     return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
+  if (type === 'ping') return { type, id };
   if (type !== 'subscribe' && type !== 'unsubscribe')
-    return { error: 'type is not "subscribe" or "unsubscribe"', id };
+    return { error: 'type is not "subscribe", "unsubscribe" or "ping"', id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
+}
+
+/** The answer to a ping. */
+export function pongText({ id }: PingRequest): string {
+  return JSON.stringify({ type: 'pong', id });
 }
 
 function isRequestId(id: unknown): id is RequestId {

@@ -1,5 +1,6 @@
 import type { Pipeline, PublisherSession, PublishOutcome } from '../../aggregator/aggregator.js';
 import type { SignatureType } from '../../model/asset.js';
+import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
@@ -55,6 +56,11 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
     return {
       text(text) {
+        const ping = readPing(text);
+        if (ping !== undefined) {
+          socket.send(pongText(ping));
+          return;
+        }
         const outcome = pipeline.publish(session, text);
         if (outcome instanceof Promise)
           outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
@@ -72,6 +78,16 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       closed() {},
     };
   };
+}
+
+/** A longer text is read as a publish message: most of those cost no more than this comparison. */
+const PING_LENGTH_MAX = 512;
+
+/** Publishers ask as readers do whether the connection still works. */
+function readPing(text: string): PingRequest | undefined {
+  if (text.length > PING_LENGTH_MAX || !text.includes('"ping"')) return undefined;
+  const request = readRequest(text);
+  return 'type' in request && request.type === 'ping' ? request : undefined;
 }
 
 function isAck(text: string): text is Ack {

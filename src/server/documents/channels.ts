@@ -62,6 +62,12 @@ ${BEFORE_THE_UPGRADE}Close codes:
         messages: ['unsubscribe'],
         reply: ['unsubscribed', 'streamError'],
       },
+      ping: {
+        action: 'receive',
+        summary: 'Ask whether the connection works; counts as a control message',
+        messages: ['ping'],
+        reply: ['pong', 'streamError'],
+      },
       sendUnsigned: {
         action: 'send',
         summary: 'Frames of connections with `message_type=unsigned`',
@@ -106,6 +112,12 @@ ${BEFORE_THE_UPGRADE}Close codes:
         summary: 'Publish signed prices',
         messages: [message],
         reply: ['ack', 'publishError'],
+      },
+      [`ping${kind}Publishing`]: {
+        action: 'receive',
+        summary: 'Ask whether the connection works',
+        messages: ['ping'],
+        reply: ['pong'],
       },
     },
   };

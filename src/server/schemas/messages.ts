@@ -77,6 +77,17 @@ export const unsubscribe = z
   })
   .meta({ id: 'Unsubscribe' });
 
+export const ping = z
+  .object({
+    type: z.literal('ping'),
+    id: requestId.optional().describe('It comes back in the answer'),
+  })
+  .meta({ id: 'Ping' });
+
+export const pong = z
+  .strictObject({ type: z.literal('pong'), id: requestId.optional() })
+  .meta({ id: 'Pong' });
+
 const answered = {
   id: requestId,
   assets: streamingAssetIds.describe('The whole set now, ascending'),
