@@ -137,7 +137,7 @@ function idleReasons(): string[] {
     close: (_code, reason) => reasons.push(reason),
   });
   nowMs = 120_000;
-  timeouts.beat();
+  timeouts.check();
   return reasons;
 }
 
