@@ -1,6 +1,12 @@
-import type { AggregationType, SignatureType } from '../model/asset.js';
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
+import { SERVICE_NAME_PATTERN, signedPriceField } from '../wire/service_name.js';
+import {
+  AGGREGATION_TYPES,
+  type AggregationType,
+  SIGNATURE_TYPES,
+  type SignatureType,
+} from '../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
 /** A signature and what it says it signs, read into numbers. */
@@ -41,8 +47,6 @@ export interface AggregateForm {
   readonly publishers: readonly PublisherForm[];
 }
 
-const SIGNATURE_TYPES: readonly SignatureType[] = ['evm', 'stark'];
-const ALGORITHMS: readonly AggregationType[] = ['median', 'average', 'weighted average'];
 /** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
@@ -50,7 +54,7 @@ const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28
 export class FormError extends Error {}
 
 /** The service's signature stands under a name of the operator's choice, such as `acme_signed_price`. */
-const SERVICE_FIELD = /^[a-z][a-z0-9_]{0,31}_signed_price$/;
+const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
 
 /**
  * Reads an aggregate whose integers are exact (bigints, safe numbers or decimal strings).
@@ -60,7 +64,7 @@ const SERVICE_FIELD = /^[a-z][a-z0-9_]{0,31}_signed_price$/;
 export function readAggregate(value: unknown, serviceName?: string): AggregateForm {
   const root = new Fields(value, '');
   const signatureType = root.oneOf('signature_type', SIGNATURE_TYPES);
-  const serviceField = serviceName === undefined ? root.only(SERVICE_FIELD) : `${serviceName}_signed_price`;
+  const serviceField = serviceName === undefined ? root.only(SERVICE_FIELD) : signedPriceField(serviceName);
   return {
     assetId: root.text('asset_id'),
     signatureType,
@@ -86,7 +90,7 @@ function readService(fields: Fields, signatureType: SignatureType): ServiceForm 
     field: fields.path,
     encodedAssetId: fields.text('encoded_asset_id'),
     merkleRoot: fields.hex('publisher_merkle_root'),
-    algorithm: algorithm.oneOf('type', ALGORITHMS),
+    algorithm: algorithm.oneOf('type', AGGREGATION_TYPES),
     checksum: algorithm.hex('checksum', '0x'),
   };
 }

@@ -1,12 +1,12 @@
-import { type AggregationType, WEIGHT_SCALE } from '../model/asset.js';
 import { PRICE_SCALE } from '../model/price.js';
+import type { AggregationType } from '../wire/signatures.js';
 import type { PublisherForm } from './aggregate_form.js';
 import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
 import { keyText } from './number_text.js';
 
 /** Weights have six decimal places, prices eighteen. */
-const WEIGHT_UNIT = PRICE_SCALE / BigInt(WEIGHT_SCALE);
+const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
 
 /**
  * The price that `algorithm` makes of the publishers' prices; every division truncates toward zero, as bigint's does.

@@ -1,3 +1,5 @@
+import { CLIENT_CLOSE_CODE, mayReconnect } from '../wire/close_codes.js';
+import { PING_TYPE } from '../wire/stream.js';
 import { Liveness, type Schedule } from './liveness.js';
 
 /** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
@@ -60,19 +62,10 @@ const STABLE_MS = 5_000;
 /** How long a connection may take to open or to close; past it the socket is given up. */
 const OPEN_DELAY_MS_MAX = 10_000;
 const CLOSE_DELAY_MS_MAX = 5_000;
-const CLOSE_NORMAL = 1000;
 /** What a socket that was given up reports here; no close frame carries this code. */
 const CLOSE_ABNORMAL = 1006;
-/** The ping of sockets that have none of their own; it is answered `{"type":"pong"}`. */
-const PING_MESSAGE = '{"type":"ping"}';
-/** Messages that the service cannot take, and a revoked token (4401): coming back would not help. */
-const FINAL_CLOSE_CODES: ReadonlySet<number> = new Set([1003, 4401]);
-/**
- * The service closes with this code both after too many bad messages, where coming back would not help, and after the idle
- * timeout, where it does: that connection was lost, not this client unwanted. Only the reason tells them apart.
- */
-const CLOSE_POLICY = 1008;
-const IDLE_REASON = /\bidle timeout\b/;
+/** The ping of sockets that have none of their own. */
+const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
 /** A timeout and too many requests pass; other refusals with a 4xx status do not. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** How the package `ws` words a refused upgrade; browsers do not tell. */
@@ -151,7 +144,7 @@ export class ReconnectingSocket {
     const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
     this.#cancelCloseTimer = this.#schedule(() => this.#giveUp('closed'), CLOSE_DELAY_MS_MAX);
     this.#liveness.stop();
-    this.#socket.close(CLOSE_NORMAL);
+    this.#socket.close(CLIENT_CLOSE_CODE);
     return closed;
   }
 
@@ -198,7 +191,7 @@ export class ReconnectingSocket {
     const refused = REFUSED.exec(reason)?.[1];
     const httpStatus = refused === undefined ? undefined : Number(refused);
     const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
-    if (isRefused || isFinal(code, reason)) this.#end(reason);
+    if (isRefused || !mayReconnect(code, reason)) this.#end(reason);
     const final = this.#ended !== undefined;
     this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
     for (const resolve of this.#onClosed.splice(0)) resolve();
@@ -237,10 +230,6 @@ export class ReconnectingSocket {
     this.#ended ??= reason;
     for (const { reject } of this.#waiting.splice(0)) reject(new Error(this.#ended));
   }
-}
-
-function isFinal(code: number, reason: string): boolean {
-  return FINAL_CLOSE_CODES.has(code) || (code === CLOSE_POLICY && !IDLE_REASON.test(reason));
 }
 
 /** The default {@link Schedule}. */

@@ -1,3 +1,4 @@
+import { MARKET_CLOSED, MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status.js';
 import { bytesInteger } from './bytes.js';
 import { type Check, CheckList, type PassedVerdict, requireSigners, type Signers } from './checks.js';
 import { checksumAddress, keccak256, recoverAddress, signatureFault } from './evm.js';
@@ -26,9 +27,6 @@ export type PayloadReport<S extends Signers = Signers> =
       /** Absent when no address could be recovered. */
       readonly signer?: string;
     };
-
-/** The highest market status code. */
-const MARKET_STATUS_MAX = 3;
 
 /**
  * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and checks everything that its bytes can tell.
@@ -72,9 +70,16 @@ function checkContent(
   }
   const ascending = assets.every(({ id }, i) => i === 0 || assets[i - 1]!.id < id);
   list.expect('assets', ascending, 'the asset IDs do not ascend');
-  const codes = assets.map(({ marketStatus }) => marketStatus ?? 0);
-  const known = codes.every((code) => code <= MARKET_STATUS_MAX);
-  list.expect('market status', known, `a market status is not 0 to ${MARKET_STATUS_MAX} or 0xFF`);
+  const known = assets.every(({ marketStatus }) => isMarketStatus(marketStatus ?? MARKET_CLOSED));
+  list.expect(
+    'market status',
+    known,
+    `a market status is not ${MARKET_STATUS_CODES.join(', ')} or ${NO_SCHEDULE}`,
+  );
+}
+
+function isMarketStatus(code: number): boolean {
+  return (MARKET_STATUS_CODES as readonly number[]).includes(code);
 }
 
 /** @returns the address that signed; without one a check has failed. */

@@ -3,7 +3,7 @@ import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
 import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm.js';
 import { parseExactJson } from './exact_json.js';
-import { hashText, isAddressKey, keyText } from './number_text.js';
+import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
 import { isStarkAsset, starkPriceHash, starkVerify } from './stark.js';
 
 export interface AggregateReport<S extends Signers = Signers> {
@@ -91,7 +91,7 @@ function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined
 
 /** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
 export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
-  return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, 20))) : undefined;
+  return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
 }
 
 /** The report on a value that has no readable form. */

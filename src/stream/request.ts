@@ -1,6 +1,14 @@
+import {
+  PING_TYPE,
+  PONG_TYPE,
+  REQUEST_ID_LENGTH_MAX,
+  REQUEST_TYPES,
+  type RequestType,
+} from '../wire/stream.js';
+
 /** A change of what a client is sent on `/ws`. */
 export interface StreamRequest {
-  readonly type: 'subscribe' | 'unsubscribe';
+  readonly type: RequestType;
   /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
@@ -10,7 +18,7 @@ export interface StreamRequest {
 
 /** A client asks whether the connection still works. */
 export interface PingRequest {
-  readonly type: 'ping';
+  readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
 }
 
@@ -20,9 +28,6 @@ export interface RequestError {
   readonly error: string;
   readonly id: RequestId | undefined;
 }
-
-/** An ID comes back in the answer, so its size is bounded. */
-export const ID_LENGTH_MAX = 256;
 
 /** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;
@@ -41,10 +46,12 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
     return { error: 'the message is not a JSON object', id: undefined };
   const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
   if (id !== undefined && !isRequestId(id))
-    return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
-  if (type === 'ping') return { type, id };
-  if (type !== 'subscribe' && type !== 'unsubscribe')
-    return { error: 'type is not "subscribe", "unsubscribe" or "ping"', id };
+    return {
+      error: `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`,
+      id: undefined,
+    };
+  if (type === PING_TYPE) return { type, id };
+  if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
@@ -54,9 +61,15 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
 
 /** The answer to a ping. */
 export function pongText({ id }: PingRequest): string {
-  return JSON.stringify({ type: 'pong', id });
+  return JSON.stringify({ type: PONG_TYPE, id });
+}
+
+const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
+
+function isRequestType(type: unknown): type is RequestType {
+  return (REQUEST_TYPES as readonly unknown[]).includes(type);
 }
 
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' || (typeof id === 'string' && id.length <= ID_LENGTH_MAX);
+  return typeof id === 'number' || (typeof id === 'string' && id.length <= REQUEST_ID_LENGTH_MAX);
 }

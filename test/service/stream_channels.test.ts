@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../model/sample.js';
 import { eventually, Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';

@@ -1,7 +1,10 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
-import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
+import { PUBLISH_PATHS } from '../../wire/paths.js';
+import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
 export interface PublishEndpointOptions {
@@ -26,14 +29,14 @@ const IDLE_TIMEOUT_SECONDS = 960;
 
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options));
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options));
 }
 
 function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
   const { messageBytesMax } = options;
   return {
     path: {
-      path: `/${type}/publish`,
+      path: PUBLISH_PATHS[type],
       messageBytesMax,
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: REPLY_BYTES_MAX,
@@ -63,7 +66,7 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
         }
         const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
-          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
+          outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
         else reply(outcome);
       },
       oversize(messageBytes) {
@@ -85,9 +88,9 @@ const PING_LENGTH_MAX = 512;
 
 /** Publishers ask as readers do whether the connection still works. */
 function readPing(text: string): PingRequest | undefined {
-  if (text.length > PING_LENGTH_MAX || !text.includes('"ping"')) return undefined;
+  if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
   const request = readRequest(text);
-  return 'type' in request && request.type === 'ping' ? request : undefined;
+  return 'type' in request && request.type === PING_TYPE ? request : undefined;
 }
 
 function isAck(text: string): text is Ack {
@@ -120,11 +123,12 @@ function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void 
 
 function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
-  if (!outcome.ok) return `{"type":"error"${traceId},"error":${JSON.stringify(outcome.error)}}`;
+  if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;
   const { accepted, rejected } = outcome;
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
-  if (ack !== 'false') return `{"type":"ack"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
+  if (ack !== 'false')
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
   if (rejected.size === 0) return undefined;
   const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
-  return `{"type":"error"${traceId},"error":"${error}",${reasons}}`;
+  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${error}",${reasons}}`;
 }
