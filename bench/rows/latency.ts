@@ -95,7 +95,7 @@ async function measurePeer(scale: Scale): Promise<Measurement> {
     const delays = await measureDelays(peer, scale, '', count, updates);
     addPercentiles(figures, `${count} subscribers`, delays);
   }
-  addPercentiles(figures, 'fence', await measureEcho(peer, scale));
+  addPercentiles(figures, 'echo', await measureEcho(peer, scale));
   await peer.stop();
   return { figures };
 }
