@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { type AggregateSigner, createAggregateSigner } from './aggregator/aggregate_signer.js';
 import { Pipeline } from './aggregator/aggregator.js';
 import { createCalendars } from './calendar/calendars.js';
+import { ClockWatch } from './clock/clock_watch.js';
+import { openSignedTimes } from './clock/signed_times.js';
 import { Ticker } from './clock/ticker.js';
 import type { Config } from './config/config.js';
 import type { PrivateKeys } from './config/keys.js';
@@ -93,6 +95,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 
   const store = await openStore({ ...storeOptions(inForce), dir: config.storage.dir, clock });
+  const { marks, newestSecond } = store;
+  // This process is the only node, and this thread makes all frames.
+  const times = await openSignedTimes({ clock, marks, newestSecond, node: 0, thread: 0 });
+  const clockWatch = new ClockWatch({ clock, ...times, logger });
   const table = new PriceTable(inForce.catalogue.assets.map(({ id }) => id));
   let server: Server | undefined;
   const stream = new StreamEngine({
@@ -100,6 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     catalogue: inForce.catalogue,
     taxonomyId: config.service.taxonomyId,
     clock,
+    times: times.streams,
     statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
     digest: keccak256,
     signOne: (digest) => {
@@ -119,6 +126,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     catalogue: inForce.catalogue,
     ingest: config.ingest,
     clock,
+    times: times.aggregates,
     pool,
     signer: () => inForce.signer,
     table,
@@ -157,12 +165,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
   }
 
+  function health() {
+    const stored = store.health();
+    const reasons = [...(stored.ok ? [] : [stored.reason]), ...clockWatch.reasons()];
+    return reasons.length === 0 ? { ok: true as const } : { ok: false as const, reason: reasons.join('; ') };
+  }
+
   const metrics = createMetrics(counters, {
     pool,
     pipeline,
     stream,
     store,
     table,
+    clock: clockWatch,
     server: () => server!,
   });
   try {
@@ -176,7 +191,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       pipeline,
       // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
       durable: () => endOfTurn().then(() => store.durable()),
-      health: () => store.health(),
+      health,
       metrics,
       counters,
       logger,
@@ -187,7 +202,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     throw error;
   }
   const ticker = new Ticker(TICK_MS, () => {
-    pipeline.tick(clock.nowNs());
+    const nowNs = clock.nowNs();
+    pipeline.tick(nowNs);
+    clockWatch.tick(nowNs);
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
   });
 
@@ -196,6 +213,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await server!.drain();
     await ticker.stop();
     await pool.close();
+    times.aggregates.close();
     try {
       await store.close();
     } finally {

@@ -1,5 +1,6 @@
 import { AssetBook } from '../aggregate/book.js';
 import { Triggers } from '../aggregate/triggers.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import {
   type Candidate,
@@ -27,6 +28,7 @@ export interface PipelineOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
   readonly clock: Clock;
+  readonly times: AggregateTimes;
   readonly pool: CryptoPool;
   readonly signer: () => AggregateSigner;
   readonly table: PriceTable;
@@ -83,7 +85,7 @@ export class Pipeline {
   #nextTickNs = 0n;
 
   constructor(options: PipelineOptions) {
-    const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
+    const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
@@ -91,7 +93,7 @@ export class Pipeline {
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
-      clock,
+      times,
       signer,
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
@@ -99,6 +101,9 @@ export class Pipeline {
       onFailed: (count, error) => {
         counters.signingFailures += count;
         onSigningFailed(count, error);
+      },
+      onDropped: () => {
+        counters.signingFailures++;
       },
       defer,
     });
@@ -127,7 +132,6 @@ export class Pipeline {
       const book = this.#books[asset.index]!;
       this.#expireWith(book);
       const last = store.latest(asset);
-      if (last !== undefined) this.#signing.startAfter(last.signedAtNs);
       if (book.price !== undefined) {
         this.#latest[asset.index] = last;
         this.#repriced(book, nowNs);
@@ -202,6 +206,7 @@ export class Pipeline {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
     }
+    this.#signing.tick(nowNs);
     this.#options.stream.tick(nowNs);
   }
 

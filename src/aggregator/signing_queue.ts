@@ -1,17 +1,20 @@
 import type { AssetBook } from '../aggregate/book.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import type { SignedAggregate, Trigger } from '../model/signed_price.js';
-import type { Clock, TimeNs } from '../model/time.js';
+import type { TimeNs } from '../model/time.js';
 import type { AggregateSigner, UnsignedAggregate } from './aggregate_signer.js';
 
 export interface SigningOptions {
-  readonly clock: Clock;
+  readonly times: AggregateTimes;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
   /** Told at the moment of signing which price it is. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
+  /** Told of an aggregate that was due and never signed, because no time could be used. */
+  readonly onDropped: () => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
@@ -25,36 +28,43 @@ export class SigningQueue {
   readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
   readonly #signing: Record<SignatureType, boolean> = { evm: false, stark: false };
   #deferred = false;
-  #lastSignedNs = 0n;
 
   constructor(options: SigningOptions) {
     this.#options = options;
   }
 
-  /** No aggregate will carry this time or an earlier one. */
-  startAfter(signedAtNs: TimeNs): void {
-    if (signedAtNs > this.#lastSignedNs) this.#lastSignedNs = signedAtNs;
-  }
-
   /** Has the asset's aggregate signed within this turn of the event loop, or when the batch before is done. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
+    // Nothing may be signed for want of a time: what the request before was for is never signed.
+    if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
     // A delta that waits for its signature is not turned into a clock by the period coming round.
     if (!due.has(index)) due.set(index, trigger);
     if (this.#deferred) return;
     this.#deferred = true;
     this.#options.defer(() => {
       this.#deferred = false;
-      this.#sign('evm');
-      this.#sign('stark');
+      this.#signDue();
     });
+  }
+
+  /** To be called every few milliseconds: signs what had to wait for a time. */
+  tick(nowNs: TimeNs): void {
+    this.#options.times.tick(nowNs);
+    if (this.#options.times.isWaiting && !this.#deferred) this.#signDue();
+  }
+
+  #signDue(): void {
+    this.#sign('evm');
+    this.#sign('stark');
   }
 
   #sign(type: SignatureType): void {
     const due = this.#due[type];
     if (this.#signing[type] || due.size === 0) return;
-    const { clock, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
-    const signedAtNs = this.#nextTime(clock.nowNs());
+    const { times, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
+    const signedAtNs = times.next();
+    if (signedAtNs === undefined) return;
     const batch: UnsignedAggregate[] = [];
     for (const [index, trigger] of due) {
       const book = bookOf(index);
@@ -78,11 +88,5 @@ export class SigningQueue {
         this.#signing[type] = false;
         this.#sign(type);
       });
-  }
-
-  /** Grows with every batch, so no signature carries an earlier time than the one before, whatever the clock does. */
-  #nextTime(nowNs: TimeNs): TimeNs {
-    this.#lastSignedNs = nowNs > this.#lastSignedNs ? nowNs : this.#lastSignedNs + 1n;
-    return this.#lastSignedNs as TimeNs;
   }
 }

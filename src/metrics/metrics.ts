@@ -8,6 +8,11 @@ export interface Measured {
   readonly stream: { readonly groupCount: number };
   readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
   readonly table: { readonly live: Uint8Array };
+  readonly clock: {
+    readonly jumpSeconds: number;
+    readonly aggregatesAheadSeconds: number;
+    readonly streamsAheadSeconds: number;
+  };
   readonly server: () => {
     /** Open WebSockets of all kinds, and those that stream. */
     readonly sockets: { readonly size: number; readonly streams: number };
@@ -20,7 +25,7 @@ export interface Measured {
 
 /** @returns a function that writes all metrics in the Prometheus text format. */
 export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
-  const { pool, pipeline, stream, store, table, server } = measured;
+  const { pool, pipeline, stream, store, table, clock, server } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -144,6 +149,22 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
   );
   measure('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
     Number(store.health().ok),
+  );
+
+  measure(
+    'tickseal_clock_jump_seconds',
+    'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
+    () => clock.jumpSeconds,
+  );
+  measure(
+    'tickseal_clock_aggregates_ahead_seconds',
+    'How far the time of the last signed aggregate is ahead of the clock.',
+    () => clock.aggregatesAheadSeconds,
+  );
+  measure(
+    'tickseal_clock_streams_ahead_seconds',
+    'How far the times of open streams are ahead of the clock at most.',
+    () => clock.streamsAheadSeconds,
   );
 
   const delay = monitorEventLoopDelay({ resolution: 10 });

@@ -8,10 +8,11 @@ import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal, type Table } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
+import { type Marks, openMarks } from './marks.js';
 import { DAY_S, type Resolution } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries } from './series_index.js';
-import { openTables } from './tables.js';
+import { openTables, type Tables } from './tables.js';
 
 /** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
 const RECENT_WINDOW_S = 600;
@@ -52,6 +53,9 @@ export interface Store {
   sealedDays(asset: Asset): Days;
   /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
   inputs(): Iterable<PublisherPrice>;
+  readonly marks: Marks;
+  /** The newest UNIX second in which the folder had a record when it was opened. */
+  readonly newestSecond: number | undefined;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -105,6 +109,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     }),
   );
   damage = findDamagedRecord(Object.values(tables));
+  const newestSecond = findNewestSecond(tables);
   const seriesIndex = loadSeries(options.assets, journal, tables);
 
   function cutoffs(): Cutoffs {
@@ -156,6 +161,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         if (input !== undefined && input.publisherIndex !== UNKNOWN_PUBLISHER) yield input;
       }
     },
+    marks: openMarks(journal, tables),
+    newestSecond,
     get recordsWaiting() {
       return Object.values(tables).reduce((sum, table) => sum + journal.waiting(table as Table<never>), 0);
     },
@@ -182,6 +189,11 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }
     },
   };
+}
+
+function findNewestSecond({ seconds }: Tables): number | undefined {
+  for (const [second] of seconds.database.getKeys({ reverse: true, limit: 1 })) return Number(second);
+  return undefined;
 }
 
 /**

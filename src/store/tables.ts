@@ -1,5 +1,6 @@
 import { ok } from 'node:assert/strict';
 import type { PublisherPrice } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeInput, encodeInput } from '../records/input_record.js';
@@ -7,6 +8,7 @@ import type { RecordNames } from '../records/record_names.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Table } from './journal.js';
 import type { Folder } from './lmdb/folder.js';
+import { decodeMark, encodeMark } from './marks.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
@@ -23,6 +25,8 @@ export interface Tables {
    * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
    */
   readonly quarters: Table<CandleBlock>;
+  /** [kind, number]: the time up to which signatures of that kind may carry times. */
+  readonly marks: Table<TimeNs>;
 }
 
 /** @param names gives the configuration in force; records of other assets are never decoded. */
@@ -51,6 +55,7 @@ export function openTables(folder: Folder, names: () => RecordNames): Tables {
     hours: candles('hours'),
     days: candles('days'),
     quarters: candles('quarters'),
+    marks: { database: folder.openTable('marks'), encode: encodeMark, decode: decodeMark },
   };
 }
 

@@ -1,24 +1,21 @@
-import type { Asset, AssetIndex } from '../model/asset.js';
+import type { StreamEra } from '../clock/stream_times.js';
+import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { indexById, type StreamCatalogue } from './catalogue.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
+import { refuseBadMessage, replyError } from './replies.js';
 import { type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
+import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-}
-
-/** The assets that may be subscribed to. */
-export interface StreamCatalogue {
-  readonly listed: readonly Pick<Asset, 'index' | 'id'>[];
-  /** By index. */
-  readonly assets: readonly Pick<Asset, 'symbol'>[];
 }
 
 export interface StreamLimits {
@@ -32,7 +29,6 @@ export interface StreamCounters extends DeliveryCounters {
   slowConsumersClosed: number;
 }
 
-const BAD_MESSAGES_MAX = 10;
 const FLOOD_LENGTH_MAX = 1_024;
 const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
 /** How often readers that do not read are looked at. */
@@ -52,10 +48,12 @@ export class StreamEngine {
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   #lagCheckedNs = 0n;
+  #era: StreamEra;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
-    this.#delivery = new Delivery(options);
+    this.#delivery = new Delivery(options, (nowNs) => this.#noticeStepBack(nowNs));
+    this.#era = options.times.current();
     const { table, taxonomyId } = options;
     this.#groups = new Groups((assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
@@ -94,6 +92,7 @@ export class StreamEngine {
     // A closed socket has left its topics by itself.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
+    leaveEra(session);
   }
 
   /**
@@ -123,6 +122,7 @@ export class StreamEngine {
     }
     session.stalledSinceNs = undefined;
     this.#stalled.delete(session);
+    this.#noticeStepBack(this.#options.clock.nowNs());
     if (session.group) this.#delivery.enter(session.group, session);
   }
 
@@ -158,6 +158,8 @@ export class StreamEngine {
 
   /** A tick of the clock, at least every 10 ms, and every 1 ms while {@link hasRealTime}. */
   tick(nowNs: TimeNs): void {
+    this.#options.times.tick(nowNs);
+    this.#noticeStepBack(nowNs);
     const due = this.#dueGroups(nowNs);
     if (due.length > 0) this.#delivery.emit(due, nowNs);
     this.#delivery.flush(nowNs);
@@ -247,11 +249,27 @@ export class StreamEngine {
   #regroup(session: StreamSession, assets: readonly AssetIndex[]): void {
     this.#leaveGroup(session);
     if (assets.length === 0) return;
-    const group = this.#groups.findOrAdd(session.options, assets, this.#options.table.sequence);
+    const { table, times, clock } = this.#options;
+    const era = enterEra(session, times, clock.nowNs());
+    const group = this.#groups.findOrAdd(session.options, era, assets, table.sequence);
     session.group = group;
     group.waiting.add(session);
-    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, this.#options.clock.nowNs());
+    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, clock.nowNs());
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
+  }
+
+  /** After a step back of the clock, before any frame is made: only connections that were sent later times stay. */
+  #noticeStepBack(nowNs: TimeNs): void {
+    const era = this.#options.times.current();
+    if (era === this.#era) return;
+    this.#era = era;
+    this.#leaveEarlierEras(nowNs);
+  }
+
+  /** Takes connections of earlier eras into the current one as soon as the clock is past their times. */
+  #leaveEarlierEras(nowNs: TimeNs): void {
+    for (const session of this.#groups.sessions())
+      if (session.era !== this.#era && hasCaughtUp(session, nowNs)) this.#regroup(session, session.assets);
   }
 
   #leaveGroup(session: StreamSession): void {
@@ -265,6 +283,7 @@ export class StreamEngine {
 
   #checkLag(nowNs: TimeNs): void {
     this.#lagCheckedNs = nowNs;
+    if (this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
     for (const session of [...this.#stalled]) {
       const stalledSinceNs = session.stalledSinceNs!;
       if (nowNs < stalledSinceNs) {
@@ -275,17 +294,4 @@ export class StreamEngine {
       }
     }
   }
-}
-
-function indexById({ listed }: StreamCatalogue): Map<number, AssetIndex> {
-  return new Map(listed.map(({ id, index }) => [id, index]));
-}
-
-function refuseBadMessage(session: StreamSession, error: RequestError): void {
-  replyError(session, error);
-  if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(1008, 'too many bad messages');
-}
-
-function replyError(session: StreamSession, { error, id }: RequestError): void {
-  session.connection.send(JSON.stringify({ type: 'error', error, id }));
 }

@@ -6,6 +6,8 @@ import { type AggregateSigner, createAggregateSigner } from '../../src/aggregato
 import { Pipeline, type PublisherSession, type PublishOutcome } from '../../src/aggregator/aggregator.js';
 import { createPriceSigner, type PriceSigner } from '../../src/client/index.js';
 import { publishMessage } from '../../src/client/sign_price.js';
+import { AggregateTimes } from '../../src/clock/aggregate_times.js';
+import { StreamTimes } from '../../src/clock/stream_times.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
@@ -18,6 +20,7 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { NO_SCHEDULE } from '../../src/stream/encoder.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { MemoryMarks } from '../clock/memory_marks.js';
 import { FakeClock, samplePublisher } from '../model/sample.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
@@ -94,11 +97,13 @@ export class PipelineHarness {
     const defer = (callback: () => void) => {
       deferred.push(callback);
     };
+    const marks = new MemoryMarks();
     const stream = new StreamEngine({
       table,
       catalogue,
       taxonomyId: 1,
       clock,
+      times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
       statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
       digest: keccak256,
       signOne: (digest) => {
@@ -122,6 +127,7 @@ export class PipelineHarness {
       catalogue,
       ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
       clock,
+      times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
       pool,
       signer: () => signer,
       table,
