@@ -56,6 +56,14 @@ test('a step back begins an era at the time of the clock, and the one before goe
   t.equal(times.aheadNs, 0n);
 });
 
+test('an era that takes a connection goes on past what that was sent', async (t) => {
+  const clock = new FakeClock();
+  const times = open(clock, new MemoryMarks());
+  const sentNs = clock.nowNs() + 10n * STEP_NS;
+  times.current().enter(sentNs);
+  t.ok(times.current().next(clock.nowNs()) > sentNs);
+});
+
 test('every start has another era, also while the clock stands', async (t) => {
   const clock = new FakeClock();
   const marks = new MemoryMarks();

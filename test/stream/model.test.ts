@@ -183,6 +183,8 @@ for (const signsLater of [false, true]) {
           assert(!one?.isRealTime || isNew.has(one.client.frames.length), 'real_time is silent at rest');
         for (const one of real.clients) one?.client.hangUp();
         assert(harness.engine.groupCount === 0 && !harness.engine.hasRealTime, 'no group is left');
+        harness.advanceMs(1);
+        assert(!harness.times.hasEarlier && harness.times.current().connections === 0, 'nor any in an era');
       }),
       { numRuns: 1000 },
     );
