@@ -1,19 +1,19 @@
 import type { AssetBook } from '../aggregate/book.js';
 import type { AggregateTimes } from '../clock/aggregate_times.js';
+import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
-import type { SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import type { AggregateSigner, UnsignedAggregate } from './aggregate_signer.js';
 
 export interface SigningOptions {
   readonly times: AggregateTimes;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
-  /** Told at the moment of signing which price it is. */
+  /** Called at the moment of signing, with the book whose price is signed. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
-  /** Told of an aggregate that was due and never signed, because no time could be used. */
+  /** Called for each aggregate that was due and is never signed, because no time could be used. */
   readonly onDropped: () => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
@@ -36,7 +36,7 @@ export class SigningQueue {
   /** Has the asset's aggregate signed within this turn of the event loop, or when the batch before is done. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
-    // Nothing may be signed for want of a time: what the request before was for is never signed.
+    // While no time may be signed, the aggregate that was due before is never signed.
     if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
     // A delta that waits for its signature is not turned into a clock by the period coming round.
     if (!due.has(index)) due.set(index, trigger);
@@ -48,10 +48,11 @@ export class SigningQueue {
     });
   }
 
-  /** To be called every few milliseconds: signs what had to wait for a time. */
+  /** Called every few milliseconds: signs what had to wait for a time. */
   tick(nowNs: TimeNs): void {
-    this.#options.times.tick(nowNs);
-    if (this.#options.times.isWaiting && !this.#deferred) this.#signDue();
+    const { times } = this.#options;
+    times.tick(nowNs);
+    if (times.isWaiting && !this.#deferred) this.#signDue();
   }
 
   #signDue(): void {

@@ -12,9 +12,9 @@ export interface Marks {
 
 export function openMarks(journal: Journal, tables: Tables): Marks {
   return {
-    read: (kind, number) => journal.get(tables.marks, [kind, number]),
+    read: (kind, number) => tables.marks.get([kind, number]),
     write(kind, number, timeNs, onSettled) {
-      journal.put(tables.marks, [kind, number], timeNs);
+      tables.marks.put([kind, number], timeNs);
       journal.durable().then(
         () => onSettled(true),
         () => onSettled(false),
