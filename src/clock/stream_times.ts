@@ -1,4 +1,4 @@
-import type { Clock, TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
@@ -8,6 +8,8 @@ const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
 const ERA_NUMBERS = 1 << ERA_BITS;
+/** Frames that wait are tried again at least once a second, so nobody waits who has not tried for so long. */
+const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
 export interface StreamTimesOptions {
   readonly clock: Clock;
@@ -113,7 +115,10 @@ export class StreamEra {
   readonly #numbers: EraNumbers;
   #number: number | undefined;
   #lastUpper = 0n;
-  #heldSinceNs: bigint | undefined;
+  /** With the number, times up to this one may have been signed before. */
+  #signedUpper = 0n;
+  /** The first and the last time that a signed frame had to wait. */
+  #held: { sinceNs: bigint; triedNs: bigint } | undefined;
 
   constructor(
     /** Counts the eras of this process. */
@@ -138,19 +143,21 @@ export class StreamEra {
   /** The `ts` of one signed frame. `undefined` while no time may be signed: ask again soon. */
   nextSigned(nowNs: TimeNs): TimeNs | undefined {
     if (this.#number === undefined) this.#takeNumber(nowNs);
-    const upper = this.#upperAfter(nowNs);
+    const next = this.#upperAfter(nowNs);
+    const upper = next > this.#signedUpper ? next : this.#signedUpper + 1n;
     if (this.#number === undefined || !this.#numbers.covers(this.#number, upper << LOW_BITS, nowNs)) {
-      this.#heldSinceNs ??= nowNs;
+      this.#hold(nowNs);
       return undefined;
     }
-    this.#heldSinceNs = undefined;
+    this.#held = undefined;
     return this.#use(upper);
   }
 
   /** Takes a connection of another era that was sent times up to this one. The clock is past it. */
   enter(sentUpToNs: bigint): void {
     this.connections++;
-    this.#goPast(sentUpToNs);
+    const upper = sentUpToNs >> LOW_BITS;
+    if (upper > this.#lastUpper) this.#lastUpper = upper;
   }
 
   leave(): void {
@@ -162,7 +169,7 @@ export class StreamEra {
   }
 
   isHeld(nowNs: TimeNs): boolean {
-    return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
+    return this.#isTrying(nowNs) && isLongAgo(this.#held!.sinceNs, nowNs);
   }
 
   /** Gives its number back. */
@@ -171,15 +178,19 @@ export class StreamEra {
     this.#number = undefined;
   }
 
+  #hold(nowNs: TimeNs): void {
+    if (this.#isTrying(nowNs)) this.#held!.triedNs = nowNs;
+    else this.#held = { sinceNs: nowNs, triedNs: nowNs };
+  }
+
+  #isTrying(nowNs: TimeNs): boolean {
+    return this.#held !== undefined && nowNs - this.#held.triedNs <= TRIED_AGAIN_NS_MAX;
+  }
+
   #takeNumber(nowNs: TimeNs): void {
     const taken = this.#numbers.take(nowNs);
     this.#number = taken?.number;
-    if (taken !== undefined) this.#goPast(taken.usedUpToNs);
-  }
-
-  #goPast(timeNs: bigint): void {
-    const upper = timeNs >> LOW_BITS;
-    if (upper > this.#lastUpper) this.#lastUpper = upper;
+    if (taken !== undefined) this.#signedUpper = taken.usedUpToNs >> LOW_BITS;
   }
 
   #upperAfter(nowNs: TimeNs): bigint {
