@@ -27,8 +27,8 @@ import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
-import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
+import { REAL_TIME_INTERVAL_MS, TICK_MS } from './wire/stream.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -45,6 +45,8 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** The x coordinate of the key that signs Stark aggregates. */
+  readonly starkPublicKey: string | undefined;
   /** Assets of the configuration that have no live price now. */
   staleAssets(): number;
   /**
@@ -64,8 +66,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
-const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
 
@@ -162,7 +162,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   function routes() {
-    const { catalogue, markets, config: now } = inForce;
+    const { catalogue, markets, config: now, signer } = inForce;
     return createRoutes({
       clock,
       simulation,
@@ -175,18 +175,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
+      signer,
       encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
       deployments: now.deployments,
       pushedAssets: now.pushedAssets,
     });
-  }
-
-  function health() {
-    const stored = store.health();
-    const reasons = [...(stored.ok ? [] : [stored.reason]), ...clockWatch.reasons()];
-    return reasons.length === 0 ? { ok: true as const } : { ok: false as const, reason: reasons.join('; ') };
   }
 
   let server: Server;
@@ -202,7 +197,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       receiver,
       // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
       durable: () => endOfTurn().then(() => store.durable()),
-      health,
+      health: () => clockWatch.addTo(store.health()),
       metrics: () => metrics.text(),
       counters,
       logger,
@@ -215,7 +210,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   metrics.measure({ pool, aggregator, stream, store, table, server, clock: clockWatch });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
-    ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
+    ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
   });
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
@@ -252,6 +247,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     port: server.port,
     adminPort: server.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    starkPublicKey: inForce.signer.starkPublicKey,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));

@@ -13,6 +13,8 @@ export interface ClockWatchOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
+type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
 /** Something that is wrong with the time for a while. */
 interface Trouble {
   /** As `/readyz` and the log say it; `undefined` while it is not so. */
@@ -88,6 +90,12 @@ export class ClockWatch {
   reasons(): string[] {
     const nowNs = this.#options.clock.nowNs();
     return this.#troubles.flatMap(({ reason }) => reason(nowNs) ?? []);
+  }
+
+  /** What another part says of its health, and what is wrong here. */
+  addTo(health: Health): Health {
+    const reasons = [...(health.ok ? [] : [health.reason]), ...this.reasons()];
+    return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join('; ') };
   }
 
   /** How far the wall clock is ahead of the service's clock while a jump of it is not believed. */

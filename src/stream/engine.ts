@@ -1,6 +1,7 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { CLOSES } from '../wire/close_codes.js';
 import { indexById, type StreamCatalogue } from './catalogue.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
@@ -8,7 +9,7 @@ import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
 import { refuseBadMessage, replyError } from './replies.js';
-import { type RequestError, readRequest, type StreamRequest } from './request.js';
+import { pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
 
@@ -137,6 +138,8 @@ export class StreamEngine {
       replyError(session, { error, id: request.id });
     } else if ('error' in request) {
       refuseBadMessage(session, request);
+    } else if (request.type === 'ping') {
+      session.connection.send(pongText(request));
     } else if (request.type === 'subscribe') {
       this.#subscribe(session, request);
     } else {
@@ -290,7 +293,7 @@ export class StreamEngine {
         session.stalledSinceNs = nowNs;
       } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {
         this.#options.counters.slowConsumersClosed++;
-        session.connection.close(1013, 'too slow');
+        session.connection.close(CLOSES.tooSlow.code, CLOSES.tooSlow.reason);
       }
     }
   }

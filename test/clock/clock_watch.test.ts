@@ -38,9 +38,12 @@ test('while a jump is not believed: a line at its begin and one at its end, a re
   t.match(begin, /the wall clock jumped by 3600\.0 s; .*10 s/);
   t.same([more, lines()], [[], []]);
   t.same(watch.reasons(), [begin]);
+  t.same(watch.addTo({ ok: true }), { ok: false, reason: begin });
+  t.same(watch.addTo({ ok: false, reason: 'a full disk' }), { ok: false, reason: `a full disk; ${begin}` });
   t.equal(watch.jumpSeconds, 3_600);
   clock.jumpNs = 0n;
   t.match(lines(), [/agree again/]);
+  t.same(watch.addTo({ ok: true }), { ok: true });
   t.same(watch.reasons(), []);
   t.equal(watch.jumpSeconds, 0);
 });
