@@ -4,31 +4,31 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 import WebSocket from 'ws';
 import { claimPort } from '../../../src/server/uws/app.js';
+import type { Fault } from './faulty_thread_main.js';
 import {
   closeOf,
-  type Happening,
-  Happenings,
+  EventQueue,
   messagesOf,
-  type RelayHarness,
-  startRelays,
+  type SocketEvent,
+  startThreads,
+  type ThreadsHarness,
 } from './harness.js';
-import type { Fate } from './mortal_thread_main.js';
 
 const CONNECTIONS = 24;
 const SILENCE_MS_MAX = 1_500;
 const RING_BYTES = 8_192;
 
-type Connection = Awaited<ReturnType<RelayHarness['connect']>>;
+type Connection = Awaited<ReturnType<ThreadsHarness['connect']>>;
 
-/** So many that it would take a miracle for all to be on one thread. */
-async function connectMany(threads: RelayHarness) {
+/** So many that both threads are certain to have some. */
+async function connectMany(threads: ThreadsHarness) {
   const connections: Connection[] = [];
   while (connections.length < CONNECTIONS) connections.push(await threads.connect());
   return connections;
 }
 
 test('requests and refusals pass through a thread as they are', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const response = await fetch(`http://${threads.url}/a/b?c=%20d`, { headers: { Authorization: 'Basic x' } });
   t.equal(response.headers.get('x-test'), 'yes');
@@ -50,7 +50,7 @@ test('requests and refusals pass through a thread as they are', async (t) => {
 });
 
 test('messages, closing and dropping pass through a thread', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   const messages = messagesOf(client);
@@ -73,7 +73,7 @@ test('messages, closing and dropping pass through a thread', async (t) => {
 });
 
 test('a client that goes during its upgrade is closed, and what is meant for it goes nowhere', async (t) => {
-  const threads = await startRelays(1);
+  const threads = await startThreads(1);
   t.teardown(() => threads.close());
   for (let i = 0; i < 10; i++) {
     const socket = connectTcp(threads.listener.port, '127.0.0.1');
@@ -92,7 +92,7 @@ test('a client that goes during its upgrade is closed, and what is meant for it 
 });
 
 test('members of a topic get its frames on every thread, in order with all else, and others do not', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   const all = connections.map(({ client, server }) => ({ server, messages: messagesOf(client) }));
@@ -126,7 +126,7 @@ test('members of a topic get its frames on every thread, in order with all else,
 });
 
 test('a slow reader leaves its topic with the sequence that it was told of, and drains', async (t) => {
-  const threads = await startRelays(2, { ringBytes: 4 * 1024 * 1024 });
+  const threads = await startThreads(2, { ringBytes: 4 * 1024 * 1024 });
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   const frame = Buffer.alloc(65_536, 'x');
@@ -171,18 +171,18 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
 });
 
 test('a thread that stands still is left out, loses no connection, and goes on with the newest', async (t) => {
-  const threads = await startRelays(2, { ringBytes: RING_BYTES });
+  const threads = await startThreads(2, { ringBytes: RING_BYTES });
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   const hangUntil = new Int32Array(new SharedArrayBuffer(4));
   for (const { server } of connections) server.socket.join(1, 0);
   const messages = connections.map(({ client }) => messagesOf(client));
-  const arrivals = new Happenings<number>();
+  const arrivals = new EventQueue<number>();
   for (const { client } of connections) {
     let count = 0;
     client.on('message', () => arrivals.add(++count));
   }
-  await threads.strike(hangUntil);
+  await threads.inject(hangUntil);
   // All of them together fit into the buffers of a socket, so that the ring alone is what fills up.
   const frame = Buffer.alloc(1_000, 'x');
   let sequence = 0;
@@ -212,7 +212,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
     const { server } = connections[i]!;
     // The message from above may come first.
     for (
-      let event: Happening = '';
+      let event: SocketEvent = '';
       !(typeof event === 'object' && 'drained' in event && event.drained === 0);
     )
       event = await server.events.next();
@@ -229,13 +229,13 @@ test('a thread that stands still is left out, loses no connection, and goes on w
   t.equal(threads.listener.waiting.frameBytes, 0);
 });
 
-test('a thread that dies takes only its own connections with it and is replaced', async (t) => {
-  const threads = await startRelays(2);
+test('a thread that crashes takes only its own connections with it and is replaced', async (t) => {
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   for (const { server } of connections) server.socket.join(1, 0);
   const messages = connections.map(({ client }) => messagesOf(client));
-  await threads.strike('die');
+  await threads.inject('crash');
   t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
   const closed = await closedOf(connections);
   t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
@@ -244,39 +244,39 @@ test('a thread that dies takes only its own connections with it and is replaced'
   t.equal(threads.counters.threadFailures, 1);
   while (threads.listener.threads < 2) await threads.connect();
   const later = await connectMany(threads);
-  await threads.strike('die');
+  await threads.inject('crash');
   await Promise.race(later.map(({ client }) => closeOf(client)));
   const closedLater = await closedOf(later);
   t.ok(closedLater.size > 0 && closedLater.size < CONNECTIONS, 'the new thread serves too');
 });
 
-/** What gets a thread into a loop without an end that was struck with a {@link Fate}. */
+/** What sends a thread into the loop for which a {@link Fault} has prepared it. */
 const TRIGGERS = {
   request: ({ url }) => fetch(`http://${url}/`).catch(() => {}),
   upgrade: ({ url }) => new WebSocket(`ws://${url}/ws?refuse`).on('error', () => {}),
-  text: (_relays, { client }) => client.send('hello'),
-  closed: (_relays, { client }) => client.close(),
-} as const satisfies Record<string, (threads: RelayHarness, connection: Connection) => void>;
+  text: (_threads, { client }) => client.send('hello'),
+  closed: (_threads, { client }) => client.close(),
+} as const satisfies Record<string, (threads: ThreadsHarness, connection: Connection) => void>;
 
-const HANGS: readonly { name: string; fate: Fate; trigger?: keyof typeof TRIGGERS }[] = [
-  { name: 'in a message of the main thread', fate: 'loop' },
-  { name: 'on shared memory', fate: new Int32Array(new SharedArrayBuffer(4)) },
+const HANGS: readonly { name: string; fault: Fault; trigger?: keyof typeof TRIGGERS }[] = [
+  { name: 'in a message of the main thread', fault: 'loop' },
+  { name: 'on shared memory', fault: new Int32Array(new SharedArrayBuffer(4)) },
   ...(['request', 'upgrade', 'text', 'closed'] as const).map((trigger) => ({
     name: `in the handler of: ${trigger}`,
-    fate: { loopAt: trigger },
+    fault: { loopAt: trigger },
     trigger,
   })),
 ];
 
-for (const { name, fate, trigger } of HANGS) {
+for (const { name, fault, trigger } of HANGS) {
   test(`a thread that hangs ${name} is ended with its own connections alone, and replaced`, async (t) => {
-    const threads = await startRelays(2, { silenceMsMax: SILENCE_MS_MAX });
+    const threads = await startThreads(2, { silenceMsMax: SILENCE_MS_MAX });
     t.teardown(() => threads.close());
     const disturbers = await connectMany(threads);
     const connections = await connectMany(threads);
     for (const { server } of connections) server.socket.join(1, 0);
     const messages = connections.map(({ client }) => messagesOf(client));
-    await threads.strike(fate);
+    await threads.inject(fault);
     if (trigger !== undefined) for (const disturber of disturbers) TRIGGERS[trigger](threads, disturber);
     t.equal(await threads.failures.next(), 'the thread hangs');
     t.equal(threads.listener.threads, 1);
@@ -294,9 +294,9 @@ for (const { name, fate, trigger } of HANGS) {
 }
 
 test('the end ends a thread that hangs', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   const { client } = await threads.connect();
-  await threads.strike('loop');
+  await threads.inject('loop');
   const closed = closeOf(client);
   await threads.listener.close();
   t.equal(await closed, 1006);
@@ -316,7 +316,7 @@ async function closedOf(connections: readonly Connection[]): Promise<ReadonlySet
 }
 
 test('threads that accept no connections keep those that they have, and accept again', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   threads.listener.setAccepting(false);
@@ -331,11 +331,11 @@ test('threads that accept no connections keep those that they have, and accept a
 });
 
 test('a thread that is started while no connections are accepted takes none either', async (t) => {
-  const threads = await startRelays(1);
+  const threads = await startThreads(1);
   t.teardown(() => threads.close());
   threads.listener.setAccepting(false);
   while (!(await isRefused(threads.listener.port)));
-  await threads.strike('die');
+  await threads.inject('crash');
   while (threads.listener.threads > 0) await nextTurn();
   while (threads.listener.threads === 0) await nextTurn();
   while (!(await isRefused(threads.listener.port)));
@@ -345,7 +345,7 @@ test('a thread that is started while no connections are accepted takes none eith
 });
 
 test('what waits between the threads is measured', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   t.teardown(() => threads.close());
   const { client, server } = await threads.connect();
   await nextTurn();
@@ -372,7 +372,7 @@ function isRefused(port: number): Promise<boolean> {
 }
 
 test('another service is kept off the port, and the port is free when all is closed', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startThreads(2);
   const at = { host: '127.0.0.1', port: threads.listener.port };
   await t.rejects(claimPort(at), /in use/);
   threads.listener.setAccepting(false);
