@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
 import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
@@ -12,7 +13,6 @@ import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
 import { type MeasuredRow, type Results, readResults, withRows, writeResults } from './harness/results.js';
 import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
-import { SERVICE_NODE_OPTIONS } from './load/server_process.js';
 import { ROWS, rowByName } from './rows/index.js';
 
 /** `npm run bench`; what the arguments do stands at the top of RESULTS.md, which this program writes. */

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { HANG_MS } from '../scripts/load/wait.js';
 import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
 import { createCounters } from '../src/metrics/counters.js';
@@ -19,7 +20,7 @@ import { createRoutes } from '../src/server/routes/index.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-test('the tour does what it says', { timeout: 90_000 }, async (t) => {
+test('the tour does what it says', async (t) => {
   const steps = [...section('Tour').matchAll(/```sh tour\n([\s\S]*?)```(?:\n```text\n([\s\S]*?)```)?/g)];
   t.ok(steps.length > 8, 'the tour has steps');
   const [port, adminPort] = await freePorts();
@@ -110,7 +111,7 @@ async function runShell(script: string): Promise<string> {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 80_000);
+  const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), HANG_MS);
   try {
     return await text(shell.stdout);
   } finally {

@@ -1,5 +1,5 @@
+import { median } from '../../scripts/load/statistics.js';
 import type { Bound, Line, Measurement, Row, Scale, Source } from './row.js';
-import { median } from './statistics.js';
 
 /** What a row came to: the same in `results.json`. */
 export interface RowOutcome {

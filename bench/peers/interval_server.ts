@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
+import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191 } from '../../src/crypto/evm.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
-import { publisherKeys } from '../load/catalogue.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**

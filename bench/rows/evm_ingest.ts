@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
+import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191, evmAddress } from '../../src/crypto/evm.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { publisherKeys } from '../load/catalogue.js';
-import { measureIngest } from '../load/ingest.js';
+import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;

@@ -1,9 +1,11 @@
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { startPricedService } from '../load/priced_service.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
-import { unsignedFrame } from '../load/unsigned_frame.js';
-import { measureUsage } from '../load/usage.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
 const ASSETS = 10;
 

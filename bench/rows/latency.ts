@@ -1,13 +1,15 @@
+import { TOKEN } from '../../scripts/load/config.js';
+import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { percentile } from '../harness/statistics.js';
-import { TOKEN } from '../load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
-import { startPricedService } from '../load/priced_service.js';
-import { openPublisher } from '../load/publishers.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
-import { unsignedFrame } from '../load/unsigned_frame.js';
-import { publishMessage, Updates } from '../load/updates.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { openPublisher } from '../workloads/publishers.js';
+import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
 const INTERVAL_MS = 5;
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
@@ -95,7 +97,7 @@ async function measurePeer(scale: Scale): Promise<Measurement> {
     const delays = await measureDelays(peer, scale, '', count, updates);
     addPercentiles(figures, `${count} subscribers`, delays);
   }
-  addPercentiles(figures, 'fence', await measureEcho(peer, scale));
+  addPercentiles(figures, 'echo', await measureEcho(peer, scale));
   await peer.stop();
   return { figures };
 }

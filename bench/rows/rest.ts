@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { symbolOf, writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { percentile } from '../harness/statistics.js';
-import { type HistoryRange, storeCandles } from '../load/candles.js';
-import { symbolOf, writeConfig } from '../load/catalogue.js';
-import { clientFrame } from '../load/frame_socket.js';
-import { openPublisher } from '../load/publishers.js';
-import { fetchBody, requestFor } from '../load/requests.js';
-import { type ServerProcess, startPeer, startService } from '../load/server_process.js';
-import { pause } from '../load/streams.js';
-import { Updates } from '../load/updates.js';
-import { measureUsage } from '../load/usage.js';
+import { startPeer } from '../peers/start.js';
+import { type HistoryRange, storeCandles } from '../workloads/candles.js';
+import { openPublisher } from '../workloads/publishers.js';
+import { fetchBody, requestFor } from '../workloads/requests.js';
 
 const ASSETS = 100;
 const PUBLISHERS = 3;

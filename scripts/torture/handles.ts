@@ -1,8 +1,9 @@
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { HANG_MS, pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
@@ -134,7 +135,7 @@ class AdminConnection {
   /** @returns the status; 0 when there is no answer. */
   ask(path: string): Promise<number> {
     return new Promise((resolve) => {
-      get({ port: this.#port, path, agent: this.#agent, timeout: 5_000 }, (response) => {
+      get({ port: this.#port, path, agent: this.#agent, timeout: HANG_MS }, (response) => {
         response.resume().once('end', () => resolve(response.statusCode!));
       })
         .on('timeout', () => resolve(0))

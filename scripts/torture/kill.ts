@@ -1,8 +1,9 @@
-import { median } from '../../bench/harness/statistics.js';
-import { symbolOf } from '../../bench/load/catalogue.js';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { symbolOf } from '../load/config.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { median } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';

@@ -1,9 +1,9 @@
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import type { ServerProcess } from '../../bench/load/server_process.js';
-import { openStreams } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import type { ServerProcess } from '../load/server_process.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
-import { createHeldBytes } from '../../bench/load/held_memory.js';
+import { createHeldBytes } from '../load/held_memory.js';
 import { createHangs, hangWhenAsked, servesSockets } from './hang.js';
 import type { ProbeAnswers } from './probed_service.js';
 

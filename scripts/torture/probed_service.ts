@@ -1,4 +1,4 @@
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
 
 /** What can be asked of a service that was started with the probe, and what comes back. */
 export interface ProbeAnswers {

@@ -1,7 +1,7 @@
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { publishMessage, type Updates } from '../../bench/load/updates.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { publishMessage, type Updates } from '../load/updates.js';
 
 export interface AckedPublisherOptions {
   readonly port: number;

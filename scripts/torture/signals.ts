@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause, type Streams } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { openStreams, type Streams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Account, enter, missing, storedAccount } from './account.js';
 import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
@@ -104,6 +105,7 @@ async function reload(file: string, service: ServerProcess, load: Load, sizes: S
   await until('the revoked are closed', () => leavers.closed === revoked);
   const revokedMs = performance.now() - startMs;
   await pause(steadyMs);
+  await until('an update is answered', () => answersOf(publishers) > answersBefore);
   const longestGapMs = gaps.longest();
   const wrongCodes = closes.filter(({ code }) => code !== 4401).length;
   const refused = publishers.reduce((sum, { updatesRejected }) => sum + updatesRejected, 0);

@@ -1,4 +1,4 @@
-import { number } from '../../bench/harness/markdown.js';
+import { threeDigits } from '../load/statistics.js';
 import { type Bound, type Finding, isReached, type Scale } from './check.js';
 
 /** What a check came to. */
@@ -43,7 +43,7 @@ function verdict(finding: Finding, scale: Scale): string {
 
 /** Counts to the last digit. */
 function figureText(value: number): string {
-  return Number.isInteger(value) ? value.toLocaleString('en-US') : number(value);
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : threeDigits(value);
 }
 
 function boundText({ atLeast, atMost }: Bound = {}): string {

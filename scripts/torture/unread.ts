@@ -1,10 +1,11 @@
-import { median, percentile } from '../../bench/harness/statistics.js';
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { publishMessage, Updates } from '../../bench/load/updates.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import { startService } from '../load/server_process.js';
+import { median, percentile } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { publishMessage, Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { until, writeTortureConfig } from './service.js';
 

@@ -1,7 +1,8 @@
-import { percentile } from '../../bench/harness/statistics.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { readMetrics } from '../load/metrics.js';
+import { percentile } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';

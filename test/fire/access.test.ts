@@ -72,7 +72,7 @@ const STRANGERS: readonly (readonly [why: string, headers: readonly string[]])[]
 ];
 
 for (const threads of [1, 2]) {
-  test(`every token at every door, ${threads} threads`, { timeout: 60_000 }, async (t) => {
+  test(`every token at every door, ${threads} threads`, async (t) => {
     const service = await startTestService({ listen: { port: 0, threads }, tokens: TOKENS });
     t.teardown(() => service.stop());
     const rest = await restDoors(service);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { systemClock } from '../../src/clock/clock.js';
-import { TestClock } from '../service/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TestSocket } from '../service/harness.js';
 import { latestOf, latestWhen } from '../service/publishing.js';
@@ -14,7 +14,7 @@ const STEPS: readonly (readonly [name: string, stepMs: number])[] = [
 ];
 
 test('the clock steps: ts never falls, signatures never go back, and ticks resume', async (t) => {
-  const clock = new TestClock(systemClock());
+  const clock = new FakeClock(systemClock());
   const service = await startTestService(
     { assets: [{ id: 1, symbol: 'BTCUSD', clock_period: '20ms' }] },
     { clock },

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
-import { eventually, Feed, units } from '../service/feed.js';
+import { Feed, units } from '../service/feed.js';
 import { TestSocket } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 
@@ -100,7 +101,7 @@ async function holdsOn(t: Test, failure: string, reason: RegExp): Promise<void> 
   t.match(await response.text(), reason);
 
   rmSync(isFailing);
-  await eventually(async () => (await readiness()) === 200, 20_000);
+  await eventually(async () => (await readiness()) === 200);
   t.match(await publishNext(), { type: 'ack', accepted: ['BTCUSD'] });
   const acknowledged = count;
   fail();

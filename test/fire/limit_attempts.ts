@@ -1,9 +1,10 @@
-import type { TestClock } from '../service/clock.js';
-import { eventually, Feed, units } from '../service/feed.js';
+import { eventually } from '../../scripts/load/wait.js';
+import type { FakeClock } from '../clock/fake_clock.js';
+import { Feed, units } from '../service/feed.js';
 import { get, type TestService, TestSocket } from '../service/harness.js';
 
 /** A service whose clock moves by hand. */
-export type Stage = TestService & { readonly clock: TestClock };
+export type Stage = TestService & { readonly clock: FakeClock };
 
 /** What an attempt comes to that is not refused. */
 export const WORKS = 'works';
@@ -74,7 +75,7 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
   await eventually(async () => {
     await tick(10);
     return (await metric('frames_skipped')) > 0;
-  }, 60_000);
+  });
   await tick(seconds * 1_000);
   if ((await metric('slow_consumers_closed')) === 0) return WORKS;
   stalled!.ws.resume();

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
 import { fileSchema } from '../../src/config/schema.js';
-import { TestClock } from '../service/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import {
   type Sections,
@@ -238,7 +238,7 @@ test('every limit of the configuration is in the table', async (t) => {
 for (const { name, at, sections, attempt, refusal } of LIMITS)
   test(`${name}: ${at} work, ${at + 1} are refused`, async (t) => {
     for (const count of [at, at + 1]) {
-      const clock = new TestClock();
+      const clock = new FakeClock();
       const service = await startTestService(sections, { clock });
       const said = await attempt({ ...service, clock }, count).finally(() => service.stop());
       t.match(said, count === at ? /^works$/ : refusal, `${count}`);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { writeExactJson } from '../../src/client/index.js';
 import { createToken } from '../../src/config/tokens.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
@@ -107,7 +108,7 @@ test('no token and no key is in a log, an error, a metric or an answer of a full
     const count = () => service.stdout.split(wanted).length;
     const before = count();
     service.child.kill('SIGHUP');
-    while (count() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => count() > before);
   };
   for (const bad of badFiles(valid)) {
     writeFileSync(file, bad, { mode: 0o600 });

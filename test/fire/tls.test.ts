@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { type Test, test } from 'tap';
 import WebSocket from 'ws';
+import { eventually } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { makeCertificate } from '../certificate.js';
 import { units } from '../service/feed.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
-import { until } from '../service/publishing.js';
 
 function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
@@ -101,13 +101,13 @@ for (const threads of [1, 2]) {
 
     use(dir, 'second');
     service.reconfigure(sections);
-    await until(async () => ((await servedName(service)) === 'second' ? true : undefined));
+    await eventually(async () => ((await servedName(service)) === 'second' ? true : undefined));
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');
     const young = await openStream(service);
     t.match(await subscribe(young, 'new'), '"id":"new"');
     // With several threads the last of the old listeners may still take one.
     const trusting = () => getTrusting(dir, 'second', service, '/v1/prices/assets').catch(() => undefined);
-    t.match(await until(trusting), '200 ');
+    t.match(await eventually(trusting), '200 ');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');
 
     const closed = [once(old, 'close'), once(young, 'close')];

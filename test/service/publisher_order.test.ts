@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, startTestService } from './harness.js';
 import { altered, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
 test('the order of updates in time', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startTestService(
     {
       assets: [

@@ -1,8 +1,9 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
-import { FakeClock } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
 // What streams carry and when (spec "Streaming WebSocket API", contract §6).

@@ -9,7 +9,8 @@ import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { Candles } from '../../src/store/history.js';
 import { intervalAt, type Resolution } from '../../src/store/resolution.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';
-import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { atSecond, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
 /**
  * A series that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
@@ -86,7 +87,7 @@ async function killAtRandom(
 }
 
 async function verify(dir: string): Promise<number> {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const asset = options.assets[0]!;
@@ -130,7 +131,7 @@ function expectedHistory(count: number, resolution: Resolution): Candles {
 
 /** The process that is killed: goes on where the folder ends and prints every acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   let n = ticksOf(store.latest(options.assets[0]!));
@@ -139,7 +140,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);
-      clock.nowS = tickS(n);
+      clock.timeNs = atSecond(tickS(n));
       store.append(aggregate);
       for (const input of aggregate.inputs) store.putInput(input);
     }

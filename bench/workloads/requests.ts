@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { TOKEN } from './catalogue.js';
+import { TOKEN } from '../../scripts/load/config.js';
 
 /** What a time of requests came to. */
 export interface RequestCount {

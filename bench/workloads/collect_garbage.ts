@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
-import { createHeldBytes } from './held_memory.js';
+import { createHeldBytes } from '../../scripts/load/held_memory.js';
 
 // Loaded into a service: answers whoever asks with what its main thread holds when its garbage has been collected.
 

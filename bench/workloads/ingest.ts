@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { readMetrics } from '../../scripts/load/metrics.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { writeConfig } from './catalogue.js';
-import { clientFrame } from './frame_socket.js';
-import { readMetrics } from './metrics.js';
 import { openPublisher } from './publishers.js';
-import { type ServerProcess, startService } from './server_process.js';
-import { pause } from './streams.js';
-import { Updates } from './updates.js';
-import { measureUsage, type Usage } from './usage.js';
 
 export interface IngestLoad {
   readonly signatureType: SignatureType;

@@ -1,4 +1,4 @@
-import { TOKEN } from './catalogue.js';
+import { TOKEN } from './config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
 
 export interface StreamsOptions {
@@ -75,9 +75,4 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
   // Only when all are there: frames for thousands of clients leave both sides little time for the others to connect.
   await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
-}
-
-/** Lets a load run go on for a while. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -45,11 +45,6 @@ export interface StartOptions {
 /** Ends a server with this process; see there. */
 const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.url).href}`;
 
-/** Starts one of the peers in `bench/peers`. */
-export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
-  return startServer([fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url))], args, {});
-}
-
 /** The environment variable with options for Node itself that the service is started with, as for a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
@@ -60,8 +55,15 @@ export function startService(configFile: string, start: StartOptions = {}): Prom
   return startServer([...options, file], ['serve', '--config', configFile], start);
 }
 
-/** Waits for the line of JSON that says the port. */
-async function startServer(program: string[], args: string[], start: StartOptions): Promise<ServerProcess> {
+/**
+ * Starts a Node program that prints a line of JSON with its port when it is ready.
+ * @param program options for Node and the file
+ */
+export async function startServer(
+  program: readonly string[],
+  args: readonly string[],
+  start: StartOptions = {},
+): Promise<ServerProcess> {
   const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
   const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
   const child = spawn(command!, rest, {

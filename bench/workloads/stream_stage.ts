@@ -1,3 +1,4 @@
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { createCounters } from '../../src/metrics/counters.js';
@@ -5,7 +6,6 @@ import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import type { MessageType } from '../../src/stream/options.js';
 import { StreamSession } from '../../src/stream/session.js';
-import { SERVICE_KEY } from './catalogue.js';
 import { filledTable } from './stream_table.js';
 
 /** A time with as many digits as every time of our days. */

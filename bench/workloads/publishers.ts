@@ -1,7 +1,7 @@
+import { TOKEN } from '../../scripts/load/config.js';
+import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { TOKEN } from './catalogue.js';
-import { clientFrame, openFrameSocket } from './frame_socket.js';
-import { REJECTED_MESSAGE } from './updates.js';
 
 /** A publisher's connection. */
 export interface PublisherSocket {

@@ -7,8 +7,9 @@ import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { SEED, seededRandom } from '../harness/random.js';
-import { ORACLE_ID, type PublisherKeys, publisherKeys, symbolOf } from './catalogue.js';
+import { ORACLE_ID, symbolOf } from './config.js';
+import { type PublisherKeys, publisherKeys } from './keys.js';
+import { SEED, seededRandom } from './random.js';
 
 /** 2025-01-01; each next update is a millisecond younger. */
 const START_NS = 1_735_689_600_000_000_000n;
