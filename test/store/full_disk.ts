@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../../scripts/load/wait.js';
 import { openStore } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { atSecond, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
 /** Run by full_disk.test.ts inside a mount of its own: the folder is a file system of a few megabytes. */
 const dir = process.argv[2]!;
@@ -19,7 +19,7 @@ function appendNext(): void {
   clock.timeNs = atSecond(START_S + count);
   const aggregate = sampleAggregate(asset, options.publishers, units(count + 1), clock.nowNs());
   store.append(aggregate);
-  for (const input of aggregate.inputs) store.putInput(input);
+  putInputs(store, aggregate);
   count++;
 }
 

@@ -6,7 +6,7 @@ import type { Candles } from '../../src/store/history.js';
 import { RESOLUTIONS, type Resolution } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { atSecond, START_S, sampleAggregate, sampleInput, storeOptions, units, YEARS_MS } from './sample.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units, YEARS_MS } from './sample.js';
 
 interface Tick {
   readonly atS: number;
@@ -164,8 +164,9 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   t.equal(days().length, 60);
   clock.timeNs = atSecond(START_S + 60 * DAY_S);
   for (let commit = 0; commit < 50; commit++) {
-    store.putInput(
-      sampleInput(asset, options.publishers[0]!, units(1), atSecond(START_S + 60 * DAY_S + commit)),
+    putInputs(
+      store,
+      sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(START_S + 60 * DAY_S + commit)),
     );
     await store.durable();
   }

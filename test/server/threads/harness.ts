@@ -5,6 +5,7 @@ import type { Connection, Endpoint } from '../../../src/server/connections/conne
 import { failure } from '../../../src/server/http/messages.js';
 import { openThreadedListener } from '../../../src/server/threads/threaded_listener.js';
 import type { Listener, ListenerHost } from '../../../src/server/uws/listener.js';
+import { FanOut } from '../../../src/stream/fan_out.js';
 import type { Fault, FaultChannel } from './faulty_thread_main.js';
 
 /** What happened, one after the other, each taken once. */
@@ -35,8 +36,9 @@ export interface ServerSocket {
   readonly events: EventQueue<SocketEvent>;
 }
 
-export interface ThreadsHarness {
+export interface ServingHarness {
   readonly listener: Listener;
+  readonly fanOut: FanOut;
   readonly url: string;
   /** In the order they were opened. */
   readonly opened: EventQueue<ServerSocket>;
@@ -51,7 +53,7 @@ export interface ThreadsHarness {
   close(): Promise<void>;
 }
 
-export interface ThreadsLimits {
+export interface ServingLimits {
   readonly ringBytes?: number;
   /** After how long a thread counts as hung. */
   readonly silenceMsMax?: number;
@@ -61,10 +63,10 @@ export interface ThreadsLimits {
 const NEVER_MS = 3_600_000;
 
 /** Serving threads whose host records events, answers REST with the request, and refuses upgrades with `?refuse`. */
-export async function startThreads(
+export async function startServingThreads(
   threads: number,
-  { ringBytes = 65_536, silenceMsMax = NEVER_MS }: ThreadsLimits = {},
-): Promise<ThreadsHarness> {
+  { ringBytes = 65_536, silenceMsMax = NEVER_MS }: ServingLimits = {},
+): Promise<ServingHarness> {
   const opened = new EventQueue<ServerSocket>();
   const failures = new EventQueue<string>();
   const counters = { threadOverruns: 0, threadFailures: 0 };
@@ -80,7 +82,9 @@ export async function startThreads(
     scope: 'stream',
     accept: () => 'the host below decides',
   };
+  const fanOut = new FanOut();
   const host: ListenerHost = {
+    fanOut,
     endpoints: [endpoint],
     rest: (request) => ({ status: 200, headers: [['X-Test', 'yes']], body: JSON.stringify(request) }),
     decideUpgrade: (_endpoint, { query }) =>
@@ -117,6 +121,7 @@ export async function startThreads(
   const clients: WebSocket[] = [];
   return {
     listener,
+    fanOut,
     url: `127.0.0.1:${listener.port}`,
     opened,
     counters,
