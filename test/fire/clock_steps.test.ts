@@ -35,7 +35,7 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
 
   for (const [name, stepMs] of STEPS) {
     clock.advanceMs(stepMs);
-    // Old frames may still be on their way: several later ones of each stream are from after the step.
+    // Frames from before the step may still arrive; of five, the last is from after it.
     for (const stream of streams.slice(0, 2))
       for (let i = 0; i < 5; i++) {
         const ts = timestampOf(await stream.socket.next());

@@ -10,7 +10,7 @@ const SENTINEL = clientFrame(text, JSON.stringify({ type: 'unsubscribe', assets:
 const NOT_JSON = '{"type":"error","error":"the message is not JSON"}';
 const KIB = 1024;
 
-/** `pong` stands for a pong, `close CODE` for a close frame; `lost` when the connection ends without one. */
+/** Answers: `pong` is a pong, `close CODE` a close frame, `lost` a connection that ended without one. */
 type Row = readonly [name: string, bytes: Buffer, answers: readonly (string | RegExp)[]];
 
 function closing(...bytes: number[]): Buffer {
@@ -107,7 +107,7 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const threads of [1, 2]) {
-  test(`frames: the right close or error, and the others notice nothing, ${threads} threads`, async (t) => {
+  test(`frames: each gets the right close code or error, and other connections go on, ${threads} threads`, async (t) => {
     const service = await startTestService({ listen: { port: 0, threads } });
     t.teardown(() => service.stop());
     const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
@@ -123,14 +123,14 @@ for (const threads of [1, 2]) {
 }
 
 /** uWebSockets.js does not look at the mask bit: it takes four bytes of an unmasked message for the mask. */
-test('an unmasked request is not acted on', async (t) => {
+test('an unmasked request has no effect', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());
   const answers = await answersTo(service.port, clientFrame(text, REQUEST, { isMasked: false }), 20);
   t.notOk(answers.includes(ANSWER));
 });
 
-/** All that came before the answer to the sentinel or before the end. */
+/** The answers before that to the sentinel, or before the end. */
 async function answersTo(port: number, bytes: Buffer, sentinels = 1): Promise<string[]> {
   const socket = await RawSocket.open(port, '/ws');
   socket.write(Buffer.concat([bytes, ...new Array<Buffer>(sentinels).fill(SENTINEL)]));

@@ -2,8 +2,8 @@ import { type Test, test } from 'tap';
 import { get, startTestService, TOKEN } from '../service/harness.js';
 import { exchange } from './exchange.js';
 
-// Each row is one request (or what pretends to be one), with what must come of it: the statuses in their order, whether
-// the connection stays open, and who answers. Where our handlers are reached the answer is JSON. What uWebSockets.js
+// Each row is one request, or bytes that look like one, with the expected outcome: the statuses in order, whether the
+// connection stays open, and who answers. Our handlers answer JSON. What uWebSockets.js
 // refuses by itself is answered in its HTML, or not at all until its idle timeout of 10 s: src/server/README.md says so.
 
 type Row = readonly [
@@ -11,13 +11,13 @@ type Row = readonly [
   request: string | Buffer,
   statuses: readonly number[],
   /**
-   * `cut`: closed, and perhaps before the first answer: more came while that was due, or the client was still sending and
-   * the reset of the connection met its write.
+   * `cut`: closed, perhaps without an answer: more bytes arrived while it was due, or the client was still writing and its
+   * write failed on the reset connection before it read the answer.
    */
   after: 'open' | 'closed' | 'cut',
   /**
-   * `at once`: where other threads serve, a request that comes while another is answered ends the connection. `reads`: too
-   * long for one packet; the parser refuses what it does not get in one read, and may do so while the client still sends.
+   * `at once`: with several threads, a request that arrives while another is being answered ends the connection. `reads`: too
+   * long for one packet; the parser refuses a head that it does not get in one read, perhaps while the client still writes.
    */
   by?: 'parser' | 'at once' | 'reads',
 ];
@@ -147,7 +147,7 @@ const BODIES: readonly Row[] = [
 const HEADERS: readonly Row[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n${AUTH}\r\n`, [400], 'closed', 'parser'],
   ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open'],
-  // What stands behind a header without a name is hidden from the parser and from us: no proxy may let one through.
+  // The parser ignores what follows a header without a name, and so do we: a proxy must reject such a request.
   ['an empty header name', withHeaders(': v\r\n'), [200], 'open', 'parser'],
   ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), [], 'closed', 'parser'],
   [
@@ -253,14 +253,14 @@ const UPGRADES: readonly Row[] = [
 
 const ROWS = [...PLAIN, ...BODIES, ...HEADERS, ...LINES, ...TARGETS, ...UPGRADES];
 
-test('raw HTTP requests: one answer at most to each, none hangs, and the process lives', async (t) => {
+test('raw HTTP requests: each gets one answer at most, none hangs, and the process survives', async (t) => {
   t.ok(ROWS.length >= 60, `${ROWS.length} requests`);
-  // Most of the time is uWebSockets.js waiting to end what is idle, so both wait at once.
+  // Most of the time uWebSockets.js waits for its idle timeout, so both wait at once.
   t.jobs = 2;
-  await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => holdRows(t, threads))));
+  await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => checkRows(t, threads))));
 });
 
-async function holdRows(t: Test, threads: number): Promise<void> {
+async function checkRows(t: Test, threads: number): Promise<void> {
   const service = await startTestService({ listen: { port: 0, threads } });
   t.teardown(() => service.stop());
   const results = await Promise.all(

@@ -15,7 +15,7 @@ import { latestOf } from '../service/publishing.js';
 const NEW_KEYS = { evm: Buffer.alloc(32, 0x23), stark: Buffer.alloc(32, 0x02) };
 const OPEN_MODES = [0o640, 0o604, 0o660, 0o666, 0o601];
 
-test('a signing key is replaced by SIGHUP: what is signed from then on is signed by the new one', async (t) => {
+test('SIGHUP replaces a signing key: the new one signs from then on', async (t) => {
   const dir = t.testdir();
   const service = new ServeProcess(['--config', writeConfig(dir)]);
   t.teardown(() => service.kill());
@@ -47,7 +47,7 @@ test('a signing key is replaced by SIGHUP: what is signed from then on is signed
   await service.line(/was read again/);
   await publish();
   for (const [i, stream] of streams.entries()) {
-    // Frames that were on their way before the signal may still be read first.
+    // Frames from before the signal may still arrive first.
     const signer = await eventually(async () =>
       (await signers(stream)) === addressOf(NEW_KEYS.evm) ? true : undefined,
     );
@@ -67,7 +67,7 @@ test('a signing key is replaced by SIGHUP: what is signed from then on is signed
   t.notMatch(service.stdout + service.stderr, NEW_KEYS.evm.toString('hex'));
 });
 
-/** A file of the configuration that is a secret, and where an error about it stands. */
+/** A secret file of the configuration, and the key that an error about it names. */
 const SECRET_FILES = [
   ['evm.hex', 'keys.evm.file'],
   ['stark.hex', 'keys.stark.file'],

@@ -25,24 +25,24 @@ import {
   WORKS,
 } from './limit_attempts.js';
 
-// Every limit of contract §8 and of the specification, tried at it and one past it on a whole service. The defaults are
-// what is tried, unless `limits` says otherwise. Time stands still, so that no second ends in between.
+// Every limit, tried at its value and one past it on a whole service: the defaults, unless `limits` sets another. The fake
+// clock stands still, so that no second ends in between.
 
 interface Limit {
-  /** The key under `limits`, or what the specification calls it. */
+  /** The key under `limits`, or a description where there is none. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
-  /** Does so much on a fresh service. @returns what the service says to it: {@link WORKS}, or the refusal */
+  /** Does so much on a fresh service. @returns {@link WORKS}, or the text of the refusal */
   readonly attempt: (stage: Stage, count: number) => Promise<string>;
-  /** What one more than {@link at} is answered. */
+  /** The answer to one more than {@link at}. */
   readonly refusal: RegExp;
 }
 
 const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
-/** The keys that limit nothing that can be counted, and one that real time alone tries: `trickle.test.ts` does. */
+/** Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. */
 const OTHER_KEYS = ['drain', 'idle_timeout'];
 
 const LIMITS: readonly Limit[] = [
@@ -148,7 +148,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    // In seconds, of which the tenth is one too many.
+    // In seconds.
     name: 'slow_consumer',
     at: 9,
     sections: { assets: ASSETS },
@@ -186,7 +186,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'REST requests of a token in a second (spec)',
+    name: 'REST requests of a token in a second',
     at: 5,
     sections: { tokens: ONE_REST_TOKEN },
     refusal: /^429 too many requests$/,
@@ -199,7 +199,7 @@ const LIMITS: readonly Limit[] = [
     attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
   },
   {
-    name: 'seconds that a recent price may be old (spec)',
+    name: 'seconds that a recent price may be old',
     at: 600,
     refusal: /^400 timestamp is older than 600 seconds$/,
     async attempt(stage, count) {
@@ -212,7 +212,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'streaming asset IDs (spec)',
+    name: 'streaming asset IDs',
     at: 65_535,
     refusal: /test\.yaml.* assets\[0\]\.id: .*65535/,
     async attempt(stage, count) {
