@@ -15,7 +15,7 @@ import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
 import { ROWS, rowByName } from './rows/index.js';
 
-/** `npm run bench`; what the arguments do stands at the top of RESULTS.md, which this program writes. */
+/** `npm run bench`: bench/README.md describes the arguments. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean' }, check: { type: 'boolean' }, profile: { type: 'boolean' } },
@@ -40,7 +40,7 @@ if (values.profile) {
     print(`\n${rowMarkdown(outcome).join('\n')}`);
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
-    // After every row: what was measured is kept when a later one fails.
+    // Saved after every row, so that its figures are kept when a later row fails.
     if (scale === 'full') {
       save(withRows(readResults(RESULTS_FILE), measured, names));
       for (const plot of row.plots?.(scale) ?? [])

@@ -6,8 +6,8 @@ import type { Measurement, Row, Scale } from './row.js';
 export const RUN_SECONDS_MAX = 300;
 
 /**
- * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that turns round from
- * one round to the next: whatever drifts (a warming machine, a busy neighbour) falls on all alike.
+ * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that is reversed
+ * from one round to the next, so that drift of the machine affects all variants alike.
  */
 export async function runRounds(
   row: Row,

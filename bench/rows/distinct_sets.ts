@@ -17,7 +17,7 @@ const TICKS_PER_SECOND = 10;
 const BODY_BYTES = 10 + ASSETS_PER_CONNECTION * 18;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 50 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
-/** What is on its way comes and goes; a queue of 1,000 frames of 1 KB more in every 100 ms would be at 60 by the end. */
+/** Frames in flight vary. A queue that grew by 1,000 frames of 1 KB every 100 ms would reach 60 MiB by the end. */
 const GROWTH_MIB_MAX = 8;
 const COLLECT_GARBAGE = new URL('../workloads/collect_garbage.js', import.meta.url).href;
 

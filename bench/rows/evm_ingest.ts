@@ -35,7 +35,7 @@ export const evmIngest: Row = {
 };
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
-/** Until then V8 compiles, on threads whose time counts: the first 12,000 cost half as much again as any later ones. */
+/** Until then V8 compiles, on threads whose time counts: the first 12,000 updates cost half as much again as later ones. */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 18_000, smoke: 50 };
 const NOBLE_UPDATES: Readonly<Record<Scale, number>> = { full: 400, smoke: 20 };
 const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50] };

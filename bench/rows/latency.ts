@@ -13,7 +13,7 @@ import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
 const INTERVAL_MS = 5;
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
-/** Until then V8 interprets much of what a message meets, in several times the time. Sent some in every ms. */
+/** Until then V8 interprets much of the code, several times slower. A few are sent every millisecond. */
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = [10, 100] as const;
@@ -126,7 +126,7 @@ function refuseReply(text: string): never {
 }
 
 /**
- * Sends updates at an interval. An update is out long before the next one is sent, so a frame belongs to the last update.
+ * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
  * @returns for every update and subscriber the delay in ms.
  */
 async function measureDelays(

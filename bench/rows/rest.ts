@@ -70,7 +70,7 @@ function line(name: Case): Line {
   };
 }
 
-/** What is left of the time when nothing is looked at. */
+/** The line of a server that does nothing but answer. */
 function limit(name: Case): Line {
   return {
     name: `the limit: bare uWS route, ${name}`,
@@ -80,7 +80,7 @@ function limit(name: Case): Line {
   };
 }
 
-/** Gives the server that is asked for a body: the service, or a peer that was told the body. */
+/** Starts the server that answers with a body: the service, or a peer that is given the body. */
 type ServerOf = (
   service: ServerProcess,
   body: string,

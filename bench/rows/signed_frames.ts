@@ -48,7 +48,7 @@ function line([assets, atLeast]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** What is repeated, and one finished result of it where there is one to compare. */
+/** The work that is repeated, and one of its results where variants are compared. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

@@ -122,7 +122,7 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
   return { figures };
 }
 
-/** Around what is measured, so that a frame which is late is not a frame which is missing. */
+/** Before and after the measurement, so that a late frame does not count as missing. */
 const MARGIN_MS = 300;
 
 function addFigures(

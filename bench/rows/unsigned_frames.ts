@@ -83,7 +83,7 @@ function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price 
   return (turn) => (turn % 2 === 0 ? second : first);
 }
 
-/** Changes the price of one asset after the other. */
+/** Changes the price of one asset after another. */
 function changing(assets: number) {
   const { table, indexes } = filledTable(assets);
   const prices = indexes.map((index) => priceOf(table, index));

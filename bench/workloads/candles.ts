@@ -16,8 +16,8 @@ export interface HistoryRange {
 }
 
 /**
- * Fills the store of a configuration with a price a minute of its first asset, up to the last minute that is over.
- * @returns the range that holds all of them and nothing else.
+ * Fills the store of a configuration with a price a minute of its first asset, up to the last full minute.
+ * @returns the range of exactly these prices
  */
 export async function storeCandles(configFile: string, candles: number): Promise<HistoryRange> {
   const loaded = loadConfig(configFile);

@@ -5,12 +5,12 @@ import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import type { Price } from '../../src/model/price.js';
 import { openPublisher } from './publishers.js';
 
-/** A service in which every asset has a price of publisher 0, which stays until someone publishes another. */
+/** A service in which every asset has a price of publisher 0. */
 export interface PricedService {
   readonly service: ServerProcess;
-  /** By asset. */
+  /** The first prices, by asset. */
   readonly prices: readonly Price[];
-  /** The source that the prices came from: the next ones are younger. */
+  /** The source of the prices; its next ones are later. */
   readonly updates: Updates;
 }
 

@@ -8,14 +8,13 @@ export interface PublisherSocket {
   /** Sends frames without waiting for anything. */
   write(frames: Buffer): void;
   /**
-   * Sends frames and waits until they have taken effect: nobody asks for answers, but a last message is answered
-   * because it is rejected. @throws Error with the answer when the service rejects another.
+   * Sends frames and waits until they have taken effect. A message that is rejected, and so answered, is sent after them. @throws Error with the answer when the service rejects another.
    */
   settle(frames: Buffer): Promise<void>;
   close(): void;
 }
 
-/** @param onReply told of replies until something is to settle */
+/** @param onReply called for each reply, until {@link PublisherSocket.settle} */
 export async function openPublisher(
   port: number,
   signatureType: SignatureType,

@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 import { TOKEN } from '../../scripts/load/config.js';
 
-/** What a time of requests came to. */
+/** The requests of a period. */
 export interface RequestCount {
   readonly requests: number;
   /** From a request's last byte out to its answer's last byte in, in ms. */
   readonly delaysMs: readonly number[];
 }
 
-/** Asks for one path over and over, each of the connections as soon as it has its answer, for a while. */
+/** Requests one path for a period; each connection sends the next request when it has its answer. */
 export async function requestFor(
   port: number,
   path: string,

@@ -8,10 +8,10 @@ import type { MessageType } from '../../src/stream/options.js';
 import { StreamSession } from '../../src/stream/session.js';
 import { filledTable } from './stream_table.js';
 
-/** A time with as many digits as every time of our days. */
+/** A time with 19 digits, like any between 2001 and 2286. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
 
-/** What a figure about frames of so many assets is called. */
+/** The name of a figure about frames of that many assets. */
 export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }

@@ -3,7 +3,7 @@ import { type LoadConfig, writeConfig } from '../load/config.js';
 import type { ServerProcess } from '../load/server_process.js';
 import { eventually } from '../load/wait.js';
 
-/** The sections of a configuration file that checks change. */
+/** The parts of a configuration file that checks change. */
 export interface ConfigFile {
   tokens: Record<string, unknown>[];
   assets: Record<string, unknown>[];
@@ -12,14 +12,14 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/** Writes the configuration of a load run, with the limits that the service has by default unless given. */
+/** Writes the configuration of a load run, with the service's default limits unless given. */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},
 ): { readonly file: string; readonly storageDir: string } {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
-    // The client of load runs answers no pings.
+    // The clients of load runs answer no pings.
     now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
   });
   return config;
@@ -31,7 +31,7 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
   writeFileSync(file, JSON.stringify(config));
 }
 
-/** What `/readyz` answers, and its body. */
+/** The status and body of `/readyz`. */
 export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
   const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
   return { status: response.status, reason: await response.text() };

@@ -7,10 +7,10 @@ import { startProbedService } from './probed_service.js';
 import { AckedPublisher } from './publisher.js';
 import { changeConfig, readiness, until, writeTortureConfig } from './service.js';
 
-/** One thread after the other that serves sockets never comes back from its JavaScript. */
+/** One serving thread after the other enters an endless loop. */
 export const serving: Check = {
   name: 'serving',
-  title: 'threads that serve sockets hang',
+  title: 'serving threads hang',
   run: measure,
 };
 
@@ -44,7 +44,7 @@ async function measure(scale: Scale) {
     ack: 'true',
     updates: new Updates('evm'),
   });
-  // A fixed channel goes on with the prices that there are.
+  // A fixed channel repeats the latest prices.
   publisher.send();
   await until('the prices are accepted', () => publisher.unanswered === 0);
 

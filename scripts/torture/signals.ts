@@ -8,7 +8,7 @@ import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** A reload and then the end, both under load and with many sockets. */
+/** A reload, then a shutdown, under load and with many sockets. */
 export const signals: Check = {
   name: 'signals',
   title: 'SIGHUP and SIGTERM with many sockets under load',
@@ -112,7 +112,7 @@ async function reload(file: string, service: ServerProcess, load: Load, sizes: S
   const findings: Finding[] = [
     { figure: 'SIGHUP: sockets closed that need not', value: streams.closed, unit: '', mustBe: exactly(0) },
     {
-      figure: '  of the revoked token closed with another code',
+      figure: '  of the revoked token, closed with another code',
       value: wrongCodes,
       unit: '',
       mustBe: exactly(0),
@@ -204,7 +204,7 @@ function mostWithin(windowMs: number, closes: readonly Close[]): number {
   return most;
 }
 
-/** How long connections were without a frame. */
+/** The longest time that a connection was without a frame. */
 class Gaps {
   readonly #lastMs: number[] = [];
   #longestMs = 0;
@@ -219,7 +219,7 @@ class Gaps {
     this.#longestMs = 0;
   }
 
-  /** The longest since the restart, with the one that is running. */
+  /** The longest gap since the restart, or the current one if that is longer. */
   longest(): number {
     return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
   }

@@ -1,6 +1,7 @@
 import { eventually } from '../../scripts/load/wait.js';
+import { PRICE_MAX } from '../../src/model/price.js';
 import type { FakeClock } from '../clock/fake_clock.js';
-import { Feed, units } from '../service/feed.js';
+import { Feed } from '../service/feed.js';
 import { get, type TestService, TestSocket } from '../service/harness.js';
 
 /** A service with a clock that the test moves. */
@@ -11,6 +12,9 @@ export const WORKS = 'works';
 
 /** One more than the limit of subscriptions of a connection, and of updates in a message. */
 export const ASSETS_MAX = 1_001;
+
+/** Ticks between two looks at the metrics, which take longer than a tick. */
+const TICKS_PER_LOOK = 10;
 
 /** Repeats an attempt. @returns the result of the last, or of the first that was refused before it */
 export async function lastOf(count: number, attempt: () => Promise<string>): Promise<string> {
@@ -61,7 +65,8 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     return Number(new RegExp(`^tickseal_stream_${name}_total (\\d+)$`, 'm').exec(text)![1]);
   };
   const feed = await Feed.open(stage, { nowNs: () => clock.nowNs() });
-  await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: units(1) })));
+  // The longest prices fill the kernel's buffers soonest.
+  await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: PRICE_MAX })));
   const [stalled, reader] = await Promise.all(
     [1, 2].map(() => TestSocket.open(`${stage.socketUrl}/ws?channel=10ms`)),
   );
@@ -73,7 +78,7 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
   };
   // Every tick sends the newest prices again, until the kernel's buffers are full.
   await eventually(async () => {
-    await tick(10);
+    for (let i = 0; i < TICKS_PER_LOOK; i++) await tick(10);
     return (await metric('frames_skipped')) > 0;
   });
   await tick(seconds * 1_000);

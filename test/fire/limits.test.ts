@@ -237,10 +237,12 @@ test('every limit of the configuration is in the table', async (t) => {
 
 for (const { name, at, sections, attempt, refusal } of LIMITS)
   test(`${name}: ${at} work, ${at + 1} are refused`, async (t) => {
-    for (const count of [at, at + 1]) {
+    const outcomes = [at, at + 1].map(async (count) => {
       const clock = new FakeClock();
       const service = await startTestService(sections, { clock });
-      const said = await attempt({ ...service, clock }, count).finally(() => service.stop());
-      t.match(said, count === at ? /^works$/ : refusal, `${count}`);
-    }
+      return attempt({ ...service, clock }, count).finally(() => service.stop());
+    });
+    const [within, beyond] = await Promise.all(outcomes);
+    t.equal(within, WORKS, `${at}`);
+    t.match(beyond, refusal, `${at + 1}`);
   });
