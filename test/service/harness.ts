@@ -159,7 +159,8 @@ export class TestSocket {
     const text = this.#received.shift();
     if (text !== undefined) return Promise.resolve(text);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS);
+      // A message that nobody waits for any more must not keep the test's process.
+      const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS).unref();
       this.#waiting.push((received) => {
         clearTimeout(timer);
         resolve(received);
