@@ -25,8 +25,8 @@ import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
-import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
+import { REAL_TIME_INTERVAL_MS, TICK_MS } from './wire/stream.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -62,8 +62,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
-const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
 
@@ -200,7 +198,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   metrics.measure({ pool, aggregator, stream, store, table, server });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
-    ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
+    ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
   });
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */

@@ -5,6 +5,7 @@ import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
+import { MESSAGE_TYPES } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';
@@ -17,7 +18,6 @@ const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = [10, 100] as const;
-const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
 
 export const latency: Row = {
   name: 'latency',

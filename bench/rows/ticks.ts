@@ -5,7 +5,7 @@ import { openStreams } from '../../scripts/load/streams.js';
 import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';

@@ -2,6 +2,7 @@ import { TOKEN } from '../../scripts/load/config.js';
 import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
 import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
 import type { SignatureType } from '../../src/model/asset.js';
+import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 
 /** A publisher's connection. */
 export interface PublisherSocket {
@@ -23,7 +24,7 @@ export async function openPublisher(
   let take = onReply;
   const socket = await openFrameSocket({
     port,
-    path: `/${signatureType}/publish`,
+    path: PUBLISH_PATHS[signatureType],
     token: TOKEN,
     onFrame: (payload) => take(payload.toString()),
   });

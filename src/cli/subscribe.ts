@@ -1,8 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { writeExactJson } from '../client/exact_json.js';
 import type { Frame } from '../client/frame.js';
-import { type Channel, Subscriber } from '../client/subscriber.js';
+import { Subscriber } from '../client/subscriber.js';
 import { type PayloadReport, verifyPayload } from '../client/verify_payload.js';
+import { UINT16_MAX } from '../wire/asset.js';
+import { REST_PATHS } from '../wire/paths.js';
+import {
+  CHANNELS,
+  type Channel,
+  DEFAULT_CHANNEL,
+  DEFAULT_MESSAGE_TYPE,
+  MESSAGE_TYPES,
+  type MessageType,
+} from '../wire/stream.js';
 import {
   type CommandStreams,
   describeDown,
@@ -17,14 +27,13 @@ interface SubscribeOptions {
   readonly url: string;
   readonly token: string;
   readonly channel?: Channel;
-  readonly messageType?: 'unsigned' | 'signed_ecdsa';
+  readonly messageType?: MessageType;
   readonly attrs?: string;
   readonly count?: number;
   readonly decode: boolean;
   readonly signer?: string;
 }
 
-const CHANNELS: readonly Channel[] = ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'];
 const TAXONOMY_DELAY_MS_MAX = 10_000;
 
 /** Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload that does not verify. */
@@ -34,13 +43,15 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
   )
     .argument('<assets...>', 'symbols or numeric asset IDs')
     .addOption(
-      new Option('--channel <channel>', "delivery rate (the service's default: real_time)").choices(CHANNELS),
+      new Option('--channel <channel>', `delivery rate (the service's default: ${DEFAULT_CHANNEL})`).choices(
+        CHANNELS,
+      ),
     )
     .addOption(
-      new Option('--message-type <type>', "frame type (the service's default: unsigned)").choices([
-        'unsigned',
-        'signed_ecdsa',
-      ]),
+      new Option(
+        '--message-type <type>',
+        `frame type (the service's default: ${DEFAULT_MESSAGE_TYPE})`,
+      ).choices(MESSAGE_TYPES),
     )
     .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
     .option('--count <n>', 'end after this many frames', parseCount)
@@ -159,7 +170,7 @@ async function resolveAssets(
 }
 
 async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<Map<string, number> | string> {
-  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}/v1/taxonomy`;
+  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}${REST_PATHS.taxonomy}`;
   try {
     const response = await fetch(address, {
       headers: { Authorization: `Basic ${token}` },
@@ -176,7 +187,7 @@ async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<Map<stri
 }
 
 function isAssetId(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff;
+  return /^\d{1,5}$/.test(text) && Number(text) <= UINT16_MAX;
 }
 
 function parseCount(text: string): number {

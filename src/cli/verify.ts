@@ -7,6 +7,7 @@ import { parseExactJson } from '../client/exact_json.js';
 import type { Payload } from '../client/payload.js';
 import { type AggregateExpectations, verifyAggregate } from '../client/verify_aggregate.js';
 import { type PayloadExpectations, verifyPayload } from '../client/verify_payload.js';
+import { UINT16_MAX } from '../wire/asset.js';
 import { type CommandStreams, LineWriter, SIGNER_OPTION } from './client_command.js';
 
 interface VerifyOptions {
@@ -125,6 +126,7 @@ function collectWeight(argument: string, weights: Readonly<Record<string, string
 }
 
 function parseTaxonomyId(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 0xffff) throw new InvalidArgumentError('expected a uint16');
+  if (!/^\d{1,5}$/.test(text) || Number(text) > UINT16_MAX)
+    throw new InvalidArgumentError('expected a uint16');
   return Number(text);
 }

@@ -1,6 +1,7 @@
 import type { AggregationType, SignatureType } from '../model/asset.js';
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
+import { AGGREGATION_TYPES, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
 /** A signature and what it says it signs, read into numbers. */
@@ -39,8 +40,6 @@ export interface AggregateForm {
   readonly publishers: readonly PublisherForm[];
 }
 
-const SIGNATURE_TYPES: readonly SignatureType[] = ['evm', 'stark'];
-const ALGORITHMS: readonly AggregationType[] = ['median', 'average', 'weighted average'];
 /** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
@@ -78,7 +77,7 @@ function readService(fields: Fields, signatureType: SignatureType): ServiceForm 
     ...readSigned(fields, 'public_key', signatureType),
     encodedAssetId: fields.text('encoded_asset_id'),
     merkleRoot: fields.hex('publisher_merkle_root'),
-    algorithm: algorithm.oneOf('type', ALGORITHMS),
+    algorithm: algorithm.oneOf('type', AGGREGATION_TYPES),
     checksum: algorithm.hex('checksum', '0x'),
   };
 }

@@ -1,5 +1,6 @@
 /** The client of a signed price data service, for Node and browsers. */
 
+export type { Channel, MessageType } from '../wire/stream.js';
 export type { Check } from './checks.js';
 export { formatDecimalPrice, parseDecimalPrice } from './decimal_price.js';
 export { parseExactJson, writeExactJson } from './exact_json.js';
@@ -18,7 +19,7 @@ export {
   type SignerOptions,
   signPrice,
 } from './sign_price.js';
-export { type Channel, Subscriber, type SubscriberOptions, type SubscriptionResult } from './subscriber.js';
+export { Subscriber, type SubscriberOptions, type SubscriptionResult } from './subscriber.js';
 export { type AggregateExpectations, verifyAggregate } from './verify_aggregate.js';
 export { type PayloadExpectations, type PayloadReport, verifyPayload } from './verify_payload.js';
 export { type AggregateReport, verifySignedPrice } from './verify_signed_price.js';

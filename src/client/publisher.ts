@@ -1,4 +1,7 @@
 import type { SignatureType } from '../model/asset.js';
+import { PUBLISH_PATHS } from '../wire/paths.js';
+import { ACK_TYPE, type RequestedAck } from '../wire/publish.js';
+import { ERROR_TYPE } from '../wire/stream.js';
 import {
   type ConnectionOptions,
   ReconnectingSocket,
@@ -10,7 +13,7 @@ import { type PriceUpdate, publishMessage } from './sign_price.js';
 export interface PublisherOptions extends ConnectionOptions {
   readonly signatureType: SignatureType;
   /** Ask for an answer to every message: `true` when it was judged, `durable` when its effect is on disk. */
-  readonly ack?: 'true' | 'durable' | undefined;
+  readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
@@ -59,7 +62,7 @@ export class Publisher {
       this.#failAll(down.reason);
       options.onDown?.(down);
     };
-    const path = `/${options.signatureType}/publish${query}`;
+    const path = PUBLISH_PATHS[options.signatureType] + query;
     this.#socket = new ReconnectingSocket(
       path,
       { ...options, onDown },
@@ -117,10 +120,10 @@ export class Publisher {
     const reply = parseReply(text);
     if (reply === undefined) return;
     const { type, traceId, error, accepted, rejected } = reply;
-    if (type === 'error') this.#options.onRejection?.({ traceId, error, rejected });
+    if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
     if (traceId === undefined) return;
     // An answer was asked for and follows, unless the message was too bad to be judged asset by asset.
-    if (type === 'ack') this.#settle({ status: 'answered', traceId, accepted, rejected });
+    if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
     else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
   }
 
@@ -136,7 +139,7 @@ export class Publisher {
 }
 
 interface Reply {
-  readonly type: 'ack' | 'error';
+  readonly type: typeof ACK_TYPE | typeof ERROR_TYPE;
   readonly traceId: string | undefined;
   readonly error: string;
   readonly accepted: readonly string[];
@@ -152,7 +155,7 @@ function parseReply(text: string): Reply | undefined {
     return undefined;
   }
   const type = value?.['type'];
-  if (type !== 'ack' && type !== 'error') return undefined;
+  if (type !== ACK_TYPE && type !== ERROR_TYPE) return undefined;
   const { trace_id, error, accepted, rejected } = value as Record<string, unknown>;
   return {
     type,

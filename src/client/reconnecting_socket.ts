@@ -1,3 +1,5 @@
+import { CLIENT_CLOSE_CODE, mayReconnect } from '../wire/close_codes.js';
+
 /** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
 export interface SocketLike {
   readonly bufferedAmount: number;
@@ -47,9 +49,6 @@ const RECONNECT_DELAY_MS_MIN = 250;
 const RECONNECT_DELAY_MS_MAX = 10_000;
 /** A connection that lasted this long was a good one: the next loss starts from the minimum again. */
 const STABLE_MS = 5_000;
-const CLOSE_NORMAL = 1000;
-/** Bad messages of our own, and a revoked token (4401): coming back would not help. */
-const FINAL_CLOSE_CODES: ReadonlySet<number> = new Set([1003, 1008, 4401]);
 /** A timeout and too many requests pass; other refusals with a 4xx status do not. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** How the package `ws` words a refused upgrade; browsers do not tell. */
@@ -109,7 +108,7 @@ export class ReconnectingSocket {
     this.#cancelTimer();
     if (this.#socket === undefined) return Promise.resolve();
     const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
-    this.#socket.close(CLOSE_NORMAL);
+    this.#socket.close(CLIENT_CLOSE_CODE);
     return closed;
   }
 
@@ -148,7 +147,7 @@ export class ReconnectingSocket {
     const refused = REFUSED.exec(reason)?.[1];
     const httpStatus = refused === undefined ? undefined : Number(refused);
     const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
-    if (isRefused || FINAL_CLOSE_CODES.has(code)) this.#end(reason);
+    if (isRefused || !mayReconnect(code, reason)) this.#end(reason);
     const final = this.#ended !== undefined;
     this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
     for (const resolve of this.#onClosed.splice(0)) resolve();

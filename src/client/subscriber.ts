@@ -1,13 +1,13 @@
+import { STREAM_PATH } from '../wire/paths.js';
+import type { Channel, MessageType } from '../wire/stream.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
 import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
-
-export type Channel = '10ms' | '20ms' | '50ms' | '100ms' | '500ms' | '1s' | 'real_time';
 
 export interface SubscriberOptions extends ConnectionOptions {
   /** The service's default is `real_time`. */
   readonly channel?: Channel | undefined;
   /** The service's default is `unsigned`. */
-  readonly messageType?: 'unsigned' | 'signed_ecdsa' | undefined;
+  readonly messageType?: MessageType | undefined;
   /** Further attributes of each asset; `ms` is the market status. */
   readonly addtlAttrs?: readonly string[] | undefined;
   readonly onFrame: (frame: Frame) => void;
@@ -33,7 +33,7 @@ export class Subscriber {
       for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
       options.onDown?.(down);
     };
-    const path = `/ws${queryOf(options)}`;
+    const path = STREAM_PATH + queryOf(options);
     this.#socket = new ReconnectingSocket(
       path,
       { ...options, onDown },

@@ -1,3 +1,4 @@
+import { MARKET_CLOSED, MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status.js';
 import { parseHexInteger } from './bytes.js';
 import { type Check, CheckList } from './checks.js';
 import { checksumAddress, isAddress, keccak256, recoverAddress, signatureFault } from './evm.js';
@@ -19,9 +20,6 @@ export interface PayloadReport {
   /** The checksummed address that was recovered from the signature. */
   readonly signer?: string;
 }
-
-/** The highest market status code. */
-const MARKET_STATUS_MAX = 3;
 
 /** Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and checks everything that its bytes can tell. */
 export function verifyPayload(hex: string, expected: PayloadExpectations = {}): PayloadReport {
@@ -48,9 +46,16 @@ function checkContent(list: CheckList, payload: Payload, { taxonomyId }: Payload
   const { assets } = payload;
   const ascending = assets.every(({ id }, i) => i === 0 || assets[i - 1]!.id < id);
   list.expect('assets', ascending, 'the asset IDs do not ascend');
-  const codes = assets.map(({ marketStatus }) => marketStatus ?? 0);
-  const known = codes.every((code) => code <= MARKET_STATUS_MAX);
-  list.expect('market status', known, `a market status is not 0 to ${MARKET_STATUS_MAX} or 0xFF`);
+  const known = assets.every(({ marketStatus }) => isMarketStatus(marketStatus ?? MARKET_CLOSED));
+  list.expect(
+    'market status',
+    known,
+    `a market status is not ${MARKET_STATUS_CODES.join(', ')} or ${NO_SCHEDULE}`,
+  );
+}
+
+function isMarketStatus(code: number): boolean {
+  return (MARKET_STATUS_CODES as readonly number[]).includes(code);
 }
 
 function checkSignature(

@@ -1,3 +1,4 @@
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList } from './checks.js';
@@ -63,9 +64,13 @@ function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined
   return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
 }
 
+const ADDRESS_BYTES = PUBLIC_KEY_BYTES.evm;
+
 /** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
 export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
-  return form.key >> 160n === 0n ? bytesInteger(hash(integerBytes(form.key, 20))) : undefined;
+  return form.key >> BigInt(ADDRESS_BYTES * 8) === 0n
+    ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES)))
+    : undefined;
 }
 
 /** The report on a value that has no readable form. */

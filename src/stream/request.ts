@@ -1,6 +1,8 @@
+import { REQUEST_ID_LENGTH_MAX, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+
 /** What a client may send on `/ws`. */
 export interface StreamRequest {
-  readonly type: 'subscribe' | 'unsubscribe';
+  readonly type: RequestType;
   /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
@@ -14,9 +16,6 @@ export interface RequestError {
   readonly error: string;
   readonly id: RequestId | undefined;
 }
-
-/** An ID comes back in the answer, so its size is bounded. */
-export const ID_LENGTH_MAX = 256;
 
 /** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;
@@ -35,9 +34,11 @@ export function readRequest(text: string): StreamRequest | RequestError {
     return { error: 'the message is not a JSON object', id: undefined };
   const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
   if (id !== undefined && !isRequestId(id))
-    return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
-  if (type !== 'subscribe' && type !== 'unsubscribe')
-    return { error: 'type is not "subscribe" or "unsubscribe"', id };
+    return {
+      error: `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`,
+      id: undefined,
+    };
+  if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
@@ -45,6 +46,12 @@ export function readRequest(text: string): StreamRequest | RequestError {
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
 }
 
+const TYPE_FAULT = `type is not ${REQUEST_TYPES.map((type) => `"${type}"`).join(' or ')}`;
+
+function isRequestType(type: unknown): type is RequestType {
+  return (REQUEST_TYPES as readonly unknown[]).includes(type);
+}
+
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' || (typeof id === 'string' && id.length <= ID_LENGTH_MAX);
+  return typeof id === 'number' || (typeof id === 'string' && id.length <= REQUEST_ID_LENGTH_MAX);
 }

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';

@@ -1,6 +1,9 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
-import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
+import { PUBLISH_PATHS } from '../../wire/paths.js';
+import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { ERROR_TYPE } from '../../wire/stream.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
 export interface PublishEndpointOptions {
@@ -25,14 +28,14 @@ const IDLE_TIMEOUT_SECONDS = 960;
 
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options));
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options));
 }
 
 function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
   const { messageBytesMax } = options;
   return {
     path: {
-      path: `/${type}/publish`,
+      path: PUBLISH_PATHS[type],
       messageBytesMax,
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: REPLY_BYTES_MAX,
@@ -57,7 +60,7 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       text(text) {
         const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
-          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
+          outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
         else reply(outcome);
       },
       oversize(messageBytes) {
@@ -104,11 +107,12 @@ function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void 
 
 function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
-  if (!outcome.ok) return `{"type":"error"${traceId},"error":${JSON.stringify(outcome.error)}}`;
+  if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;
   const { accepted, rejected } = outcome;
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
-  if (ack !== 'false') return `{"type":"ack"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
+  if (ack !== 'false')
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
   if (rejected.size === 0) return undefined;
   const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
-  return `{"type":"error"${traceId},"error":"${error}",${reasons}}`;
+  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${error}",${reasons}}`;
 }

@@ -5,7 +5,10 @@ import {
   algorithmChecksum,
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
-import type { AggregationType, Asset } from '../../model/asset.js';
+import type { Asset } from '../../model/asset.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { pushedAssetsPath } from '../../wire/service_name.js';
+import { AGGREGATION_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas/values.js';
@@ -28,7 +31,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   const deploymentsJson = JSON.stringify(options.deployments);
   return [
     [
-      '/v1/taxonomy',
+      REST_PATHS.taxonomy,
       tokenRoute({
         summary: 'The numeric streaming ID of every asset that the token covers',
         response: taxonomy,
@@ -42,7 +45,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       }),
     ],
     [
-      '/v1/algorithms',
+      REST_PATHS.algorithms,
       tokenRoute({
         summary: 'The written definition of each calculation algorithm, whose SHA-256 is its checksum',
         response: algorithms,
@@ -50,7 +53,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       }),
     ],
     [
-      '/v1/deployments/evm',
+      REST_PATHS.deployments,
       openRoute({
         summary: 'On-chain deployments on EVM chains',
         response: z.array(deployment),
@@ -58,7 +61,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       }),
     ],
     [
-      `/v0/deployments/${serviceName}_pushed_assets`,
+      pushedAssetsPath(serviceName),
       tokenRoute({
         summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
         response: pushedAssets,
@@ -87,10 +90,8 @@ function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Ass
   return { asset_id: id, name: symbol, signature_type: signatureType, aggregation, calendar };
 }
 
-const ALGORITHM_TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
-
 const ALGORITHMS_JSON = JSON.stringify(
-  ALGORITHM_TYPES.map((type) => ({
+  AGGREGATION_TYPES.map((type) => ({
     type,
     version: ALGORITHM_VERSION,
     checksum: algorithmChecksum(type),
