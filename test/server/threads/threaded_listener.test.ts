@@ -87,7 +87,10 @@ test('a client that goes during its upgrade is closed, and what is meant for it 
     remote.join(1, 0);
     remote.send('hello');
     threads.fanOut.publish(1, Buffer.from('frame'), 1);
-    t.equal(await events.next(), 'closed');
+    let event = await events.next();
+    // The thread may find the socket full before it finds it closed.
+    while (typeof event === 'object') event = await events.next();
+    t.equal(event, 'closed');
   }
 });
 
