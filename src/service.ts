@@ -43,6 +43,8 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** The x coordinate of the key that signs Stark aggregates. */
+  readonly starkPublicKey: string | undefined;
   /** Assets of the configuration that have no live price now. */
   staleAssets(): number;
   /**
@@ -151,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   function routes() {
-    const { catalogue, markets, config: now } = inForce;
+    const { catalogue, markets, config: now, signer } = inForce;
     return createRoutes({
       clock,
       simulation,
@@ -164,6 +166,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
+      signer,
       encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
@@ -234,6 +237,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     port: server.port,
     adminPort: server.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    starkPublicKey: inForce.signer.starkPublicKey,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));

@@ -92,8 +92,8 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. What `client/reconnecting_socket` may
- * import is for the test of the client in a browser.
+ * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/reconnecting_socket`
+ * has what browsers have too; the test of the client's package runs it without Node.
  */
 const PURE =
   /^(?:wire|model|aggregate|calendar|ingest|records|stream|client(?!\/reconnecting_socket)|crypto(?!\/(?:threads|pool|worker|secp256k1)\.ts))\//;

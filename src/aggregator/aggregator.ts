@@ -9,6 +9,7 @@ import type { Asset, Publisher } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { PriceSink } from '../model/price_sink.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { Admission } from './admission.js';
@@ -38,10 +39,15 @@ export interface AggregatorOptions {
   readonly defer: (callback: () => void) => void;
 }
 
-/** Keeps the latest accepted input of each publisher and asset over a restart. */
+/** Keeps the latest accepted input of each publisher and asset over a restart, and what stops replays of earlier ones. */
 export interface InputStore {
-  putInput(asset: Asset, key: Buffer, input: PublisherPrice): void;
-  inputs(): Iterable<{ readonly symbol: string; readonly key: Buffer; readonly input: PublisherPrice }>;
+  putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  inputs(): Iterable<{
+    readonly symbol: string;
+    readonly key: Buffer;
+    readonly input: PublisherPrice;
+    readonly seen: SeenUpdates | undefined;
+  }>;
 }
 
 /**
@@ -100,11 +106,11 @@ export class Aggregator {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
     this.#signing.startAfter(signedUntilNs);
-    for (const { symbol, key, input } of inputs.inputs()) {
+    for (const { symbol, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.assetBySymbol(symbol);
       const publisher = asset && this.#catalogue.publisherByKey(asset.signatureType, key);
       if (publisher === undefined) continue;
-      this.#gate.restore(asset!, publisher, input.timestampNs, input.msgHash);
+      this.#gate.restore(asset!, publisher, input.timestampNs, seen);
       this.#books[asset!.index]!.put(publisher, input, nowNs);
     }
     for (const { index } of this.#catalogue.listed) {
@@ -193,17 +199,19 @@ export class Aggregator {
       accepted.push(candidate.raw.symbol);
       // As it is configured now, which may have changed while the signature was verified.
       const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(candidate.asset, publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(publisher, candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(asset: Asset, publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+  #put(publisher: Publisher, candidate: Candidate, nowNs: TimeNs): void {
+    const { asset } = candidate;
+    const input = toPublisherPrice(candidate);
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
-    this.#options.inputs.putInput(asset, publisher.key, input);
+    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(candidate));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }

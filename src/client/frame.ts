@@ -1,6 +1,6 @@
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
-import { ERROR_TYPE, MESSAGE_TYPES, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+import { ERROR_TYPE, MESSAGE_TYPES, PONG_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
 
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
@@ -39,6 +39,11 @@ export interface SubscriptionReply {
   readonly invalid: readonly number[];
 }
 
+/** The answer to a ping. */
+export interface PongReply {
+  readonly type: typeof PONG_TYPE;
+}
+
 export interface ErrorReply {
   readonly type: typeof ERROR_TYPE;
   readonly id: unknown;
@@ -52,7 +57,7 @@ export interface ErrorReply {
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
-export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply | undefined {
+export function parseFrame(text: string): Frame | SubscriptionReply | PongReply | ErrorReply | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
@@ -74,6 +79,8 @@ export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply
         assets: ids(fields['assets']),
         invalid: ids(fields['invalid']),
       };
+    case PONG_TYPE:
+      return { type: PONG_TYPE };
     case ERROR_TYPE:
       return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
     default:

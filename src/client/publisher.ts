@@ -1,13 +1,9 @@
-import type { SignatureType } from '../model/asset.js';
 import { PUBLISH_PATHS } from '../wire/paths.js';
 import { ACK_TYPE, type RequestedAck } from '../wire/publish.js';
+import type { SignatureType } from '../wire/signatures.js';
 import { ERROR_TYPE } from '../wire/stream.js';
-import {
-  type ConnectionOptions,
-  ReconnectingSocket,
-  type Schedule,
-  scheduleTimeout,
-} from './reconnecting_socket.js';
+import type { Schedule } from './liveness.js';
+import { type ConnectionOptions, ReconnectingSocket, scheduleTimeout } from './reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from './sign_price.js';
 
 export interface PublisherOptions extends ConnectionOptions {
@@ -41,6 +37,8 @@ export type PublishResult =
 /** Messages without an answer; a further one is refused. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
+/** The service says nothing of what it accepts, unless answers were asked for: so its pongs are what is expected. */
+const QUIET_MS = 2_000;
 
 /**
  * Publishes signed prices on one WebSocket, which it keeps up. Prices age, so nothing is kept for later: while there
@@ -65,9 +63,12 @@ export class Publisher {
     const path = PUBLISH_PATHS[options.signatureType] + query;
     this.#socket = new ReconnectingSocket(
       path,
+      QUIET_MS,
       { ...options, onDown },
-      () => {},
-      (text) => this.#read(text),
+      {
+        onOpen: () => {},
+        onText: (text) => this.#read(text),
+      },
     );
   }
 

@@ -1,7 +1,6 @@
-import type { SignatureType } from '../model/asset.js';
 import { PRICE_MAX, PRICE_MIN } from '../model/price.js';
 import { SIGNED_PRICES_TYPE } from '../wire/publish.js';
-import { ORACLE_ID_LENGTH, WORD_BYTES } from '../wire/signatures.js';
+import { ORACLE_ID_LENGTH, type SignatureType, WORD_BYTES } from '../wire/signatures.js';
 import { integerBytes, parseHexInteger, prefixedHex } from './bytes.js';
 import { checksumAddress, eip191Digest, evmAddress, evmPriceHash, signDigest } from './evm.js';
 import { writeExactJson } from './exact_json.js';

@@ -124,6 +124,8 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
+  /** The hashes of so much time are kept in memory and with every stored input. */
+  max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
 });
 
 const storage = z.strictObject({
@@ -198,8 +200,9 @@ interface DurationBounds {
 
 function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
   const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
-  return z.string({ error: expected }).transform((text, context) => {
-    const valueNs = parseDurationNs(text);
+  // Zero needs no unit.
+  return z.union([z.string(), z.literal(0)], { error: expected }).transform((text, context) => {
+    const valueNs = text === 0 ? 0n : parseDurationNs(text);
     if (valueNs === undefined) context.addIssue(expected);
     else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
     else if (maxNs !== undefined && valueNs > maxNs)

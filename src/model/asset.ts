@@ -1,9 +1,6 @@
-import type { AGGREGATION_TYPES, SIGNATURE_TYPES } from '../wire/signatures.js';
+import type { AggregationType, SignatureType } from '../wire/signatures.js';
 
-/** Whose rules sign a price: Ethereum's (`evm`, secp256k1 and Keccak) or Starknet's (`stark`, Stark curve and Pedersen). */
-export type SignatureType = (typeof SIGNATURE_TYPES)[number];
-
-export type AggregationType = (typeof AGGREGATION_TYPES)[number];
+export type { AggregationType, SignatureType };
 
 /** An asset's place in every table that is indexed by asset; it never changes while the process lives. */
 export type AssetIndex = number & { readonly assetIndex: unique symbol };

@@ -32,6 +32,7 @@ const SCRATCH = new DataView(new ArrayBuffer(PRICE_BYTES));
 const SCRATCH_BYTES = new Uint8Array(SCRATCH.buffer);
 
 /** Reads the 16 bytes that {@link writePrice} writes. */
-export function readPrice(bytes: Buffer, offset: number): Price {
-  return ((bytes.readBigInt64BE(offset) << 64n) | bytes.readBigUInt64BE(offset + 8)) as Price;
+export function readPrice(bytes: Uint8Array, offset: number): Price {
+  SCRATCH_BYTES.set(bytes.subarray(offset, offset + PRICE_BYTES));
+  return ((SCRATCH.getBigInt64(0) << 64n) | SCRATCH.getBigUint64(8)) as Price;
 }

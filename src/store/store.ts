@@ -1,6 +1,8 @@
 import type { Asset } from '../model/asset.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { RECENT_WINDOW_S, type Resolution } from '../wire/rest.js';
 import { type Candles, readHistory } from './history.js';
@@ -21,8 +23,12 @@ export interface Store {
   append(aggregate: SignedAggregate): void;
   /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: NamedAsset, atNs: TimeNs): void;
-  /** Keeps the latest accepted input of a publisher for an asset. @param key the publisher's: its bytes */
-  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice): void;
+  /**
+   * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
+   * before it.
+   * @param key the publisher's: its bytes
+   */
+  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Resolves once everything handed over before this call has been flushed to the disk.
    * @throws Error (as a rejection) that says why, while the disk fails.
@@ -68,11 +74,10 @@ export interface Store {
 /** Records name an asset by its symbol. */
 export type NamedAsset = Pick<Asset, 'symbol'>;
 
-export interface StoredInput {
+export interface StoredInput extends AcceptedInput {
   readonly symbol: string;
   /** The publisher's key: its bytes. */
   readonly key: Buffer;
-  readonly input: PublisherPrice;
 }
 
 export interface StoreOptions {
@@ -137,7 +142,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: ({ symbol }, key, input) => tables.inputs.put([symbol, key.toString('hex')], input),
+    putInput: ({ symbol }, key, input, seen) =>
+      tables.inputs.put([symbol, key.toString('hex')], { input, seen }),
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
@@ -154,9 +160,9 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     *inputs() {
       for (const [symbol, keyDigits] of tables.inputs.keysOnDisk()) {
         if (!symbols.has(String(symbol))) continue;
-        const input = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
+        const accepted = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
-        if (input !== undefined) yield { symbol: String(symbol), key, input };
+        if (accepted !== undefined) yield { symbol: String(symbol), key, ...accepted };
       }
     },
     get recordsWaiting() {

@@ -7,7 +7,7 @@ import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { type RequestError, readRequest, type StreamRequest } from './request.js';
+import { pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
@@ -138,6 +138,8 @@ export class StreamEngine {
       replyError(session, { error, id: request.id });
     } else if ('error' in request) {
       refuseBadMessage(session, request);
+    } else if (request.type === 'ping') {
+      session.connection.send(pongText(request));
     } else if (request.type === 'subscribe') {
       this.#subscribe(session, request);
     } else {

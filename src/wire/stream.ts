@@ -38,6 +38,10 @@ export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
 export const REQUEST_TYPES = ['subscribe', 'unsubscribe'] as const;
 export type RequestType = (typeof REQUEST_TYPES)[number];
 
+/** The `type` of a question whether the connection still works, and of its answer, on every path. */
+export const PING_TYPE = 'ping';
+export const PONG_TYPE = 'pong';
+
 /** The `type` of what reports a fault, on every path. */
 export const ERROR_TYPE = 'error';
 

@@ -126,7 +126,11 @@ export class AggregatorHarness {
     const prices = new Prices({ catalogue, clock, table, stream, store });
     const aggregator = new Aggregator({
       catalogue,
-      ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
+      ingest: {
+        maxPastNs: 60n * NS_PER_SECOND,
+        maxFutureNs: 2n * NS_PER_SECOND,
+        maxBackwardNs: 2n * NS_PER_SECOND,
+      },
       clock,
       pool,
       signer: () => signer,
@@ -181,8 +185,8 @@ export class AggregatorHarness {
   }
 }
 
-export function newSession(type: SignatureType = 'evm'): PublisherSession {
-  return { type, rights: { mayPublishAs: () => true, maySee: () => true }, tail: undefined };
+export function newSession(type: SignatureType = 'evm', identity = 'alice'): PublisherSession {
+  return { type, rights: { identity, mayPublishAs: () => true, maySee: () => true }, tail: undefined };
 }
 
 /** A message in which one publisher signs a price for each asset. */

@@ -106,6 +106,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['publishers[0].weight', { right: [undefined, 0.5, 3], wrong: [0, -1, 0.1234567, '1'] }],
   ['ingest.max_past', { right: [undefined, '1ms', '36500d'], wrong: ['0s', 60] }],
   ['ingest.max_future', { right: [undefined, '0s', '5m'], wrong: ['-1s', 2] }],
+  ['ingest.max_backward', { right: [undefined, 0, '0s', '60s'], wrong: ['-1s', '0', '61s', 2] }],
   ['storage.dir', { right: [undefined, '/var/lib/x'], wrong: ['', 5] }],
   ['storage.candle_retention', { right: [undefined, '1d'], wrong: ['0d', 3650] }],
   ['deployments[0].chain_id', { right: [42_161], wrong: [undefined, 0, '1'] }],

@@ -1,9 +1,10 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
+import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { PUBLISH_PATHS } from '../../wire/paths.js';
 import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { ERROR_TYPE } from '../../wire/stream.js';
+import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
 export interface PublishEndpointOptions {
@@ -58,6 +59,11 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
     return {
       text(text) {
+        const ping = readPing(text);
+        if (ping !== undefined) {
+          socket.send(pongText(ping));
+          return;
+        }
         const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
           outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
@@ -75,6 +81,16 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       closed() {},
     };
   };
+}
+
+/** A longer text is read as a publish message: most of those cost no more than this comparison. */
+const PING_LENGTH_MAX = 512;
+
+/** Publishers ask as readers do whether the connection still works. */
+function readPing(text: string): PingRequest | undefined {
+  if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
+  const request = readRequest(text);
+  return 'type' in request && request.type === PING_TYPE ? request : undefined;
 }
 
 function isAck(text: string): text is Ack {

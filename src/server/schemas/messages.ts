@@ -9,6 +9,8 @@ import {
   DEFAULT_MESSAGE_TYPE,
   ERROR_TYPE,
   MESSAGE_TYPES,
+  PING_TYPE,
+  PONG_TYPE,
   REQUEST_ID_LENGTH_MAX,
   REQUEST_TYPES,
 } from '../../wire/stream.js';
@@ -78,6 +80,17 @@ export const unsubscribe = z
     id: requestId.optional().describe('A request that carries one is answered'),
   })
   .meta({ id: 'Unsubscribe' });
+
+export const ping = z
+  .object({
+    type: z.literal(PING_TYPE),
+    id: requestId.optional().describe('It comes back in the answer'),
+  })
+  .meta({ id: 'Ping' });
+
+export const pong = z
+  .strictObject({ type: z.literal(PONG_TYPE), id: requestId.optional() })
+  .meta({ id: 'Pong' });
 
 const answered = {
   id: requestId,

@@ -175,10 +175,25 @@ export const pushedAssets = z
   .record(z.string(), z.record(z.string(), z.record(assetId, pushedAsset)))
   .describe('By chain, environment and asset');
 
+export const serviceSigner = z
+  .strictObject({
+    address: hex.describe("`evm`: the address. `stark`: the public key's x coordinate"),
+    signature_type: signatureType,
+    role: z
+      .enum(['aggregate', 'stream'])
+      .describe('What the key signs: aggregates of that signature type, or `signed_ecdsa` frames'),
+  })
+  .meta({ id: 'ServiceSigner', description: "One of the service's own keys, to verify signatures against" });
+
 export const taxonomy = z
   .strictObject({
     taxonomy_id: taxonomyId,
     simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
+    signers: z
+      .array(serviceSigner)
+      .describe(
+        'A key with two roles has two entries. Whoever needs proof compares them with another source',
+      ),
     assets: z.array(
       z.strictObject({
         asset_id: streamingAssetId,
