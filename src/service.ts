@@ -21,7 +21,9 @@ import { Markets } from './prices/markets.js';
 import { Prices } from './prices/prices.js';
 import { createRoutes } from './server/routes/index.js';
 import { openServer, type Server } from './server/server.js';
-import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
+import { fileHandleProblem } from './server/uws/file_handles.js';
+import { UWS_SHA256_VARIABLE } from './server/uws/machine.js';
+import { loadWebSockets } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
@@ -87,6 +89,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (secp256k1.implementation !== 'native')
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
   const threads = planThreads(config.listen.threads, availableParallelism());
+  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
+  if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
 

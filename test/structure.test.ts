@@ -24,7 +24,7 @@ const ROOMS: Rooms = {
   client: ['wire', 'model'],
   clock: ['model'],
   metrics: ['model'],
-  config: ['wire', 'model', 'calendar/definition', 'calendar/calendars'],
+  config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['wire', 'model', 'records'],
   aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics'],
   prices: ['wire', 'model', 'calendar', 'stream', 'store'],
@@ -54,7 +54,17 @@ const ROOMS: Rooms = {
     'prices',
     'server',
   ],
-  cli: ['wire', 'model', 'client', 'clock', 'config', 'service'],
+  cli: [
+    'wire',
+    'model',
+    'client',
+    'clock',
+    'config',
+    'store/data_folder',
+    'server/uws/machine',
+    'server/uws/file_handles',
+    'service',
+  ],
 };
 
 /** The same inside `src/server`. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
@@ -14,6 +15,16 @@ const uint16 = z.int().min(0).max(UINT16_MAX);
 const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
+const HOST_NAME =
+  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const host = z
+  .string()
+  .max(253)
+  .refine(
+    (text) => isIP(text) !== 0 || HOST_NAME.test(text),
+    'expected a host name or an IP address, without a port',
+  );
 const oracleId = z
   .string()
   .regex(
@@ -55,7 +66,7 @@ const service = z.strictObject({
 const LISTEN_THREADS_MAX = 256;
 
 const listen = z.strictObject({
-  host: line.prefault('127.0.0.1'),
+  host: host.prefault('127.0.0.1'),
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
@@ -67,7 +78,7 @@ const listen = z.strictObject({
     .prefault('auto'),
 });
 
-const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });
+const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keySource = z
   .strictObject({
@@ -95,9 +106,15 @@ const token = z.strictObject({
   assets: symbolList,
 });
 
+/** A login by signature is signed as a price of this symbol, so no price may be. */
+const RESERVED_SYMBOL = 'STORKAUTH';
+
 const asset = z.strictObject({
   id: uint16,
-  symbol,
+  symbol: symbol.refine(
+    (text) => text !== RESERVED_SYMBOL,
+    `expected another symbol: ${RESERVED_SYMBOL} is reserved for logins by signature`,
+  ),
   signature_type: signatureType.prefault('evm'),
   aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
   min_publishers: z.int().min(1).max(65_535).prefault(1),

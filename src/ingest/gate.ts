@@ -101,7 +101,10 @@ export class Gate {
     if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
 
     const price = parsePrice(raw.price);
-    if (price === undefined) return 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
+    if (price === undefined)
+      return raw.price === '-0'
+        ? 'price is -0; zero has no sign'
+        : 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
     if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';

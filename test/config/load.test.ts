@@ -174,6 +174,6 @@ test('a file that cannot be read or does not validate is an error, not an except
   });
   t.same(loadConfig(join(folder, 'config.yaml'), {}), {
     ok: false,
-    errors: [`${folder}/config.yaml:1:1 keys: expected object, received number`],
+    errors: [`${folder}/config.yaml:1:1 keys: expected a mapping of keys to values, found 5`],
   });
 });

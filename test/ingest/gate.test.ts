@@ -92,6 +92,7 @@ const CHECKS: [reason: string, change: Partial<RawUpdate>, rights?: Partial<Publ
   ['the token does not cover this publisher_key', {}, { mayPublishAs: () => false }],
   ['external_asset_id names another asset', { externalAssetId: 'ETHUSD' }],
   ['price is not an integer within -2^127 .. 2^127-1 in plain digits', { price: '1.5' }],
+  ['price is -0; zero has no sign', { price: '-0' }],
   ['timestamp is not an integer of nanoseconds', { timestamp: '1e18' }],
   ['timestamp is too old', { timestamp: String(START_NS - 60n * NS_PER_SECOND - 1n) }],
   ['timestamp lies in the future', { timestamp: String(START_NS + 2n * NS_PER_SECOND + 1n) }],
