@@ -5,7 +5,7 @@ import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/messages.js';
 import { createRest } from '../../../src/server/rest/rest.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
-import { FakeClock } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
 const text = z.string();
