@@ -191,8 +191,8 @@ export class StreamEngine {
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
     for (const id of request.assets) {
-      const index = this.#indexById.get(id);
-      if (index !== undefined && this.#maySee(session, index)) known.push(index);
+      const index = this.#visibleIndex(session, id);
+      if (index !== undefined) known.push(index);
       else invalid.push(id);
     }
     if (invalid.length > 0 && !request.ignoreInvalid) {
@@ -215,6 +215,12 @@ export class StreamEngine {
     this.#answerAndRegroup(session, request, [...assets], invalid);
   }
 
+  /** An ID that the token may not see is like one that does not exist. */
+  #visibleIndex(session: StreamSession, id: number): AssetIndex | undefined {
+    const index = this.#indexById.get(id);
+    return index !== undefined && this.#maySee(session, index) ? index : undefined;
+  }
+
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
@@ -224,7 +230,7 @@ export class StreamEngine {
     for (const index of gone) if (index !== undefined) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
     const assets = session.assets.filter((index) => !gone.has(index));
-    const invalid = request.assets.filter((id) => !this.#indexById.has(id));
+    const invalid = request.assets.filter((id) => this.#visibleIndex(session, id) === undefined);
     this.#answerAndRegroup(session, request, assets, invalid);
   }
 
@@ -238,8 +244,8 @@ export class StreamEngine {
     const changed = assets.length !== session.assets.length;
     assets.sort((a, b) => ids[a]! - ids[b]!);
     if (id !== undefined) {
-      const answer = { type, id, assets: assets.map((index) => ids[index]), invalid };
-      session.connection.send(JSON.stringify(answer));
+      const answer = { assets: assets.map((index) => ids[index]), invalid };
+      session.connection.send(`{"type":"${type}","id":${id},${JSON.stringify(answer).slice(1)}`);
     }
     if (changed) this.#regroup(session, assets);
   }
@@ -287,5 +293,6 @@ function refuseBadMessage(session: StreamSession, error: RequestError): void {
 }
 
 function replyError(session: StreamSession, { error, id }: RequestError): void {
-  session.connection.send(JSON.stringify({ type: 'error', error, id }));
+  const idField = id === undefined ? '' : `,"id":${id}`;
+  session.connection.send(`{"type":"error","error":${JSON.stringify(error)}${idField}}`);
 }

@@ -1,3 +1,5 @@
+import { ID_LENGTH_MAX, type RequestId, readRequestId } from './request_id.js';
+
 /** What a client may send on `/ws`. */
 export interface StreamRequest {
   readonly type: 'subscribe' | 'unsubscribe';
@@ -8,15 +10,10 @@ export interface StreamRequest {
   readonly id: RequestId | undefined;
 }
 
-export type RequestId = string | number;
-
 export interface RequestError {
   readonly error: string;
   readonly id: RequestId | undefined;
 }
-
-/** An ID comes back in the answer, so its size is bounded. */
-export const ID_LENGTH_MAX = 256;
 
 /** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;
@@ -33,8 +30,9 @@ export function readRequest(text: string): StreamRequest | RequestError {
   }
   if (typeof message !== 'object' || message === null || Array.isArray(message))
     return { error: 'the message is not a JSON object', id: undefined };
-  const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
-  if (id !== undefined && !isRequestId(id))
+  const { type, assets, id: sentId, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
+  const id = sentId === undefined ? undefined : readRequestId(sentId, text);
+  if (id === undefined && sentId !== undefined)
     return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
   if (type !== 'subscribe' && type !== 'unsubscribe')
     return { error: 'type is not "subscribe" or "unsubscribe"', id };
@@ -43,8 +41,4 @@ export function readRequest(text: string): StreamRequest | RequestError {
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
-}
-
-function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' || (typeof id === 'string' && id.length <= ID_LENGTH_MAX);
 }

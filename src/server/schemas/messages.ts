@@ -7,7 +7,7 @@ import {
   DEFAULT_MESSAGE_TYPE,
   MESSAGE_TYPES,
 } from '../../stream/options.js';
-import { ID_LENGTH_MAX } from '../../stream/request.js';
+import { ID_LENGTH_MAX } from '../../stream/request_id.js';
 import {
   assetId,
   hex,
@@ -16,6 +16,7 @@ import {
   quantizedPrice,
   streamingAssetId,
   taxonomyId,
+  textUpTo,
   timestampNs,
 } from './values.js';
 
@@ -52,8 +53,11 @@ export const publishQuery = z.object({
 });
 
 const requestId = z
-  .union([z.string().max(ID_LENGTH_MAX), z.number()])
-  .meta({ id: 'RequestID', description: 'Chosen by the client; it comes back in the answer' });
+  .union([textUpTo(ID_LENGTH_MAX), z.number()])
+  .meta({
+    id: 'RequestID',
+    description: 'Chosen by the client; it comes back in the answer, a number digit for digit',
+  });
 
 const streamingAssetIds = z.array(streamingAssetId);
 
@@ -127,10 +131,10 @@ export const signedFrame = z
   })
   .meta({ id: 'SignedFrame' });
 
-/** Counted in UTF-16 code units, as the reader of messages counts. */
+/** In characters, as the reader of messages counts. */
 export const TRACE_ID_LENGTH_MAX = 256;
 
-const traceId = z.string().max(TRACE_ID_LENGTH_MAX);
+const traceId = textUpTo(TRACE_ID_LENGTH_MAX);
 const publishedTimestamp = z
   .union([timestampNs, z.string().regex(/^(?:0|[1-9][0-9]{0,18})$/)])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
