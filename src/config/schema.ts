@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
+import { SYMBOL_PATTERN } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
@@ -20,7 +21,7 @@ const signatureType = z.enum(['evm', 'stark']);
 const symbol = z
   .string()
   .regex(
-    /^(?!\*$|__proto__$)[^\s\p{C},"\\]{1,64}$/u,
+    new RegExp(`^(?!\\*$|__proto__$)${SYMBOL_PATTERN}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
 const symbolList = z

@@ -3,6 +3,9 @@ export type SignatureType = 'evm' | 'stark';
 
 export type AggregationType = 'median' | 'average' | 'weighted average';
 
+/** What a symbol looks like, as a regular expression with the flag `u`: symbols stand in comma-separated lists and in URLs. */
+export const SYMBOL_PATTERN = '[^\\s\\p{C},"\\\\]{1,64}';
+
 /** An asset's place in every table that is indexed by asset; it never changes while the process lives. */
 export type AssetIndex = number & { readonly assetIndex: unique symbol };
 

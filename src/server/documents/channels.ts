@@ -44,8 +44,8 @@ ${BEFORE_THE_UPGRADE}Close codes:
 
 - 1001: the service is shutting down
 - 1003: a binary message
-- 1008: too many bad messages
-- 1011: a fault of the service
+- 1006, without a close frame: a message of more than twice \`limits.client_message_bytes\`
+- 1008: too many bad messages, or nothing whole received within \`limits.idle_timeout\`
 - 1013: too slow, the connection took nothing for the time of \`limits.slow_consumer\`
 - 4401: the access token was revoked`,
     query: streamQuery,
@@ -97,7 +97,8 @@ ${BEFORE_THE_UPGRADE}Close codes:
 
 - 1001: the service is shutting down
 - 1003: a binary message
-- 1011: a fault of the service
+- 1006, without a close frame: a message of more than twice \`limits.publish_message_bytes\`
+- 1008: nothing whole received within 960 seconds
 - 4401: the access token was revoked`,
     query: publishQuery,
     operations: {

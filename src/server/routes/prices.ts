@@ -36,15 +36,14 @@ export interface PriceRouteOptions {
 /** `/v1/prices/recent` reaches this far back (spec "Limits"). */
 export const RECENT_WINDOW_S = 600;
 
-const assetsParameter = {
-  description: 'Comma-separated list of asset symbols',
-  required: true,
-  schema: assetList,
-} as const;
-
 export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
   const { listed, assetBySymbol, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
   const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
+  const assetsParameter = {
+    description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
+    required: true,
+    schema: assetList,
+  } as const;
   const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
 
   return [

@@ -54,6 +54,14 @@ test('channels, their queries and both directions', async (t) => {
   t.same(new Set(used), new Set(Object.keys(components.messages)), 'every message is sent or received');
 });
 
+test('the close codes are those that are sent', async (t) => {
+  const codes = ({ description }: { readonly description: string }) =>
+    [...description.matchAll(/^- ([14]\d{3})\b/gm)].map(([, code]) => Number(code));
+  const { stream, publishEvm } = document.channels;
+  t.same(codes(stream!), [1001, 1003, 1006, 1008, 1013, 4401]);
+  t.same(codes(publishEvm!), [1001, 1003, 1006, 1008, 4401]);
+});
+
 test('every example is one of its message, and of no other that the same side sends', async (t) => {
   const find = messageFinder(document);
   for (const channel of Object.keys(document.channels)) {
