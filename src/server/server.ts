@@ -12,6 +12,7 @@ import { serveAdmin } from './admin.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
+import { AnswerCache } from './rest/answer_cache.js';
 import { createRest } from './rest/rest.js';
 import type { Route } from './rest/route.js';
 import { openThreadedListener, threadRingBytes } from './threads/threaded_listener.js';
@@ -60,6 +61,8 @@ export interface Server {
 
 /** Requests per second and client address on routes without a token. */
 const OPEN_REQUESTS_PER_SECOND = 5;
+/** How often kept answers are looked through for those that are no longer true. */
+const SWEEP_INTERVAL_MS = 1_000;
 /** What the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
 
@@ -92,10 +95,13 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
       onFault,
     }),
   ];
+  const answers = new AnswerCache();
+  const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const rest = createRest({
     routes: () => routes,
     tokens,
     limiter: new RateLimiter(clock),
+    answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
@@ -182,6 +188,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
       routes = nextRoutes;
+      answers.clear();
       sockets.closeRevoked();
       if (tls !== undefined) renewCertificate(tls);
     },
@@ -193,6 +200,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     },
     async close() {
       handles.stop();
+      clearInterval(sweep);
       const closed = listener.close();
       adminListening.close();
       await closed;

@@ -20,9 +20,7 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-  /** The body's bytes, where they are there already. */
-  readonly encoded?: Uint8Array;
+  readonly body: string | Uint8Array;
   /** `application/json` when left out. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;

@@ -29,7 +29,10 @@ export type RouteResult = RouteAnswer | RouteError;
 
 export interface RouteAnswer {
   readonly data: string;
-  /** Whether the same request would be answered the same now. An answer that can tell is kept for who asks again. */
+  /**
+   * Whether the same request would be answered the same now. An answer that can tell is kept for who asks again, and this
+   * function with it: it should hold no more than it compares.
+   */
   readonly isCurrent?: () => boolean;
 }
 

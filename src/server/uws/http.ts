@@ -118,7 +118,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse): vo
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
   // An answer to HEAD has no body.
-  res.end(method === 'HEAD' ? '' : (response.encoded ?? response.body), closeConnection);
+  res.end(method === 'HEAD' ? '' : response.body, closeConnection);
 }
 
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {
