@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
+import { parseAddressBlock } from '../model/address.js';
 import { SYMBOL_PATTERN } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
@@ -44,8 +45,16 @@ const service = z.strictObject({
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
 });
 
+const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
+
 /** Far above what one main thread can feed. */
 const LISTEN_THREADS_MAX = 256;
+
+const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
+  const block = parseAddressBlock(text);
+  if (block === undefined) context.addIssue(ADDRESS_BLOCK_EXPECTED);
+  return block ?? z.NEVER;
+});
 
 const listen = z.strictObject({
   host: line.prefault('127.0.0.1'),
@@ -58,6 +67,8 @@ const listen = z.strictObject({
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
     })
     .prefault('auto'),
+  /** Whose `X-Forwarded-For` names the client. */
+  trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
 });
 
 const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });
@@ -161,6 +172,7 @@ const limits = z.strictObject({
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
   bad_signatures_per_second: count(2000),
+  failed_logins_per_minute: count(60),
 });
 
 export const fileSchema = z.strictObject({

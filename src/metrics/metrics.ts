@@ -36,6 +36,17 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
         this.inc(read());
       },
     });
+  const countByReason = (name: string, help: string, counts: ReadonlyMap<string, number>) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['reason'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [reason, times] of counts) this.inc({ reason }, times);
+      },
+    });
   const measure = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -52,16 +63,16 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
     'Price updates that passed every check.',
     () => counters.updatesAccepted,
   );
-  new Counter({
-    name: 'tickseal_updates_rejected_total',
-    help: 'Price updates and messages that were refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, rejected] of counters.updatesRejected) this.inc({ reason }, rejected);
-    },
-  });
+  countByReason(
+    'tickseal_updates_rejected_total',
+    'Price updates and messages that were refused, by reason.',
+    counters.updatesRejected,
+  );
+  countByReason(
+    'tickseal_logins_refused_total',
+    'Requests and upgrades without a known access token, by reason.',
+    counters.loginsRefused,
+  );
   count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
   count(
     'tickseal_signing_failures_total',

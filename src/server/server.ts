@@ -2,10 +2,12 @@ import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import type { Pipeline } from '../aggregator/aggregator.js';
 import type { Config } from '../config/config.js';
-import type { Counters } from '../metrics/counters.js';
+import { type Counters, countReason } from '../metrics/counters.js';
 import type { Clock } from '../model/time.js';
 import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
+import { clientAddressReader } from './access/client_address.js';
+import { Logins } from './access/logins.js';
 import { RateLimiter } from './access/rate_limit.js';
 import { TokenDirectory } from './access/tokens.js';
 import { serveAdmin } from './admin.js';
@@ -72,7 +74,16 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
   const { limits } = config;
   const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
-  const sockets = new ConnectionRegistry(tokens, {
+  const clientOf = clientAddressReader(config.listen.trustedProxies);
+  const logins = new Logins({
+    tokens,
+    clock,
+    clientOf,
+    failuresPerMinute: limits.failedLoginsPerMinute,
+    onRefused: (reason) => countReason(counters.loginsRefused, reason),
+    onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
+  });
+  const sockets = new ConnectionRegistry(tokens, logins, {
     connectionsPerTokenMax: limits.connectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
   });
@@ -99,7 +110,8 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const rest = createRest({
     routes: () => routes,
-    tokens,
+    logins,
+    clientOf,
     limiter: new RateLimiter(clock),
     answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,

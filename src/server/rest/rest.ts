@@ -1,6 +1,6 @@
-import type { Allowance, RateLimiter } from '../access/rate_limit.js';
-import type { Token, TokenDirectory } from '../access/tokens.js';
-import { denied } from '../access/tokens.js';
+import type { Logins } from '../access/logins.js';
+import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import type { Token } from '../access/tokens.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 import type { AnswerCache } from './answer_cache.js';
@@ -8,7 +8,9 @@ import type { Route } from './route.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
-  readonly tokens: TokenDirectory;
+  readonly logins: Logins;
+  /** Whom limits per client address count a request to. */
+  readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
   /** To be cleared when the routes or tokens change. */
   readonly answers: AnswerCache;
@@ -20,7 +22,7 @@ export interface RestOptions {
 
 /** The REST API without its sockets: a request in, a response out (contract §4). */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
-  const { routes, tokens, limiter, answers, requestsPerSecond, onFault } = options;
+  const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
   return (request) => {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -30,11 +32,11 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (request.method.toUpperCase() !== 'GET')
       return failure(405, 'only GET is served here', [['Allow', 'GET']]);
 
-    const token = route.open ? undefined : tokens.authorize(request.authorization, 'rest');
-    if (token !== undefined && 'status' in token) return denied(token);
+    const token = route.open ? undefined : logins.authorize(request, 'rest');
+    if (token !== undefined && 'status' in token) return token;
     const allowance = token
       ? limiter.take(`token ${token.name}`, token.config.requestsPerSecond)
-      : limiter.take(`address ${request.address}`, requestsPerSecond);
+      : limiter.take(`address ${clientOf(request)}`, requestsPerSecond);
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
@@ -72,14 +74,4 @@ function answerKey(
 /** JSON is UTF-8 by its standard, text only where it says so. */
 function contentType(raw: NonNullable<Route['raw']>): string {
   return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
-}
-
-function limitHeaders({ allowed, limit, remaining, resetS, retryAfterS }: Allowance): [string, string][] {
-  const headers: [string, string][] = [
-    ['RateLimit-Limit', String(limit)],
-    ['RateLimit-Remaining', String(remaining)],
-    ['RateLimit-Reset', String(resetS)],
-  ];
-  if (!allowed) headers.push(['Retry-After', String(retryAfterS)]);
-  return headers;
 }

@@ -33,6 +33,7 @@ class ReceivedRequest implements RestRequest {
   readonly path: string;
   readonly query: string;
   readonly authorization: readonly string[];
+  readonly forwardedFor: readonly string[];
   readonly hasBody: boolean;
   readonly fault: string | undefined;
   readonly upgradeFault: RestResponse | undefined;
@@ -40,11 +41,13 @@ class ReceivedRequest implements RestRequest {
 
   constructor(res: HttpResponse, req: HttpRequest, upgradeFault: RestResponse | undefined) {
     const authorization: string[] = [];
+    const forwardedFor: string[] = [];
     let hasBody = false;
     let hosts = 0;
     let fault: string | undefined;
     req.forEach((name, value) => {
       if (name === 'authorization') authorization.push(value);
+      else if (name === 'x-forwarded-for') forwardedFor.push(value);
       // RFC 9112, section 3.2: a second Host is refused.
       else if (name === 'host' && ++hosts > 1) fault = 'the Host header is repeated';
       else if (name === 'content-length') hasBody ||= value !== '0';
@@ -55,6 +58,7 @@ class ReceivedRequest implements RestRequest {
     // The typings promise a string; without a `?` there is none.
     this.query = (req.getQuery() as string | undefined) ?? '';
     this.authorization = authorization;
+    this.forwardedFor = forwardedFor;
     this.hasBody = hasBody;
     this.fault = fault;
     this.upgradeFault = upgradeFault;

@@ -8,7 +8,7 @@ import { AnswerCache } from '../../../src/server/rest/answer_cache.js';
 import { createRest } from '../../../src/server/rest/rest.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
 import { FakeClock } from '../../model/sample.js';
-import { sampleToken } from '../access/sample_tokens.js';
+import { sampleLogins, sampleRequest, sampleToken } from '../access/sample_tokens.js';
 
 const MIB = 1024 * 1024;
 const text = z.string();
@@ -58,26 +58,21 @@ function newRest() {
   const clock = new FakeClock();
   const rest = createRest({
     routes: () => routes,
-    tokens: new TokenDirectory([
-      sampleToken('alice'),
-      sampleToken('quick', { requestsPerSecond: 50 }),
-      sampleToken('streamer', { scopes: new Set(['stream']) }),
-    ]),
+    logins: sampleLogins(
+      new TokenDirectory([
+        sampleToken('alice'),
+        sampleToken('quick', { requestsPerSecond: 50 }),
+        sampleToken('streamer', { scopes: new Set(['stream']) }),
+      ]),
+    ),
+    clientOf: ({ address }) => address,
     limiter: new RateLimiter(clock),
     answers,
     requestsPerSecond: 5,
     onFault: (path, error) => faults.push([path, (error as Error).message]),
   });
   const get = (path: string, overrides: Partial<RestRequest> = {}) => {
-    const response = rest({
-      method: 'get',
-      path,
-      query: '',
-      authorization: ['Basic alice'],
-      address: '127.0.0.1',
-      hasBody: false,
-      ...overrides,
-    });
+    const response = rest(sampleRequest({ path, authorization: ['Basic alice'], ...overrides }));
     return { ...response, body: String(response.body), headers: Object.fromEntries(response.headers) };
   };
   return { get, faults, clock, answers };
