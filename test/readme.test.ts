@@ -1,42 +1,83 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { ROWS } from '../bench/rows/index.js';
 import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
 import { createCounters } from '../src/metrics/counters.js';
 import { createMetrics } from '../src/metrics/metrics.js';
 import { createRoutes } from '../src/server/routes/index.js';
+import { PAGES, ROOT, readPage, section } from './pages.js';
+import { runShell } from './run_shell.js';
 
-// The README is true at every line that a machine can check.
+// The pages say only what is so, as far as a machine can check; test/tours.test.ts runs their commands.
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const README_LINES_MAX = 200;
 
-test('the tour does what it says', { timeout: 90_000 }, async (t) => {
-  const steps = [...section('Tour').matchAll(/```sh tour\n([\s\S]*?)```(?:\n```text\n([\s\S]*?)```)?/g)];
-  t.ok(steps.length > 8, 'the tour has steps');
-  const [port, adminPort] = await freePorts();
-  const script = steps
-    .map(([, commands], i) => `${commands}echo ${mark(i)}\n`)
-    .join('')
-    .replaceAll('$PWD/dist', `${ROOT}dist`)
-    .replaceAll('8081', String(port))
-    .replaceAll('9091', String(adminPort));
-  const outputs = (await runShell(`${PREPARATION}\n${script}`)).split(/^step \d+ ends\n/m);
-  for (const [i, [, commands = '', expected = '']] of steps.entries()) {
-    t.match(outputs[i] ?? '', shapeOf(expected), commands.trim());
+test('the README is short, and links to every other page', async (t) => {
+  t.ok(readPage('README.md').split('\n').length - 1 <= README_LINES_MAX, `at most ${README_LINES_MAX} lines`);
+  for (const page of PAGES.slice(1)) t.match(readPage('README.md'), `](${page})`, page);
+});
+
+test('every page is tested', async (t) => {
+  const folders = ['src', 'test', 'bench', 'scripts'];
+  const found = folders.flatMap((folder) =>
+    (readdirSync(join(ROOT, folder), { recursive: true }) as string[]).map((path) => join(folder, path)),
+  );
+  const pages = found.filter((path) => /(?:^|\/)README\.md$/.test(path));
+  t.same(pages.sort(), PAGES.slice(1).sort());
+});
+
+test('links lead somewhere', async (t) => {
+  for (const page of PAGES) {
+    for (const [, target = '', heading] of readPage(page).matchAll(
+      /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
+    )) {
+      const file = target === '' ? page : join(dirname(page), target);
+      t.ok(existsSync(join(ROOT, file)), `${page} → ${file}`);
+      if (heading !== undefined) t.ok(headingsOf(file).includes(heading), `${page} → ${file}#${heading}`);
+    }
+  }
+});
+
+test('files and scripts that the pages name exist', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const page of PAGES) {
+    const text = readPage(page);
+    const files = text.matchAll(/`((?:src|test|bench|scripts|aggregat\w+|ingest)\/[\w./-]+\.ts)`/g);
+    for (const [, file = ''] of files) {
+      t.ok(
+        [file, join('src', file)].some((one) => existsSync(join(ROOT, one))),
+        `${page}: ${file}`,
+      );
+    }
+    for (const [, built = ''] of text.matchAll(/\bdist\/([\w./-]+)\.js\b/g)) {
+      t.ok(existsSync(join(ROOT, `${built}.ts`)), `${page}: dist/${built}.js`);
+    }
+    for (const [, name = ''] of text.matchAll(/`npm (?:run )?(test|start|(?<=run )[\w:]+)/g)) {
+      t.ok(name in scripts, `${page}: npm run ${name}`);
+    }
+  }
+});
+
+test('types that the pages name are declared', async (t) => {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true }) as string[];
+  const code = files
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'))
+    .join('\n');
+  const text = section('src/README.md', 'The way of a price') + section('src/README.md', 'Glossary');
+  const names = text.match(/`[A-Z][a-z]+[A-Za-z]*`/g) ?? [];
+  t.ok(names.length > 8);
+  for (const name of new Set(names)) {
+    t.match(code, new RegExp(`\\b(?:interface|class|type) ${name.slice(1, -1)}\\b`), name);
   }
 });
 
 test('the annotated configuration has every key, with its default', async (t) => {
-  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(section('Configuration')) ?? [];
+  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(section('src/config/README.md', 'Every key')) ?? [];
   const config = parseConfig(yaml, 'README.md');
   t.same(config.ok ? [] : config.errors, []);
 
@@ -53,31 +94,45 @@ test('the annotated configuration has every key, with its default', async (t) =>
   for (const { path, shown, fallback } of keys) {
     if (fallback !== undefined && !isEmpty(fallback)) t.same(shown, fallback, `default of ${path}`);
   }
+  const known = new Set(keys.map(({ path }) => path));
+  for (const page of PAGES) {
+    const named = readPage(page).matchAll(
+      /`((?:service|listen|admin|keys|ingest|storage|limits)(?:\.(?!ts`)[a-z_]+)+)`/g,
+    );
+    for (const [, path = ''] of named) t.ok(known.has(path), `${page}: ${path}`);
+  }
 });
 
 test('the list of metrics is whole', async (t) => {
-  const written = await createMetrics(createCounters(), {
+  const metrics = createMetrics(createCounters());
+  metrics.measure({
     pool: { queued: 0, failures: 0 },
-    pipeline: { updatesWaiting: 0 },
+    aggregator: { updatesWaiting: 0 },
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
-    server: () => ({
+    server: {
       sockets: { size: 0, streams: 0 },
       threads: 0,
       waiting: { frameBytes: 0, eventBytes: 0 },
-    }),
-  })();
+    },
+  });
+  const written = await metrics.text();
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();
-  t.same(names(section('Metrics'), /^\| `(tickseal_\w+)`/gm), names(written, /^# HELP (tickseal_\w+)/gm));
+  const real = names(written, /^# HELP (tickseal_\w+)/gm);
+  t.same(names(section('src/server/README.md', 'Metrics'), /^\| `(tickseal_\w+)`/gm), real);
+  for (const page of PAGES) {
+    for (const name of names(readPage(page), /`(tickseal_\w+)`/g))
+      t.ok(real.includes(name), `${page}: ${name}`);
+  }
 });
 
 test('the REST paths are those of the service', async (t) => {
   const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {} };
   // The routes are only listed, not asked, so what they would answer from may be missing.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
-  const rows = section('Wire formats').match(/^\| `\/.*$/gm) ?? [];
+  const rows = section('src/server/README.md', 'REST').match(/^\| `\/.*$/gm) ?? [];
   const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w./]+/g) ?? []);
   t.same(listed.sort(), paths.sort());
 });
@@ -85,73 +140,43 @@ test('the REST paths are those of the service', async (t) => {
 test('the commands are those of the program', async (t) => {
   const help = await runShell(`node ${ROOT}dist/src/cli/main.js --help`);
   const real = [...help.matchAll(/^ {2}([a-z][a-z-]+) /gm)].map(([, name]) => name);
-  const listed = [...section('Commands').matchAll(/^\| `([a-z-]+)/gm)].map(([, name]) => name);
+  const listed = firstCells(section('src/cli/README.md', 'Commands'), /^\| `([a-z-]+)/gm);
   t.same([...new Set(listed)].sort(), real.filter((name) => name !== 'help').sort());
 });
 
-/** Aliases work in scripts too, and the runner's loaders stay out of some twenty short processes. */
-const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
-
-function section(title: string): string {
-  const [, body] = new RegExp(`\\n## ${title}\\n([\\s\\S]*?)(?=\\n## |$)`).exec(readme) ?? [];
-  if (body === undefined) throw new Error(`the README has no section ${title}`);
-  return body;
-}
-
-function mark(step: number): string {
-  return `step ${step} ends`;
-}
-
-/** Runs the text as a bash script in an empty folder; what it left running is ended. */
-async function runShell(script: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'tickseal-readme-'));
-  const shell = spawn('bash', ['-c', script], {
-    cwd: folder,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 80_000);
-  try {
-    return await text(shell.stdout);
-  } finally {
-    clearTimeout(timer);
-    try {
-      process.kill(-shell.pid!, 'SIGKILL');
-    } catch {
-      // The whole group is gone already.
-    }
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** Two ports that were free a moment ago. */
-async function freePorts(): Promise<number[]> {
-  const servers = [createServer(), createServer()];
-  const ports = servers.map(
-    (server) =>
-      new Promise<number>((resolve) => {
-        server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-      }),
+test('the exports of the client are those of its index', async (t) => {
+  const index = readFileSync(join(ROOT, 'src/client/index.ts'), 'utf8');
+  const exported = [...index.matchAll(/^export \{([\s\S]*?)\}/gm)].flatMap(([, names = '']) =>
+    names.split(',').map((name) => name.trim()),
   );
-  const found = await Promise.all(ports);
-  for (const server of servers) server.close();
-  return found;
+  const values = exported.filter((name) => name !== '' && !name.startsWith('type '));
+  const rows = readPage('src/client/README.md').match(/^\| `.*$/gm) ?? [];
+  const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\w+/g) ?? []);
+  t.same(listed.sort(), values.sort());
+});
+
+test('the rows of the bench and the checks of torture are listed', async (t) => {
+  const rows = firstCells(readPage('bench/README.md'), /^\| `([a-z-]+)` /gm);
+  t.same(rows.sort(), ROWS.map(({ name }) => name).sort());
+  // A name that is none is answered with all that there are.
+  const refusal = await runShell(`node ${ROOT}dist/scripts/torture/main.js none 2>&1`);
+  const checks = /there is no check none: (.*)/.exec(refusal)?.[1]?.split(', ');
+  t.same(firstCells(readPage('scripts/torture/README.md'), /^\| `([a-z-]+)` /gm).sort(), checks?.sort());
+});
+
+function firstCells(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name = '']) => name);
 }
 
-/** What differs from run to run, or is cut short: hex, words before `…`, `…` itself, long numbers, trace IDs. */
-const VARYING = /(0x\w*…?|[\w-]{10,}…|…|\b\d{12,}\b|"trace_id":"[^"]*")/;
-
-/** A pattern for an output as the README shows it; a line of `…` stands for any lines. */
-function shapeOf(output: string): RegExp {
-  const lines = output.split('\n').map((line) => {
-    if (line === '…') return '[\\s\\S]*';
-    // Splitting by a group puts what it matches at the odd places.
-    return line
-      .split(VARYING)
-      .map((part, i) => (i % 2 === 1 ? '.+' : part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))
-      .join('');
-  });
-  return new RegExp(`^${lines.join('\n')}$`);
+/** The anchors of a page's headings, as GitHub makes them. */
+function headingsOf(file: string): string[] {
+  const headings = readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 /** As much of JSON Schema as the configuration's schema needs. */

@@ -1,14 +1,14 @@
 import type { AssetBook } from '../aggregate/book.js';
+import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
-import type { SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import type { AggregateSigner, UnsignedAggregate } from './aggregate_signer.js';
 
 export interface SigningOptions {
   readonly clock: Clock;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
-  /** Told at the moment of signing which price it is. */
+  /** Called at the moment of signing, with the book whose price is signed. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;

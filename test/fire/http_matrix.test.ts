@@ -4,7 +4,7 @@ import { exchange } from './raw_http.js';
 
 // Each row is one request (or what pretends to be one), with what must come of it: the statuses in their order, whether
 // the connection stays open, and who answers. Where our handlers are reached the answer is JSON. What uWebSockets.js
-// refuses by itself is answered in its HTML, or not at all until its idle timeout of 10 s: the README says so.
+// refuses by itself is answered in its HTML, or not at all until its idle timeout of 10 s: src/server/README.md says so.
 
 type Row = readonly [
   name: string,

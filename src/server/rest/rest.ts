@@ -16,11 +16,11 @@ export interface RestOptions {
   readonly answers: AnswerCache;
   /** For routes without a token. */
   readonly requestsPerSecond: number;
-  /** Told of a bug in a route; the client is told nothing of its inside. */
+  /** Called with a bug in a route; the client learns nothing about it. */
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** The REST API without its sockets: a request in, a response out (contract §4). */
+/** The REST API without its sockets: a request in, a response out. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
   return (request) => {

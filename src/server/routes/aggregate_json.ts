@@ -3,7 +3,7 @@ import { toHex } from '../../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
 
 /**
- * An aggregate as REST serves it (spec "AggregatedSignedPrice"). Written by hand: timestamps are integers that a
+ * An aggregate as REST serves it. Written by hand: timestamps are integers that a
  * `number` cannot hold, and publishers' strings stand exactly as they came.
  * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
  */
@@ -12,11 +12,11 @@ export function aggregateJson(
   serviceName: string,
   encodedAssetId: (symbol: string) => string,
 ): string {
-  const { asset, timestampNs, signatureType, trigger, price, inputs } = aggregate;
+  const { symbol, timestampNs, signatureType, trigger, price, inputs } = aggregate;
   return (
-    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(asset.symbol)},"signature_type":"${signatureType}",` +
+    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
     `"trigger":"${trigger}","price":"${price}","${serviceName}_signed_price":{` +
-    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(asset.symbol))},` +
+    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(symbol))},` +
     `"price":"${price}","timestamped_signature":${serviceSignatureJson(aggregate)},` +
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +
     `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${ALGORITHM_VERSION}",` +

@@ -5,6 +5,7 @@ import type { Connection, Endpoint } from '../../../src/server/connections/conne
 import { failure } from '../../../src/server/http/messages.js';
 import { openThreadedListener } from '../../../src/server/threads/threaded_listener.js';
 import type { Listener, ListenerHost } from '../../../src/server/uws/listener.js';
+import { FanOut } from '../../../src/stream/fan_out.js';
 import type { Fate, MortalData } from './mortal_thread_main.js';
 
 /** What happened on one socket, for whoever asks. */
@@ -35,8 +36,9 @@ export interface ServerSocket {
   readonly events: Happenings<Happening>;
 }
 
-export interface RelayHarness {
+export interface ServingHarness {
   readonly listener: Listener;
+  readonly fanOut: FanOut;
   readonly url: string;
   /** In the order they were opened. */
   readonly opened: Happenings<ServerSocket>;
@@ -51,7 +53,7 @@ export interface RelayHarness {
   close(): Promise<void>;
 }
 
-export interface RelayLimits {
+export interface ServingLimits {
   readonly ringBytes?: number;
   /** After how long a thread counts as hung. */
   readonly silenceMsMax?: number;
@@ -60,11 +62,11 @@ export interface RelayLimits {
 /** Longer than any test. */
 const PATIENT_MS = 600_000;
 
-/** Relays whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
-export async function startRelays(
+/** Serving threads whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
+export async function startServingThreads(
   threads: number,
-  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: RelayLimits = {},
-): Promise<RelayHarness> {
+  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: ServingLimits = {},
+): Promise<ServingHarness> {
   const opened = new Happenings<ServerSocket>();
   const failures = new Happenings<string>();
   const counters = { threadOverruns: 0, threadFailures: 0 };
@@ -80,7 +82,9 @@ export async function startRelays(
     scope: 'stream',
     accept: () => 'the host below decides',
   };
+  const fanOut = new FanOut();
   const host: ListenerHost = {
+    fanOut,
     endpoints: [endpoint],
     rest: (request) => ({ status: 200, headers: [['X-Test', 'yes']], body: JSON.stringify(request) }),
     decideUpgrade: (_endpoint, { query }) =>
@@ -117,6 +121,7 @@ export async function startRelays(
   const clients: WebSocket[] = [];
   return {
     listener,
+    fanOut,
     url: `127.0.0.1:${listener.port}`,
     opened,
     counters,

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder, with a slash behind it. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Every page for people, relative to {@link ROOT}. */
+export const PAGES = [
+  'README.md',
+  'src/README.md',
+  'src/cli/README.md',
+  'src/client/README.md',
+  'src/config/README.md',
+  'src/server/README.md',
+  'bench/README.md',
+  'scripts/torture/README.md',
+] as const;
+
+export type Page = (typeof PAGES)[number];
+
+export function readPage(page: Page): string {
+  return readFileSync(join(ROOT, page), 'utf8');
+}
+
+/** What stands between the heading `## title` and the next one of the same level. */
+export function section(page: Page, title: string): string {
+  const [, body] =
+    new RegExp(`\\n## ${title}\\n([\\s\\S]*?)(?=\\n## |$(?![\\s\\S]))`).exec(readPage(page)) ?? [];
+  if (body === undefined) throw new Error(`${page} has no section ${title}`);
+  return body;
+}
