@@ -98,7 +98,8 @@ ${BEFORE_THE_UPGRADE}Close codes:
 - 1001: the service is shutting down
 - 1003: a binary message
 - 1006, without a close frame: a message of more than twice \`limits.publish_message_bytes\`
-- 1008: nothing whole received within 960 seconds
+- 1008: nothing whole received within 960 seconds, or the token has too many connections that do not answer a ping and on \
+which nothing was accepted yet
 - 4401: the access token was revoked`,
     query: publishQuery,
     operations: {
