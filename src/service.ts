@@ -25,8 +25,8 @@ import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
-import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
+import { REAL_TIME_INTERVAL_MS, TICK_MS } from './wire/stream.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -43,6 +43,8 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** The x coordinate of the key that signs Stark aggregates. */
+  readonly starkPublicKey: string | undefined;
   /** Assets of the configuration that have no live price now. */
   staleAssets(): number;
   /**
@@ -62,8 +64,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
-const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
 
@@ -153,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   function routes() {
-    const { catalogue, markets, config: now } = inForce;
+    const { catalogue, markets, config: now, signer } = inForce;
     return createRoutes({
       clock,
       simulation,
@@ -166,6 +166,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
+      signer,
       encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
@@ -200,7 +201,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   metrics.measure({ pool, aggregator, stream, store, table, server });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
-    ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
+    ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
   });
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
@@ -236,6 +237,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     port: server.port,
     adminPort: server.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    starkPublicKey: inForce.signer.starkPublicKey,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));

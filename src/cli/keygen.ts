@@ -8,13 +8,14 @@ import { Argument, type Command } from 'commander';
 import { parsePrivateKey } from '../config/keys.js';
 import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
 /** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints what others know it by. */
 export function registerKeygen(program: Command): void {
   const command = program
     .command('keygen')
     .description('make a private key')
-    .addArgument(new Argument('[type]', 'whose signatures it makes').choices(['evm', 'stark']).default('evm'))
+    .addArgument(new Argument('[type]', 'whose signatures it makes').choices(SIGNATURE_TYPES).default('evm'))
     .option(
       '--out <file>',
       'write the key to a new file that only its owner can read, instead of printing it',

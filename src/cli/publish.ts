@@ -6,6 +6,8 @@ import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/s
 import { systemClock } from '../clock/clock.js';
 import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
+import { ACKS, DEFAULT_ACK, type RequestedAck } from '../wire/publish.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
   describeDown,
@@ -21,7 +23,7 @@ interface PublishOptions {
   readonly key?: string;
   readonly type: SignatureType;
   readonly oracleId: string;
-  readonly ack: 'true' | 'durable';
+  readonly ack: RequestedAck;
   readonly scaled: boolean;
 }
 
@@ -42,11 +44,11 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
       '--key <file|hex>',
       "the publisher's secret key: a file that only its owner can read, or 64 hex digits",
     )
-    .addOption(new Option('--type <type>', 'signature type').choices(['evm', 'stark']).default('evm'))
+    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
-        .choices(['true', 'durable'])
+        .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)

@@ -74,6 +74,9 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     ...demo,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    evmAddress: service.evmAddress,
+    // The demo always has both keys.
+    starkPublicKey: service.starkPublicKey!,
   });
   reloadOnSignal(demo.configFile, logger, service);
   await untilLive(service, stopSignal);

@@ -1,6 +1,7 @@
 import { createCalendars } from '../calendar/calendars.js';
 import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definition.js';
 import { parseHex } from '../model/hex.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { Problem } from './document.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
@@ -73,7 +74,7 @@ const KEY_EXPECTED = {
 const STARK_ORACLE_ID_CHARACTERS = 5;
 
 function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
-  for (const type of ['evm', 'stark'] as const) {
+  for (const type of SIGNATURE_TYPES) {
     const keyOf = ({ key, signature_type }: (typeof publishers)[number]) =>
       signature_type === type ? numberText(key) : undefined;
     yield* repeated('publishers', 'key', publishers, keyOf);

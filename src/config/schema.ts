@@ -1,24 +1,31 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
-import { SYMBOL_PATTERN } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset.js';
+import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
+import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
 // The configuration file, key by key, in the file's own names. Each `prefault` is the key's default, written as it
 // would stand in the file; a key without one and without `optional` is required. What needs two keys to judge is in
 // references.ts.
 
-const uint16 = z.int().min(0).max(65_535);
+const uint16 = z.int().min(0).max(UINT16_MAX);
 const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
-const fiveAscii = z.string().regex(/^[\x20-\x7e]{5}$/, 'expected exactly 5 ASCII characters');
+const oracleId = z
+  .string()
+  .regex(
+    new RegExp(`^[\\x20-\\x7e]{${ORACLE_ID_LENGTH}}$`),
+    `expected exactly ${ORACLE_ID_LENGTH} ASCII characters`,
+  );
 const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits');
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
-const signatureType = z.enum(['evm', 'stark']);
+const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** Symbols stand in comma-separated lists, in URLs, and beside `*`, which means all of them. */
+/** Symbols stand beside `*`, which means all of them, and are keys of objects. */
 const symbol = z
   .string()
   .regex(
@@ -38,10 +45,10 @@ export const tokenName = z
 const service = z.strictObject({
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9_]{0,31}$/, 'expected a word of lower-case letters, digits and _')
-    .prefault('service'),
+    .regex(new RegExp(`^${SERVICE_NAME_PATTERN}$`), 'expected a word of lower-case letters, digits and _')
+    .prefault(DEFAULT_SERVICE_NAME),
   taxonomy_id: uint16.prefault(1),
-  oracle_id: fiveAscii.prefault('servc'),
+  oracle_id: oracleId.prefault('servc'),
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
 });
 
@@ -103,7 +110,7 @@ const asset = z.strictObject({
   id: uint16,
   symbol,
   signature_type: signatureType.prefault('evm'),
-  aggregation: z.enum(['median', 'average', 'weighted average']).prefault('median'),
+  aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
   min_publishers: z.int().min(1).max(65_535).prefault(1),
   max_age: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   clock_period: durationNs({ minNs: NS_PER_MS, maxNs: 86_400n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
@@ -154,7 +161,7 @@ const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
   /** A uint16 names an asset, so no set is larger. */
-  subscriptions_per_connection: count(1000, 65_536),
+  subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
   connections_per_token: count(100),
   client_message_bytes: sizeBytes('64 KiB'),

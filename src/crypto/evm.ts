@@ -1,5 +1,6 @@
-import { PRICE_BYTES, type Price, writePrice } from '../model/price.js';
+import { type Price, writePrice } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
+import { PRICE_BYTES } from '../wire/price.js';
 import { keccak256, keccak256Into } from './keccak.js';
 import { secp256k1 } from './secp256k1.js';
 

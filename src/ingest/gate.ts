@@ -3,6 +3,7 @@ import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
+import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { ReplayWindow, type SignedUpdate } from './replay.js';
 
@@ -34,9 +35,6 @@ export interface IngestWindow {
   readonly maxFutureNs: bigint;
 }
 
-/** The bytes of a publisher key: an address or a field element. */
-const KEY_BYTES = { evm: 20, stark: 32 } as const;
-const HASH_BYTES = 32;
 /** `v` without leading zeros, to the recovery bit. */
 const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1b', 0],
@@ -98,7 +96,7 @@ export class Gate {
     if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
     if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
 
-    const msgHash = parseHex(raw.msgHash, HASH_BYTES);
+    const msgHash = parseHex(raw.msgHash, WORD_BYTES);
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
@@ -113,8 +111,8 @@ export class Gate {
   #publisherOf(text: string, path: SignatureType): Publisher | string {
     const known = this.#publisherByText[path].get(text);
     if (known !== undefined) return known;
-    const key = parseHex(text, KEY_BYTES[path]);
-    if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
+    const key = parseHex(text, PUBLIC_KEY_BYTES[path]);
+    if (key === undefined) return `publisher_key is not 0x and the hex of ${PUBLIC_KEY_BYTES[path]} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (this.#publisherByText[path].size === KEY_TEXTS_MAX) this.#publisherByText[path].clear();

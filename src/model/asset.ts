@@ -1,10 +1,6 @@
-/** Whose rules sign a price: Ethereum's (`evm`, secp256k1 and Keccak) or Starknet's (`stark`, Stark curve and Pedersen). */
-export type SignatureType = 'evm' | 'stark';
+import type { AggregationType, SignatureType } from '../wire/signatures.js';
 
-export type AggregationType = 'median' | 'average' | 'weighted average';
-
-/** What a symbol looks like, as a regular expression with the flag `u`: symbols stand in comma-separated lists and in URLs. */
-export const SYMBOL_PATTERN = '[^\\s\\p{C},"\\\\]{1,64}';
+export type { AggregationType, SignatureType };
 
 /** An asset's place in every table that is indexed by asset; it never changes while the process lives. */
 export type AssetIndex = number & { readonly assetIndex: unique symbol };

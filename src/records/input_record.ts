@@ -1,8 +1,9 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { parseHex } from '../model/hex.js';
-import { PRICE_BYTES, type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
+import { type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { PRICE_BYTES } from '../wire/price.js';
 import { InputRecord } from './generated/record.js';
 import { packText, unpackText } from './packed_text.js';
 

@@ -2,17 +2,17 @@ import type { Asset } from '../model/asset.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { DamagedRecord } from '../records/envelope.js';
+import { RECENT_WINDOW_S, type Resolution } from '../wire/rest.js';
 import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
-import { DAY_S, type Resolution } from './resolution.js';
+import { DAY_S } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries } from './series_index.js';
 import { openTables, type Tables } from './tables.js';
 
-/** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
-const RECENT_WINDOW_S = 600;
+/** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
 
 /** Everything the service remembers: what it signed, the candles of it, and the inputs it is made from. */

@@ -1,12 +1,26 @@
-import { ID_LENGTH_MAX, type RequestId, readRequestId } from './request_id.js';
+import {
+  ERROR_TYPE,
+  PING_TYPE,
+  PONG_TYPE,
+  REQUEST_ID_LENGTH_MAX,
+  REQUEST_TYPES,
+  type RequestType,
+} from '../wire/stream.js';
+import { type RequestId, readRequestId } from './request_id.js';
 
-/** What a client may send on `/ws`. */
+/** A change of what a client is sent on `/ws`. */
 export interface StreamRequest {
-  readonly type: 'subscribe' | 'unsubscribe';
+  readonly type: RequestType;
   /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
   /** A request with an ID is answered. */
+  readonly id: RequestId | undefined;
+}
+
+/** A client asks whether the connection still works. */
+export interface PingRequest {
+  readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
 }
 
@@ -19,7 +33,7 @@ export interface RequestError {
 const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */
-export function readRequest(text: string): StreamRequest | RequestError {
+export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return { error: `the message holds more than ${CONTAINERS_MAX} objects and arrays`, id: undefined };
   let message: unknown;
@@ -32,13 +46,38 @@ export function readRequest(text: string): StreamRequest | RequestError {
     return { error: 'the message is not a JSON object', id: undefined };
   const { type, assets, id: sentId, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
   const id = sentId === undefined ? undefined : readRequestId(sentId, text);
-  if (id === undefined && sentId !== undefined)
-    return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
-  if (type !== 'subscribe' && type !== 'unsubscribe')
-    return { error: 'type is not "subscribe" or "unsubscribe"', id };
+  if (id === undefined && sentId !== undefined) return { error: ID_FAULT, id };
+  if (type === PING_TYPE) return { type, id };
+  if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
+}
+
+/** The answer to a ping. */
+export function pongText({ id }: PingRequest): string {
+  return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
+}
+
+/** The answer to a request with an ID: the whole set now, and what of the request is unknown. */
+export function answerText(
+  type: RequestType,
+  id: RequestId,
+  assets: readonly number[],
+  invalid: readonly number[],
+): string {
+  return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
+}
+
+export function errorText({ error, id }: RequestError): string {
+  return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;
+}
+
+const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;
+const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
+
+function isRequestType(type: unknown): type is RequestType {
+  return (REQUEST_TYPES as readonly unknown[]).includes(type);
 }

@@ -1,7 +1,5 @@
 import { hasAtMost } from '../model/text.js';
-
-/** An ID comes back in the answer, so its size is bounded. */
-export const ID_LENGTH_MAX = 256;
+import { REQUEST_ID_LENGTH_MAX } from '../wire/stream.js';
 
 /** The `id` of a request as JSON text. A number is the text that came: a double keeps neither 17 digits nor `1.0`. */
 export type RequestId = string;
@@ -9,14 +7,14 @@ export type RequestId = string;
 /**
  * @param id the parsed value
  * @param message the JSON object that it was parsed from
- * @returns `undefined` when it is not a number or a string of at most {@link ID_LENGTH_MAX} characters
+ * @returns `undefined` when it is not a number or a string of at most {@link REQUEST_ID_LENGTH_MAX} characters
  */
 export function readRequestId(id: unknown, message: string): RequestId | undefined {
-  if (typeof id === 'string') return hasAtMost(ID_LENGTH_MAX, id) ? JSON.stringify(id) : undefined;
+  if (typeof id === 'string') return hasAtMost(REQUEST_ID_LENGTH_MAX, id) ? JSON.stringify(id) : undefined;
   if (typeof id !== 'number') return undefined;
   NUMBER.lastIndex = endOfKey(message);
   const [, text] = NUMBER.exec(message)!;
-  return text!.length <= ID_LENGTH_MAX ? text : undefined;
+  return text!.length <= REQUEST_ID_LENGTH_MAX ? text : undefined;
 }
 
 const NUMBER = /\s*([-+.\deE]+)/y;

@@ -17,9 +17,9 @@ import { parseHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { Prices } from '../../src/prices/prices.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { NO_SCHEDULE } from '../../src/stream/encoder.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock, samplePublisher } from '../model/sample.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };

@@ -36,11 +36,20 @@ test('signed frames are decoded, and their signer checked', async (t) => {
   const good = await subscribe(server, ...args, '--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786');
   t.equal(good.exitCode, 0);
   t.same(good.stdout, [
-    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","failed":[]}',
+    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","verdict":"verified","failed":[]}',
   ]);
   const bad = await subscribe(server, ...args, '--signer', '0x1');
   t.equal(bad.exitCode, 1);
-  t.match(JSON.parse(bad.stdout[0]!).failed, [/^signer: signed by 0xC4A0/]);
+  t.match(JSON.parse(bad.stdout[0]!), { verdict: 'failed', failed: [/^signer: signed by 0xC4A0/] });
+  const unnamed = await subscribe(await streaming(t, [SIGNED, SIGNED]), '--count', '2', ...args.slice(2));
+  t.equal(unnamed.exitCode, 3);
+  t.match(
+    unnamed.stdout.map((line) => JSON.parse(line)),
+    [{ verdict: 'recovered' }, { verdict: 'recovered' }],
+  );
+  const warning =
+    'recovered 0xC4A02e7D370402F4afC36032076B05e74FF81786, NOT verified: --signer names no address';
+  t.equal(unnamed.stderr, `subscribe: ${warning}\n`, 'once');
   const plain = await subscribe(server, '--count', '1', '1');
   t.same(plain.stdout, [SIGNED]);
 });

@@ -87,6 +87,7 @@ function streamAnswers(): (text: string) => object[] {
   const known = new Set(Object.values(KNOWN_ASSETS));
   return (text) => {
     const { type, assets, id, ignore_invalid } = JSON.parse(text);
+    if (type === 'ping') return [{ type: 'pong', id }];
     const invalid = type === 'subscribe' ? assets.filter((asset: number) => !known.has(asset)) : [];
     if (invalid.length > 0 && !ignore_invalid)
       return [{ type: 'error', error: `unknown assets: ${invalid}`, id }];
@@ -103,7 +104,8 @@ function publisherAnswers(
   url: string,
 ): (text: string) => object[] {
   return (text) => {
-    const { trace_id, data } = JSON.parse(text);
+    const { type, trace_id, data } = JSON.parse(text);
+    if (type === 'ping') return [{ type: 'pong' }];
     const rejected = Object.fromEntries(Object.entries(rejects).filter(([asset]) => asset in data));
     const accepted = Object.keys(data).filter((asset) => !(asset in rejects));
     if (url.includes('ack=')) return [{ type: 'ack', trace_id, accepted, rejected }];

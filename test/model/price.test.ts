@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import {
-  PRICE_BYTES,
   PRICE_MAX,
   PRICE_MIN,
   type Price,
@@ -9,6 +8,7 @@ import {
   readPrice,
   writePrice,
 } from '../../src/model/price.js';
+import { PRICE_BYTES } from '../../src/wire/price.js';
 
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }).map((value) => value as Price);
 

@@ -36,9 +36,14 @@ test('the demo prints its addresses and serves live prices of both kinds', { tim
   }, 3 * LIVE_MS_MAX);
   const liveMs = Date.now() - startMs;
   t.ok(liveMs < 3 * LIVE_MS_MAX, `all ${symbols.length} assets were live after ${liveMs} ms`);
-  const reports = verifyAggregate(latest);
+  await demo.line(/^ +signers /);
+  const signers = [...demo.stdout.matchAll(/(0x[0-9a-fA-F]+) \((?:EVM|Stark) aggregates/g)].map(
+    ([, key]) => key!,
+  );
+  t.equal(signers.length, 2, 'the banner names both keys');
+  const reports = verifyAggregate(latest, { signers, oracleId: 'servc' });
   t.same(
-    reports.filter(({ ok }) => !ok),
+    reports.filter(({ verdict }) => verdict !== 'verified'),
     [],
     'every aggregate verifies',
   );
@@ -52,8 +57,8 @@ test('the demo prints its addresses and serves live prices of both kinds', { tim
   );
   socket.send({ type: 'subscribe', assets: [1, 10, 40] });
   const frame = parseFrame(await socket.next());
-  t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload), {
-    ok: true,
+  t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload, { signers: [signers[0]!] }), {
+    verdict: 'verified',
     payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 40, marketStatus: null }] },
   });
 

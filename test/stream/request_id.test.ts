@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { ID_LENGTH_MAX, readRequestId } from '../../src/stream/request_id.js';
+import { readRequestId } from '../../src/stream/request_id.js';
+import { REQUEST_ID_LENGTH_MAX } from '../../src/wire/stream.js';
 
 function idOf(text: string): string | undefined {
   return readRequestId((JSON.parse(text) as { readonly id: unknown }).id, text);
@@ -64,11 +65,11 @@ test('a number is the text that came, wherever it stands', async (t) => {
 test('a string has at most 256 characters, however many bytes they take; so has a number', async (t) => {
   const withId = (id: unknown) => idOf(JSON.stringify({ id }));
   t.equal(withId('€'), '"€"');
-  t.equal(withId('\u{1f600}'.repeat(ID_LENGTH_MAX))?.length, 2 * ID_LENGTH_MAX + 2);
-  t.equal(withId('\u{1f600}'.repeat(ID_LENGTH_MAX + 1)), undefined);
-  t.equal(withId('x'.repeat(ID_LENGTH_MAX + 1)), undefined);
+  t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX))?.length, 2 * REQUEST_ID_LENGTH_MAX + 2);
+  t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
+  t.equal(withId('x'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
   t.equal(withId('x'.repeat(1_000)), undefined);
-  t.equal(idOf(`{"id":${'9'.repeat(ID_LENGTH_MAX)}}`)?.length, ID_LENGTH_MAX);
-  t.equal(idOf(`{"id":${'9'.repeat(ID_LENGTH_MAX + 1)}}`), undefined);
+  t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX)}}`)?.length, REQUEST_ID_LENGTH_MAX);
+  t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX + 1)}}`), undefined);
   for (const id of [null, true, {}, []]) t.equal(withId(id), undefined);
 });

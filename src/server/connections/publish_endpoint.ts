@@ -1,6 +1,10 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
-import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
+import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
+import { PUBLISH_PATHS } from '../../wire/paths.js';
+import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import { type Connection, type Endpoint, type OpenConnection, PARSER_HEADROOM } from './connection.js';
 import { SilentPublishers } from './silent_publishers.js';
 
@@ -24,7 +28,7 @@ const IDLE_TIMEOUT_SECONDS = 960;
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
   const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM);
-  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options, silent));
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, silent));
 }
 
 function publishEndpoint(
@@ -35,7 +39,7 @@ function publishEndpoint(
   const { messageBytesMax } = options;
   return {
     path: {
-      path: `/${type}/publish`,
+      path: PUBLISH_PATHS[type],
       messageBytesMax,
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: REPLY_BYTES_MAX,
@@ -77,9 +81,14 @@ function openPublisher(
     };
     return {
       text(text) {
+        const ping = readPing(text);
+        if (ping !== undefined) {
+          socket.send(pongText(ping));
+          return;
+        }
         const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
-          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
+          outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
         else reply(outcome);
       },
       oversize(messageBytes) {
@@ -98,6 +107,16 @@ function openPublisher(
       closed: () => silent.delete(socket),
     };
   };
+}
+
+/** A longer text is read as a publish message: most of those cost no more than this comparison. */
+const PING_LENGTH_MAX = 512;
+
+/** Publishers ask as readers do whether the connection still works. */
+function readPing(text: string): PingRequest | undefined {
+  if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
+  const request = readRequest(text);
+  return 'type' in request && request.type === PING_TYPE ? request : undefined;
 }
 
 function isAck(text: string): text is Ack {
@@ -130,11 +149,12 @@ function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void 
 
 function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
-  if (!outcome.ok) return `{"type":"error"${traceId},"error":${JSON.stringify(outcome.error)}}`;
+  if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;
   const { accepted, rejected } = outcome;
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
-  if (ack !== 'false') return `{"type":"ack"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
+  if (ack !== 'false')
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
   if (rejected.size === 0) return undefined;
   const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
-  return `{"type":"error"${traceId},"error":"${error}",${reasons}}`;
+  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${error}",${reasons}}`;
 }

@@ -1,3 +1,4 @@
+import { CLOSES } from '../../wire/close_codes.js';
 import type { Token } from '../access/tokens.js';
 import type { Connection } from './connection.js';
 
@@ -22,7 +23,7 @@ export class SilentPublishers {
     const silent = this.#byToken.get(token);
     if (silent === undefined) this.#byToken.set(token, new Set([socket]));
     else if (silent.size < this.#perTokenMax) silent.add(socket);
-    else socket.close(1008, 'the token has too many publishing connections that do not answer a ping');
+    else socket.close(CLOSES.tooManySilent.code, CLOSES.tooManySilent.reason);
   }
 
   /** It has answered or closed. */

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { CLOSES, type Close } from '../../wire/close_codes.js';
+import { PUBLISH_PATHS, STREAM_PATH } from '../../wire/paths.js';
 import { publishQuery, streamQuery } from '../schemas/messages.js';
 import type { MessageName } from './message_catalogue.js';
 
@@ -24,15 +26,16 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 - 401: the access token is missing or not known
 - 403: the access token lacks the scope
 - 426: the request asks for no WebSocket
-- 429: the token has as many connections as \`limits.connections_per_token\` allows
+- 429: the token has as many connections as \`limits.connections_per_token\` allows, or the client address has made too many \
+failed logins
 - 503: the service is full or shutting down
 
 `;
 
-/** Every path that takes WebSockets (contract §6 and §7). */
+/** Every path that takes WebSockets. */
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
-    address: '/ws',
+    address: STREAM_PATH,
     title: 'Streaming',
     description: `Prices of subscribed assets, one frame per connection and tick with all assets that it holds.
 
@@ -40,14 +43,7 @@ export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
 - \`real_time\` sends the assets whose price changed, at most once a millisecond; newly subscribed assets come at once.
 - A slow reader gets the newest values when it can read again; frames in between are left out.
 
-${BEFORE_THE_UPGRADE}Close codes:
-
-- 1001: the service is shutting down
-- 1003: a binary message
-- 1006, without a close frame: a message of more than twice \`limits.client_message_bytes\`
-- 1008: too many bad messages, or nothing whole received within \`limits.idle_timeout\`
-- 1013: too slow, the connection took nothing for the time of \`limits.slow_consumer\`
-- 4401: the access token was revoked`,
+${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
     query: streamQuery,
     operations: {
       subscribe: {
@@ -62,6 +58,12 @@ ${BEFORE_THE_UPGRADE}Close codes:
         messages: ['unsubscribe'],
         reply: ['unsubscribed', 'streamError'],
       },
+      ping: {
+        action: 'receive',
+        summary: 'Ask whether the connection works; counts as a control message',
+        messages: ['ping'],
+        reply: ['pong', 'streamError'],
+      },
       sendUnsigned: {
         action: 'send',
         summary: 'Frames of connections with `message_type=unsigned`',
@@ -74,8 +76,8 @@ ${BEFORE_THE_UPGRADE}Close codes:
       },
     },
   },
-  publishEvm: publishChannel('EVM', '/evm/publish', 'publishEvmPrices', 'evmSignedPrices'),
-  publishStark: publishChannel('Stark', '/stark/publish', 'publishStarkPrices', 'starkSignedPrices'),
+  publishEvm: publishChannel('EVM', PUBLISH_PATHS.evm, 'publishEvmPrices', 'evmSignedPrices'),
+  publishStark: publishChannel('Stark', PUBLISH_PATHS.stark, 'publishStarkPrices', 'starkSignedPrices'),
 };
 
 function publishChannel(
@@ -93,14 +95,7 @@ good ones count, the bad ones are reported.
 - Without \`ack\` only what is wrong is reported.
 - Replies wait for a publisher that does not read and are then dropped; it is never closed for that.
 
-${BEFORE_THE_UPGRADE}Close codes:
-
-- 1001: the service is shutting down
-- 1003: a binary message
-- 1006, without a close frame: a message of more than twice \`limits.publish_message_bytes\`
-- 1008: nothing whole received within 960 seconds, or the token has too many connections that do not answer a ping and on \
-which nothing was accepted yet
-- 4401: the access token was revoked`,
+${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
     query: publishQuery,
     operations: {
       [operation]: {
@@ -109,6 +104,22 @@ which nothing was accepted yet
         messages: [message],
         reply: ['ack', 'publishError'],
       },
+      [`ping${kind}Publishing`]: {
+        action: 'receive',
+        summary: 'Ask whether the connection works',
+        messages: ['ping'],
+        reply: ['pong'],
+      },
     },
   };
+}
+
+function closeCodes(paths: readonly Close['paths'][]): string {
+  const rows = Object.values<Close>(CLOSES)
+    .filter((close) => paths.includes(close.paths))
+    .map(
+      ({ code, meaning, reconnect }) =>
+        `- ${code}: ${meaning}; ${reconnect ? 'connect again' : 'do not connect again'}`,
+    );
+  return ['The service closes a connection with', '', ...rows].join('\n');
 }

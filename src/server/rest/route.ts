@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
-import { SYMBOL_PATTERN } from '../../model/asset.js';
+import { SYMBOL_PATTERN } from '../../wire/asset.js';
 import type { Token } from '../access/tokens.js';
 
 /** A query parameter: how it is documented, and how its text is read. */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.20;
+
+import {TicksealPayload} from "./TicksealPayload.sol";
+
+/// Accepts payloads of the signers that its owner named, of one taxonomy, and of a limited age. A protocol inherits from it, or
+/// calls it.
+contract TicksealVerifier {
+    using TicksealPayload for bytes;
+
+    /// Only the owner changes signers and hands over ownership.
+    error NotOwner();
+    /// The key that made the signature is not on the list.
+    error UnknownSigner(address signer);
+    /// The payload belongs to another mapping of asset IDs to assets.
+    error WrongTaxonomy(uint16 taxonomyId);
+    /// The payload is older than `maxAgeS`.
+    error TooOld(uint64 timestampNs);
+    /// The payload is dated more than `maxFutureS` ahead of the block.
+    error InTheFuture(uint64 timestampNs);
+    /// Simplified payloads of such a taxonomy would start with the magic byte of versioned ones.
+    error AmbiguousTaxonomy(uint16 taxonomyId);
+
+    event SignerChanged(address indexed signer, bool accepted);
+    event OwnerChanged(address indexed owner);
+
+    uint64 private constant NS_PER_S = 1e9;
+    uint16 private constant TAXONOMY_ID_END = 0xFF00;
+
+    uint16 public immutable taxonomyId;
+    /// A payload may be this much older than the block, in seconds.
+    uint64 public immutable maxAgeS;
+    /// And dated this much later than it: the time of a block may lag behind the clocks of a service.
+    uint64 public immutable maxFutureS;
+
+    address public owner;
+    mapping(address signer => bool accepted) public isSigner;
+
+    constructor(uint16 taxonomyId_, uint64 maxAgeS_, uint64 maxFutureS_, address[] memory signers) {
+        if (taxonomyId_ >= TAXONOMY_ID_END) revert AmbiguousTaxonomy(taxonomyId_);
+        taxonomyId = taxonomyId_;
+        maxAgeS = maxAgeS_;
+        maxFutureS = maxFutureS_;
+        owner = msg.sender;
+        emit OwnerChanged(msg.sender);
+        for (uint256 i = 0; i < signers.length; ++i) {
+            isSigner[signers[i]] = true;
+            emit SignerChanged(signers[i], true);
+        }
+    }
+
+    modifier onlyOwner() {
+        if (msg.sender != owner) revert NotOwner();
+        _;
+    }
+
+    /// Adds a signer, or takes one away whose key was lost or replaced.
+    function setSigner(address signer, bool accepted) external onlyOwner {
+        isSigner[signer] = accepted;
+        emit SignerChanged(signer, accepted);
+    }
+
+    function setOwner(address next) external onlyOwner {
+        owner = next;
+        emit OwnerChanged(next);
+    }
+
+    /// Verifies a payload of either layout and returns its time and all entries. It reverts with what is wrong.
+    function verify(bytes calldata payload)
+        external
+        view
+        returns (uint64 timestampNs, TicksealPayload.Entry[] memory entries)
+    {
+        TicksealPayload.Header memory header = _verify(payload);
+        return (header.timestampNs, payload.entries(header));
+    }
+
+    /// Verifies a payload of either layout and returns the entry of one asset.
+    function priceOf(bytes calldata payload, uint16 assetId)
+        external
+        view
+        returns (uint64 timestampNs, TicksealPayload.Entry memory entry)
+    {
+        TicksealPayload.Header memory header = _verify(payload);
+        return (header.timestampNs, payload.entryOf(header, assetId));
+    }
+
+    /// Signature, signer, layout, taxonomy and age.
+    function _verify(bytes calldata payload) internal view returns (TicksealPayload.Header memory header) {
+        header = payload.readHeader();
+        if (header.taxonomyId != taxonomyId) revert WrongTaxonomy(header.taxonomyId);
+        uint256 timestampS = header.timestampNs / NS_PER_S;
+        if (timestampS + maxAgeS < block.timestamp) revert TooOld(header.timestampNs);
+        if (timestampS > block.timestamp + maxFutureS) revert InTheFuture(header.timestampNs);
+        address signer = payload.recover();
+        if (!isSigner[signer]) revert UnknownSigner(signer);
+    }
+}

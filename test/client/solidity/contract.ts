@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { createEVM, type EVM } from '@ethereumjs/evm';
+import { type Address, createAddressFromString, hexToBytes } from '@ethereumjs/util';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import solc from 'solc';
+import { toHex } from '../../../src/model/hex.js';
+
+const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
+const FILES = ['TicksealPayload.sol', 'TicksealVerifier.sol'];
+/** Every chain of today knows the instructions of this version. */
+const EVM_VERSION = 'paris';
+/** Above everything that these tests call. */
+const GAS_LIMIT = 30_000_000n;
+/** What a transaction costs beside its execution. */
+const TRANSACTION_GAS = 21_000;
+const ZERO_BYTE_GAS = 4;
+const BYTE_GAS = 16;
+
+export const OWNER = `0x${'11'.repeat(20)}`;
+
+/** The bytecode of a contract. @throws Error with the compiler's messages when it has any */
+export function compile(contract: string): string {
+  const sources = FILES.map((file) => [file, { content: readFileSync(new URL(file, SOURCES), 'utf8') }]);
+  const settings = {
+    optimizer: { enabled: true, runs: 200 },
+    evmVersion: EVM_VERSION,
+    outputSelection: { '*': { '*': ['evm.bytecode.object'] } },
+  };
+  const input = { language: 'Solidity', sources: Object.fromEntries(sources), settings };
+  const output = JSON.parse(solc.compile(JSON.stringify(input)));
+  const messages = (output.errors ?? []).map(
+    ({ formattedMessage }: { formattedMessage: string }) => formattedMessage,
+  );
+  if (messages.length > 0) throw new Error(messages.join('\n'));
+  return output.contracts[`${contract}.sol`][contract].evm.bytecode.object;
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly words: readonly bigint[]; readonly transactionGas: number }
+  /** The first four bytes of what it reverted with, in hex. */
+  | { readonly ok: false; readonly error: string };
+
+/** A contract on an EVM of its own. */
+export class Contract {
+  readonly #evm: EVM;
+  readonly #address: Address;
+  /** The time of the block, in seconds. */
+  timeS = 0n;
+
+  private constructor(evm: EVM, address: Address) {
+    this.#evm = evm;
+    this.#address = address;
+  }
+
+  /** @returns the contract, or the selector of the error with which its constructor reverted */
+  static async deploy(bytecode: string, constructorArguments: string): Promise<Contract | string> {
+    const evm = await createEVM();
+    const { createdAddress, execResult } = await evm.runCall({
+      data: hexToBytes(`0x${bytecode}${constructorArguments}`),
+      caller: createAddressFromString(OWNER),
+      gasLimit: GAS_LIMIT,
+    });
+    return execResult.exceptionError === undefined
+      ? new Contract(evm, createdAddress!)
+      : toHex(execResult.returnValue.subarray(0, 4));
+  }
+
+  /** @param signature as in `verify(bytes)` @param argumentsHex ABI-encoded, without 0x */
+  async call(signature: string, argumentsHex: string, caller = OWNER): Promise<Outcome> {
+    const data = hexToBytes(`${selector(signature)}${argumentsHex}` as `0x${string}`);
+    const { execResult } = await this.#evm.runCall({
+      to: this.#address,
+      caller: createAddressFromString(caller),
+      data,
+      gasLimit: GAS_LIMIT,
+      block: { header: blockHeader(this.timeS) } as never,
+    });
+    const { returnValue, exceptionError, executionGasUsed } = execResult;
+    if (exceptionError !== undefined) return { ok: false, error: toHex(returnValue.subarray(0, 4)) };
+    const calldataGas = data.reduce((sum, byte) => sum + (byte === 0 ? ZERO_BYTE_GAS : BYTE_GAS), 0);
+    const words = Array.from({ length: returnValue.length / 32 }, (_, i) =>
+      BigInt(toHex(returnValue.subarray(i * 32, (i + 1) * 32))),
+    );
+    return { ok: true, words, transactionGas: TRANSACTION_GAS + calldataGas + Number(executionGasUsed) };
+  }
+}
+
+/** The first four bytes of the hash of a function's or an error's signature. */
+export function selector(signature: string): string {
+  return toHex(keccak_256(Buffer.from(signature)).subarray(0, 4));
+}
+
+/** One 32-byte word of ABI encoding. */
+export function word(value: bigint | number): string {
+  return BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');
+}
+
+/** The ABI encoding of a `bytes` argument that starts at a multiple of words, as it stands behind the other arguments. */
+export function bytesTail(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return word(bytes.length) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
+}
+
+function blockHeader(timestamp: bigint) {
+  const zero = createAddressFromString(`0x${'00'.repeat(20)}`);
+  return {
+    number: 1n,
+    coinbase: zero,
+    timestamp,
+    difficulty: 0n,
+    prevRandao: new Uint8Array(32),
+    gasLimit: GAS_LIMIT,
+    baseFeePerGas: 0n,
+    getBlobGasPrice: () => 0n,
+  };
+}
