@@ -73,7 +73,7 @@ const SERVER_ROOMS: Rooms = {
   access: ['http'],
   schemas: [],
   connections: ['http', 'access'],
-  rest: ['http', 'access', 'schemas'],
+  rest: ['http', 'access'],
   documents: ['rest', 'schemas'],
   routes: ['access', 'rest', 'schemas', 'documents'],
   uws: ['http', 'connections'],

@@ -36,7 +36,6 @@ export function createMetrics(counters: Counters): Metrics {
   collectDefaultMetrics({ register: registry });
   registry.registerMetric(counters.frameLatency.histogram);
   const add: Additions = {
-    registers: [registry],
     count(name, help, read) {
       new Counter({
         name,
@@ -45,6 +44,18 @@ export function createMetrics(counters: Counters): Metrics {
         collect() {
           this.reset();
           this.inc(read());
+        },
+      });
+    },
+    countByReason(name, help, counts) {
+      new Counter({
+        name,
+        help,
+        labelNames: ['reason'],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [reason, times] of counts) this.inc({ reason }, times);
         },
       });
     },
@@ -70,29 +81,30 @@ export function createMetrics(counters: Counters): Metrics {
 
 /** Adds metrics whose value is read at the moment of a scrape. */
 interface Additions {
-  readonly registers: Registry[];
   count(name: string, help: string, read: () => number): void;
+  /** One value for each reason. */
+  countByReason(name: string, help: string, counts: ReadonlyMap<string, number>): void;
   gauge(name: string, help: string, read: () => number): void;
 }
 
 /** What is counted since the start. */
-function addCounts({ registers, count }: Additions, counters: Counters): void {
+function addCounts({ count, countByReason }: Additions, counters: Counters): void {
   count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
   count(
     'tickseal_updates_accepted_total',
     'Price updates that passed every check.',
     () => counters.updatesAccepted,
   );
-  new Counter({
-    name: 'tickseal_updates_rejected_total',
-    help: 'Price updates and messages that were refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, rejected] of counters.updatesRejected) this.inc({ reason }, rejected);
-    },
-  });
+  countByReason(
+    'tickseal_updates_rejected_total',
+    'Price updates and messages that were refused, by reason.',
+    counters.updatesRejected,
+  );
+  countByReason(
+    'tickseal_logins_refused_total',
+    'Requests and upgrades without a known access token, by reason.',
+    counters.loginsRefused,
+  );
   count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
   count(
     'tickseal_signing_failures_total',

@@ -3,13 +3,13 @@ import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import { indexById, type StreamCatalogue } from './catalogue.js';
+import { refuseBadMessage, replyError, takeControlMessage } from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { refuseBadMessage, replyError } from './replies.js';
-import { pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
+import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
 
@@ -129,11 +129,12 @@ export class StreamEngine {
 
   /** A text message of the client. */
   receive(session: StreamSession, text: string): void {
-    const isAllowed = this.#takeControlMessage(session);
+    const { controlMessagesPerSecond } = this.#options.limits;
+    const second = Number(secondOf(this.#options.clock.nowNs()));
+    const isAllowed = takeControlMessage(session, second, controlMessagesPerSecond);
     // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
     if (!isAllowed) {
-      const { controlMessagesPerSecond } = this.#options.limits;
       const error = `more than control_messages_per_second (${controlMessagesPerSecond}) messages in a second`;
       replyError(session, { error, id: request.id });
     } else if ('error' in request) {
@@ -183,21 +184,12 @@ export class StreamEngine {
     return due;
   }
 
-  #takeControlMessage(session: StreamSession): boolean {
-    const second = Number(secondOf(this.#options.clock.nowNs()));
-    if (second !== session.controlSecond) {
-      session.controlSecond = second;
-      session.controlMessagesLeft = this.#options.limits.controlMessagesPerSecond;
-    }
-    return session.controlMessagesLeft-- > 0;
-  }
-
   #subscribe(session: StreamSession, request: StreamRequest): void {
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
     for (const id of request.assets) {
-      const index = this.#indexById.get(id);
-      if (index !== undefined && this.#maySee(session, index)) known.push(index);
+      const index = this.#visibleIndex(session, id);
+      if (index !== undefined) known.push(index);
       else invalid.push(id);
     }
     if (invalid.length > 0 && !request.ignoreInvalid) {
@@ -220,6 +212,12 @@ export class StreamEngine {
     this.#answerAndRegroup(session, request, [...assets], invalid);
   }
 
+  /** An ID that the token may not see is like one that does not exist. */
+  #visibleIndex(session: StreamSession, id: number): AssetIndex | undefined {
+    const index = this.#indexById.get(id);
+    return index !== undefined && this.#maySee(session, index) ? index : undefined;
+  }
+
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
@@ -229,22 +227,22 @@ export class StreamEngine {
     for (const index of gone) if (index !== undefined) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
     const assets = session.assets.filter((index) => !gone.has(index));
-    const invalid = request.assets.filter((id) => !this.#indexById.has(id));
+    const invalid = request.assets.filter((id) => this.#visibleIndex(session, id) === undefined);
     this.#answerAndRegroup(session, request, assets, invalid);
   }
 
   #answerAndRegroup(
     session: StreamSession,
-    { type, id }: StreamRequest,
+    request: StreamRequest,
     assets: AssetIndex[],
     invalid: readonly number[],
   ): void {
     const { ids } = this.#options.table;
     const changed = assets.length !== session.assets.length;
     assets.sort((a, b) => ids[a]! - ids[b]!);
-    if (id !== undefined) {
-      const answer = { type, id, assets: assets.map((index) => ids[index]), invalid };
-      session.connection.send(JSON.stringify(answer));
+    if (request.id !== undefined) {
+      const assetIds = assets.map((index) => ids[index]!);
+      session.connection.send(answerText(request.type, request.id, assetIds, invalid));
     }
     if (changed) this.#regroup(session, assets);
   }

@@ -29,6 +29,7 @@ async function startWithPrices(threads: number): Promise<TestService> {
     tokens: [token('all'), token('some', { assets: [SEEN] })],
     pushed_assets: {
       ethereum: { mainnet: { [SEEN]: PUSHED, [HIDDEN]: PUSHED }, testnet: { [HIDDEN]: PUSHED } },
+      hidden_chain: { mainnet: { [HIDDEN]: PUSHED } },
     },
   });
   const feed = await Feed.open(service, { token: 'all' });
@@ -91,7 +92,7 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
     t.notMatch(text, HIDDEN, path);
   }
   t.same((await ask(service, '/v0/deployments/service_pushed_assets', 'some')).body, {
-    data: { ethereum: { mainnet: { [SEEN]: PUSHED }, testnet: {} } },
+    data: { ethereum: { mainnet: { [SEEN]: PUSHED } } },
   });
 });
 
@@ -109,6 +110,8 @@ for (const threads of [1, 2]) {
       const stream = await TestSocket.open(`${service.socketUrl}/ws?${query}`, 'some');
       stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
       t.match(await stream.nextJson(), { type: 'error', id: 1, error: /2$/ }, query);
+      stream.send({ type: 'unsubscribe', assets: [1, 2, 3], id: 3 });
+      t.same(await stream.nextJson(), { type: 'unsubscribe', id: 3, assets: [], invalid: [2, 3] });
       stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
       t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
       // Both change in one message: the hidden one stays hidden.

@@ -86,12 +86,12 @@ const ROWS: readonly Row[] = [
     clientFrame(text, 'x'.repeat(64 * KIB + 1)),
     [/has 65537 bytes, client_message_bytes is 65536/],
   ],
-  ['1 MiB', clientFrame(text, 'x'.repeat(1024 * KIB)), [/client_message_bytes/]],
-  ['1 MiB and a byte', clientFrame(text, '', { declaredBytes: 1024 * KIB + 1 }), LOST],
+  ['128 KiB', clientFrame(text, 'x'.repeat(128 * KIB)), [/client_message_bytes/]],
+  ['128 KiB and a byte', clientFrame(text, '', { declaredBytes: 128 * KIB + 1 }), LOST],
   [
-    '1.25 MiB in pieces',
+    '192 KiB in pieces',
     Buffer.concat(
-      Array.from({ length: 20 }, (_, i) =>
+      Array.from({ length: 3 }, (_, i) =>
         clientFrame(i === 0 ? text : continuation, 'x'.repeat(64 * KIB), { isFinal: false }),
       ),
     ),

@@ -173,6 +173,19 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
+    name: 'failed_logins_per_minute',
+    at: 60,
+    refusal: /^429 too many failed logins from this address$/,
+    async attempt(stage, count) {
+      const login = async () => {
+        const response = await fetch(`${stage.url}/v1/taxonomy`, { headers: { Authorization: 'Basic x' } });
+        const { error } = (await response.json()) as { error: string };
+        return response.status === 401 ? WORKS : `${response.status} ${error}`;
+      };
+      return lastOf(count, login);
+    },
+  },
+  {
     name: 'bad messages before the connection is closed',
     at: 9,
     sections: { limits: { control_messages_per_second: 100 } },

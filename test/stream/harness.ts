@@ -154,6 +154,7 @@ export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
+  readonly replyTexts: string[] = [];
   /** With what it was told of on each: the price sequence. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
@@ -219,7 +220,10 @@ export class Client implements StreamConnection {
     if (read) {
       this.harness.noteFrame(read);
       this.frames.push(read);
-    } else this.replies.push(JSON.parse(text));
+    } else {
+      this.replies.push(JSON.parse(text));
+      this.replyTexts.push(text);
+    }
   }
 
   /** A frame for the topic, which a socket that still holds bytes does not take. */

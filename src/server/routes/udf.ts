@@ -104,7 +104,11 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         summary: 'Candles of an asset in the form of the charting library',
         parameters: {
           symbol: assetParameter,
-          resolution: { description: 'Minutes, or day, week and month', required: true, schema: z.string() },
+          resolution: {
+            description: 'Minutes, or day, week and month',
+            required: true,
+            schema: z.string().meta({ enum: [...RESOLUTIONS] }),
+          },
           from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
           to: {
             description: 'UNIX seconds, end of the range, exclusive',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasAtMost } from '../../model/text.js';
 import { UINT16_MAX } from '../../wire/asset.js';
 import {
   MARKET_STATUS_CODES,
@@ -12,6 +13,14 @@ import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatu
 
 // The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
 // published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
+
+/** Text of at most so many characters. */
+export function textUpTo(charactersMax: number) {
+  return z
+    .string()
+    .refine((text) => hasAtMost(charactersMax, text))
+    .meta({ maxLength: charactersMax });
+}
 
 /** UNIX time in nanoseconds. A bigint, because a double does not hold it. */
 export const timestampNs = z

@@ -78,6 +78,7 @@ export async function startServingThreads(
       bufferedBytesMax: 64 * 1024 * 1024,
       idleTimeoutSeconds: 60,
       sendsPings: false,
+      reportsSilence: false,
     },
     scope: 'stream',
     accept: () => 'the host below decides',
@@ -99,6 +100,8 @@ export async function startServingThreads(
               lagged: (sequence) => events.add({ lagged: sequence }),
               drained: (bufferedBytes) => events.add({ drained: bufferedBytes }),
               dropped: () => events.add('dropped'),
+              silent: () => events.add('silent'),
+              heard: () => events.add('heard'),
               closed: () => events.add('closed'),
             };
           },

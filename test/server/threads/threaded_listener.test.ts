@@ -30,13 +30,16 @@ async function connectMany(threads: ServingHarness) {
 test('requests and refusals pass through a thread as they are', async (t) => {
   const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
-  const response = await fetch(`http://${threads.url}/a/b?c=%20d`, { headers: { Authorization: 'Basic x' } });
+  const response = await fetch(`http://${threads.url}/a/b?c=%20d`, {
+    headers: { Authorization: 'Basic x', 'X-Forwarded-For': '198.51.100.1, 10.0.0.1' },
+  });
   t.equal(response.headers.get('x-test'), 'yes');
   t.same(await response.json(), {
     method: 'GET',
     path: '/a/b',
     query: 'c=%20d',
     authorization: ['Basic x'],
+    forwardedFor: ['198.51.100.1, 10.0.0.1'],
     address: '127.0.0.1',
     hasBody: false,
   });
