@@ -198,7 +198,7 @@ const limits = z.strictObject({
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
   bad_signatures_per_second: count(2000),
-  failed_logins_per_minute: count(60),
+  failed_logins_per_minute: count(300),
 });
 
 export const fileSchema = z.strictObject({
