@@ -15,6 +15,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     host: '127.0.0.1',
     port: 8080,
     threads: 'auto',
+    trustedProxies: [],
     tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   });
   t.same(config.tokens, [
@@ -80,6 +81,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     idleTimeoutSeconds: 60,
     drainMs: 3_000,
     badSignaturesPerSecond: 2000,
+    failedLoginsPerMinute: 300,
   });
 });
 
