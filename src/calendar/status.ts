@@ -4,7 +4,7 @@ export const MARKET_REGULAR = 1;
 export const MARKET_EXTENDED = 2;
 export const MARKET_AFTER_HOURS = 3;
 
-/** The market status codes of the wire: spec.md, "Market status codes". */
+/** The market status codes of `/v1/market_status` and of streams with `addtl_attrs=ms`. */
 export type MarketStatus = 0 | 1 | 2 | 3;
 /** The status of a session; between sessions the market is closed. */
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
@@ -21,9 +21,9 @@ export interface MarketState {
 export interface Calendar {
   readonly name: string;
   /**
-   * The state at `unixS`, UNIX seconds, whole or not. Within one status it answers from the last answer, so it may be
-   * asked on every tick.
-   * @throws RangeError when `unixS` is no number or about 270,000 years away.
+   * The state at `unixS`, UNIX seconds, whole or not. It keeps the last answer until the next change, so a call on every
+   * tick is cheap.
+   * @throws RangeError when `unixS` is not a number or is about 270,000 years away.
    */
   stateAt(unixS: number): MarketState;
 }

@@ -2,12 +2,12 @@ import type { AggregationType, Asset, AssetIndex, PublisherIndex, SignatureType 
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
-/** Why an aggregate was signed: its period came round, or the price moved far enough. */
+/** Why an aggregate was signed: its clock period was over, or the price moved far enough. */
 export type Trigger = 'clock' | 'delta';
 
 /**
- * A publisher's signed price that passed every check. The texts are the publisher's own and are passed on exactly as
- * they came; the bytes and integers beside them are what the service computes with.
+ * A publisher's signed price that passed every check. The texts are the publisher's own, and the service passes them on
+ * unchanged. The service computes with the bytes and integers.
  */
 export interface PublisherPrice {
   readonly assetIndex: AssetIndex;

@@ -9,14 +9,14 @@ const TIME_MAX = 2n ** 63n - 1n;
 const TIME_TEXT_LENGTH_MAX = 19;
 const TIME_TEXT = /^(?:0|[1-9][0-9]*)$/;
 
-/** Where the time comes from. Everything below `main` is handed one, so tests run on a clock of their own. */
+/** Where the time comes from. The entry point passes one down, so tests use a clock of their own. */
 export interface Clock {
   nowNs(): TimeNs;
 }
 
 /**
  * Reads a nanosecond timestamp from its decimal digits.
- * @returns the time, or `undefined` when the text is no plain decimal int64 of 0 or above.
+ * @returns the time, or `undefined` when the text is not a plain decimal int64 of 0 or above.
  */
 export function parseTimeNs(text: string): TimeNs | undefined {
   if (text.length > TIME_TEXT_LENGTH_MAX || !TIME_TEXT.test(text)) return undefined;

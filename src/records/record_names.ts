@@ -1,12 +1,12 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 
-/** Stands for a publisher that signed a stored input and is no longer configured. */
+/** A publisher that signed a stored input and is no longer configured. */
 export const UNKNOWN_PUBLISHER = -1 as PublisherIndex;
 
 const KEY_BYTES: Record<SignatureType, number> = { evm: 20, stark: 32 };
 
-/** The assets and publishers of the configuration in force; records name them by symbol and key, never by index. */
+/** Finds the assets and publishers of the configuration in force; records name them by symbol and key, not by index. */
 export interface RecordNames {
   assetOf(symbol: string): Asset | undefined;
   symbolOf(index: AssetIndex): string | undefined;
