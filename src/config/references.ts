@@ -5,7 +5,7 @@ import type { Problem } from './document.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** What of a file fits the schema, key by key; a whole {@link ConfigFile} is one. */
+/** The parts of a file that fit the schema. A whole {@link ConfigFile} is one too. */
 export interface ReadableFile {
   readonly listen: Partial<ConfigFile['listen']>;
   readonly admin: Partial<ConfigFile['admin']>;
@@ -17,7 +17,7 @@ export interface ReadableFile {
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
 }
 
-/** Finds what only shows when two keys of the file are held together. */
+/** Finds the problems between two keys of the file. */
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
@@ -53,7 +53,7 @@ function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
 }
 
-/** signing.md's `x` must stay below the field prime, which leaves 26 characters of one byte each. */
+/** The asset's bytes are part of a field element of the Stark hash, which has room for 26 characters. */
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {

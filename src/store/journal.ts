@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { unwrapRecord, wrapRecord } from '../records/envelope.js';
 import type { Folder } from './lmdb/folder.js';
 
-/** Two parts order a record among its kind: a second or a symbol first, then what tells the rest apart. */
+/** Two parts, by which the records of a table are ordered: first a second or a symbol, then what is unique with it. */
 export type Key = readonly [string | number, string | number];
 
 /** One kind of record: its database and how its values become bytes. */
@@ -14,13 +14,12 @@ export interface Table<Value> {
 }
 
 /**
- * What is waiting to be written, and the group commits that write it. Writing is a change in memory; everything that is
- * waiting goes to disk in one transaction at a time, so it becomes durable together or not at all. Reading sees what is
- * waiting first.
+ * Holds the changes that wait to be written, and writes them in group commits. A put changes only memory. One commit at a
+ * time writes all waiting changes in one transaction: they become durable together or not at all. Reads see waiting changes.
  */
 export interface Journal {
   get<Value>(table: Table<Value>, key: Key): Value | undefined;
-  /** A value that changes afterwards must be put again. */
+  /** Takes a value to write. If it changes afterwards, it must be put again. */
   put<Value>(table: Table<Value>, key: Key, value: Value): void;
   remove<Value>(table: Table<Value>, key: Key): void;
   /** Whether this record waits to be written. */
@@ -28,29 +27,29 @@ export interface Journal {
   /** How many records of a table wait to be written. */
   waiting<Value>(table: Table<Value>): number;
   /**
-   * Resolves once all that was put before this call has been flushed to the disk.
+   * Resolves when everything that was put before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
   /** Why writing fails, or `undefined` while it works. */
   failure(): string | undefined;
-  /** Writes what is waiting and stops. */
+  /** Writes the waiting changes and stops. */
   close(): Promise<void>;
 }
 
 /**
- * The wait before a commit that nobody asked for; one that is asked for starts at once. With 1,000 assets at 2 Hz, 20
+ * The delay before a commit when no caller waits for it; otherwise it starts at once. With 1,000 assets at 2 Hz, 20
  * commits a second took a fifth less CPU than 50, and 10 no less than 20.
  */
 const COMMIT_DELAY_MS = 50;
 /**
  * A failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes every
- * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
- * valid, does lmdb refuse all that follow; the folder then works again after a restart.
+ * page anew and needs nothing that the disk may have lost. If the last step fails, the page that makes a commit valid, lmdb
+ * refuses all later commits; then the folder works again after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 1_000;
-/** A commit that takes longer is reported as a failing disk, even if it never comes back. */
+/** A commit that takes longer counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
 interface Waiting {
@@ -68,7 +67,7 @@ interface Waiter {
 }
 
 /**
- * @param beforeCommit runs before each commit and may put and remove: the place for bounded housekeeping.
+ * @param beforeCommit runs before each commit and may put and remove, for bounded housekeeping
  */
 export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
   let pending: Batch = new Map();
@@ -128,7 +127,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
     return done;
   }
 
-  /** A disk that is full in the middle of a page is EIO to lmdb, so the reason names the room that is left. */
+  /** When the disk becomes full in the middle of a page, lmdb reports EIO, so the reason names the free space. */
   function freeSpace(): string {
     try {
       return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
@@ -147,7 +146,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
     },
     put: (table, key, value) => change(table as Table<never>, key, value),
     remove(table, key) {
-      // What never reached the disk needs no removal there: nothing may pile up while the disk fails.
+      // A record that never reached the disk needs no removal there, so removals do not accumulate while the disk fails.
       const isOnlyPending =
         pending.get(table as Table<never>)?.has(keyTextOf(key)) &&
         committing === undefined &&
@@ -165,7 +164,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
       if (pending.size === 0) return committing?.done.then(failIfFailing) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         pendingWaiters.push({ resolve, reject });
-        // The commit starts with the next turn of the event loop, so that calls of one turn share it.
+        // The commit starts in the next turn of the event loop, so all calls of this turn share it.
         if (committing === undefined && pendingWaiters.length === 1) {
           clearTimeout(timer);
           timer = undefined;
@@ -222,13 +221,13 @@ async function write({ root, claimRoom }: Folder, batch: Batch): Promise<void> {
   }
 }
 
-/** lmdb rejects with a general error and hands over the system's one in a promise. */
+/** lmdb rejects with a general error that holds a promise of the system's error. */
 async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
   if (error.commitError === undefined) return error;
   return error.commitError.catch((reason: Error) => reason);
 }
 
-/** The older changes under the newer ones. */
+/** Both batches; where they differ, the newer one holds. */
 function merge(older: Batch, newer: Batch): Batch {
   for (const [table, changes] of newer) {
     const below = older.get(table);

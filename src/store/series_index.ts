@@ -4,17 +4,17 @@ import type { Journal } from './journal.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
 
-/** Above every day since 1970 that a record can name. */
+/** More than any day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
 
-/** The seriesIndex of all assets that have records, configured or not: an asset that comes back finds its own. */
+/** The series of all assets that have records, configured or not, so an asset that is configured again finds its own. */
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
   /** @throws DamagedRecord when the asset's newest record or hour cannot be trusted. */
   of(asset: Asset): AssetSeries;
 }
 
-/** Rebuilds the seriesIndex from the keys of the folder, without reading more than each asset's newest record and hour. */
+/** Builds the index from the keys of the folder. Of the records it reads only each configured asset's newest one and its hour. */
 export function loadSeries(assets: readonly Asset[], journal: Journal, tables: Tables): SeriesIndex {
   const seriesIndex = new Map<string, AssetSeries>();
   const seriesOf = (symbol: string) => {
@@ -53,7 +53,7 @@ export function loadSeries(assets: readonly Asset[], journal: Journal, tables: T
     return series;
   }
 
-  /** The hour goes on where it stopped; from here on appending never reads the disk. */
+  /** Continues the stored hour, so that appending never reads the disk. */
   function loadHour({ symbol }: AssetSeries, hour: number): AssetSeries['hour'] {
     const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
     const stored = journal.get(tables.hours, [symbol, hour]);

@@ -13,21 +13,21 @@ import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries } from './series_index.js';
 import { openTables } from './tables.js';
 
-/** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
+/** How far back `recent` reaches: 10 minutes, and one more for clocks that differ. */
 const RECENT_WINDOW_S = 600;
 const RECENT_SLACK_S = 60;
 
-/** Everything the service remembers: what it signed, the candles of it, and the inputs it is made from. */
+/** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store {
-  /** Takes the next aggregate, in signing order. Only memory is touched; a group commit writes it soon after. */
+  /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
   append(aggregate: SignedAggregate): void;
-  /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
+  /** Records that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: Asset, atNs: TimeNs): void;
-  /** Keeps the latest accepted input of a publisher for an asset; both must be configured. */
+  /** Records the latest accepted input of a publisher for an asset; both must be configured. */
   putInput(input: PublisherPrice): void;
   /**
-   * Resolves once everything handed over before this call has been flushed to the disk.
-   * @throws Error (as a rejection) that says why, while the disk fails.
+   * Resolves when everything recorded before this call has been flushed to the disk.
+   * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
   /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
@@ -48,39 +48,39 @@ export interface Store {
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
-  /** The days whose candles do not change any more. */
+  /** The days whose candles no longer change. */
   sealedDays(asset: Asset): Days;
-  /** The latest accepted inputs of the configured assets and publishers, as they are on disk: for the start. */
+  /** The latest accepted inputs of the configured assets and publishers, from disk, for the start. */
   inputs(): Iterable<PublisherPrice>;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Puts a reloaded configuration in force.
-   * @throws DamagedRecord, and changes nothing, when the newest record of an asset that is new in it is damaged.
+   * @throws DamagedRecord, and changes nothing, when the newest record of an added asset, or its hour of candles, is damaged.
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'publishers' | 'candleRetentionMs'>): void;
   /**
-   * Writes what is waiting and gives the folder back.
+   * Writes the waiting records and releases the folder.
    * @throws Error when the last commit failed.
    */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** The data folder; made when there is none. One process at a time can have it. */
+  /** The data folder. It is made when there is none. One process at a time can open it. */
   readonly dir: string;
   readonly assets: readonly Asset[];
   readonly publishers: readonly Publisher[];
-  /** How long candles are kept; whole days are deleted, some time after they are due. */
+  /** How long candles are kept. Whole days are deleted, some time after this. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
 }
 
 /**
  * Opens the data folder and everything in it.
- * @throws Error when another process has the folder, its format has another version, or a record that the service needs
- * to start is damaged.
+ * @throws Error when another process has the folder, when its format has another version, or when a record that the start
+ * needs is damaged.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = await openFolder(options.dir);
@@ -115,7 +115,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     };
   }
 
-  /** A damaged record is never served; that there is one stays visible until an operator has looked. */
+  /** Remembers a damaged record, so that {@link Store.health} reports it until the next start. It is never served. */
   function noticeDamage<T>(read: () => T): T {
     try {
       return read();
@@ -185,8 +185,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
 }
 
 /**
- * Looks at every record's checksum. One is only read when it is asked for, and one with a damaged key would not be found
- * then: it would be served as nothing, or as what was before.
+ * Checks the checksum of every record. Otherwise a record with a damaged key would stay undetected: a read would not find it
+ * and would return nothing, or an older record.
  */
 function findDamagedRecord(tables: readonly Table<never>[]): string | undefined {
   try {

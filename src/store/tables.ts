@@ -10,7 +10,7 @@ import type { Folder } from './lmdb/folder.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
-  /** [UNIX second, symbol]: what held at the end of that second. Only seconds in which something changed have one. */
+  /** [UNIX second, symbol]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
   /** [symbol, publisher key in hex]: the latest accepted input. */
   readonly inputs: Table<PublisherPrice>;
@@ -20,12 +20,12 @@ export interface Tables {
   readonly days: Table<CandleBlock>;
   /**
    * [symbol, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
-   * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
+   * coarser candles are merged from these, with 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
 }
 
-/** @param names gives the configuration in force; records of other assets are never decoded. */
+/** @param names returns the configuration in force; records of other assets are never decoded */
 export function openTables(folder: Folder, names: () => RecordNames): Tables {
   const candles = (name: string): Table<CandleBlock> => ({
     database: folder.openTable(name),
