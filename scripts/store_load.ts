@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NS_PER_SECOND, type TimeNs } from '../src/model/time.js';
-import { openStore, type StoreOptions } from '../src/store/store.js';
+import { openStore } from '../src/store/store.js';
 import {
   atSecond,
   fakeClock,
+  putInputs,
   START_S,
   sampleAggregate,
   sampleAsset,
-  sampleInput,
   samplePublisher,
   storeOptions,
   units,
@@ -28,7 +28,7 @@ const turns = commitsPerSecond / 2;
 const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
 const clock = fakeClock(START_S);
-const options: StoreOptions = storeOptions(dir, {
+const options = storeOptions(dir, {
   clock,
   assets: Array.from({ length: assetCount }, (_, i) => sampleAsset(i)),
   publishers: Array.from({ length: publisherCount }, (_, i) => samplePublisher(i)),
@@ -56,7 +56,7 @@ for (let s = 0; s < seconds; s++) {
     const appendStartMs = performance.now();
     for (const aggregate of batch) {
       store.append(aggregate);
-      for (const input of aggregate.inputs) store.putInput(input);
+      putInputs(store, aggregate);
     }
     appendMs += performance.now() - appendStartMs;
     const commitStartMs = performance.now();
@@ -99,7 +99,7 @@ for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   if (minute % 1_440 === 0) await store.durable();
 }
 for (let i = 0; i < 10; i++) {
-  store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + i)));
+  putInputs(store, sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(clock.nowS + i)));
   await store.durable();
 }
 const toS = clock.nowS;

@@ -1,25 +1,30 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { type AggregateSigner, createAggregateSigner } from './aggregator/aggregate_signer.js';
-import { Pipeline } from './aggregator/aggregator.js';
+import { Aggregator } from './aggregator/aggregator.js';
+import type { PublishReceiver } from './aggregator/session.js';
 import { createCalendars } from './calendar/calendars.js';
+import { DueTick } from './clock/due_tick.js';
 import { Ticker } from './clock/ticker.js';
 import type { Config } from './config/config.js';
 import type { PrivateKeys } from './config/keys.js';
+import { type AggregateSigner, createAggregateSigner } from './crypto/aggregate_signer.js';
 import { encodedAssetId } from './crypto/evm.js';
+import { createFrameSigner } from './crypto/frame_signer.js';
 import { keccak256 } from './crypto/keccak.js';
 import { createCryptoPool } from './crypto/pool.js';
 import { secp256k1 } from './crypto/secp256k1.js';
 import { createCounters } from './metrics/counters.js';
 import { createMetrics } from './metrics/metrics.js';
 import { Catalogue } from './model/catalogue.js';
-import { type Clock, NS_PER_MS } from './model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND } from './model/time.js';
 import { Markets } from './prices/markets.js';
+import { Prices } from './prices/prices.js';
 import { createRoutes } from './server/routes/index.js';
 import { openServer, type Server } from './server/server.js';
 import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
+import { FanOut } from './stream/fan_out.js';
 import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
 
@@ -46,7 +51,7 @@ export interface Service {
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
-   * Closes all sockets with 1001, writes what is waiting and frees the ports; once, however often it is called.
+   * Closes all connections with 1001, writes what is waiting and frees the ports; once, however often it is called.
    * @throws Error when the last commit failed; the ports are free then too.
    */
   stop(): Promise<void>;
@@ -71,13 +76,16 @@ interface InForce {
   readonly signer: AggregateSigner;
 }
 
-/** Puts the rooms together and opens the server. */
+/**
+ * Puts the service together: the aggregator makes prices and tells them to `prices`, which the streams and the server
+ * read. Whatever another part needs is made before it.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, clock, logger, simulation = false } = options;
+  const { limits } = config;
   const webSockets = loadWebSockets(options.env[UWS_SHA256_VARIABLE]);
   if (secp256k1.implementation !== 'native')
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
-  const counters = createCounters();
   const threads = planThreads(config.listen.threads, availableParallelism());
   const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
@@ -87,14 +95,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { calendars } = createCalendars(nextConfig.calendars);
     const markets = new Markets(catalogue.assets, calendars);
     // The first use of a time zone takes milliseconds that no tick should wait for.
-    markets.statusesAt(Number(clock.nowNs() / 1_000_000_000n));
+    markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     const signer = createAggregateSigner(keys, nextConfig.service.oracleId, pool);
     return { config: nextConfig, keys, catalogue, markets, signer };
   }
 
+  const counters = createCounters();
+  const metrics = createMetrics(counters);
   const store = await openStore({ ...storeOptions(inForce), dir: config.storage.dir, clock });
-  const table = new PriceTable(inForce.catalogue.assets.map(({ id }) => id));
-  let server: Server | undefined;
+  const table = new PriceTable(streamingIds(inForce));
+  const fanOut = new FanOut();
   const stream = new StreamEngine({
     table,
     catalogue: inForce.catalogue,
@@ -102,35 +112,45 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
     digest: keccak256,
-    signOne: (digest) => {
-      const { signature, recovery } = secp256k1.sign(digest, inForce.keys.evm);
-      return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
-    },
-    sign: (digests) => pool.signEvm(digests, inForce.keys.evm),
+    ...createFrameSigner(() => inForce.keys.evm, pool),
     publish(topic, frame, sequence) {
-      server!.publish(topic, frame, sequence);
+      fanOut.publish(topic, frame, sequence);
       counters.frameLatency.sent(sequence, clock);
     },
     defer: setImmediate,
-    limits: { ...config.limits, slowConsumerNs: BigInt(config.limits.slowConsumerMs) * NS_PER_MS },
+    limits: { ...limits, slowConsumerNs: BigInt(limits.slowConsumerMs) * NS_PER_MS },
     counters,
   });
-  const pipeline = new Pipeline({
+  const prices = new Prices({ catalogue: inForce.catalogue, clock, table, stream, store });
+  const aggregator = new Aggregator({
     catalogue: inForce.catalogue,
     ingest: config.ingest,
     clock,
     pool,
     signer: () => inForce.signer,
-    table,
-    stream,
-    store,
-    updatesPerMessageMax: config.limits.updatesPerMessage,
-    badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
+    sink: prices,
+    epoch: Number(clock.nowNs() / NS_PER_SECOND),
+    inputs: store,
+    updatesPerMessageMax: limits.updatesPerMessage,
+    badSignaturesPerSecondMax: limits.badSignaturesPerSecond,
     counters,
+    onApplied: (receivedNs) => counters.frameLatency.received(table.sequence, receivedNs),
     onSigningFailed: (count, error) => logger.error({ count, err: error }, 'aggregates could not be signed'),
     defer: setImmediate,
   });
-  pipeline.restore();
+  aggregator.restore(prices.newestSignedNs());
+  prices.restore();
+
+  const dueTick = new DueTick(BigInt(TICK_MS) * NS_PER_MS, (nowNs) => {
+    aggregator.tick(nowNs);
+    stream.tick(nowNs);
+  });
+  const receiver: PublishReceiver = {
+    receive(session, text) {
+      dueTick.runIfDue(clock.nowNs());
+      return aggregator.receive(session, text);
+    },
+  };
 
   function routes() {
     const { catalogue, markets, config: now } = inForce;
@@ -139,32 +159,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       simulation,
       listed: catalogue.listed,
       assetBySymbol: (symbol) => catalogue.assetBySymbol(symbol),
-      prices: {
-        latest: (asset) => pipeline.latest(asset),
-        recent: (asset, second) => store.recent(asset, second),
-      },
+      prices,
       readCandles: (asset, resolution, fromS, toS) =>
-        store.history(asset, resolution, fromS, toS, config.limits.candlesPerRequest),
+        store.history(asset, resolution, fromS, toS, limits.candlesPerRequest),
       sealedDays: (asset) => store.sealedDays(asset),
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
       encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
-      assetsPerRequestMax: config.limits.assetsPerRequest,
-      candlesPerRequestMax: config.limits.candlesPerRequest,
+      assetsPerRequestMax: limits.assetsPerRequest,
+      candlesPerRequestMax: limits.candlesPerRequest,
       deployments: now.deployments,
       pushedAssets: now.pushedAssets,
     });
   }
 
-  const metrics = createMetrics(counters, {
-    pool,
-    pipeline,
-    stream,
-    store,
-    table,
-    server: () => server!,
-  });
+  let server: Server;
   try {
     server = await openServer(webSockets, {
       config,
@@ -172,12 +182,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       allowedSha256: options.env[UWS_SHA256_VARIABLE],
       routes: routes(),
       clock,
+      fanOut,
       stream,
-      pipeline,
+      receiver,
       // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
       durable: () => endOfTurn().then(() => store.durable()),
       health: () => store.health(),
-      metrics,
+      metrics: () => metrics.text(),
       counters,
       logger,
     });
@@ -186,21 +197,38 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await store.close();
     throw error;
   }
+  metrics.measure({ pool, aggregator, stream, store, table, server });
   const ticker = new Ticker(TICK_MS, () => {
-    pipeline.tick(clock.nowNs());
+    dueTick.run(clock.nowNs());
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
   });
 
+  /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
+  function apply(next: InForce): void {
+    const { catalogue } = next;
+    // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
+    store.reconfigure(storeOptions(next));
+    inForce = next;
+    // The table has room for a new asset before anybody can price it,
+    table.resize(streamingIds(next));
+    prices.reload(catalogue);
+    // which the aggregator does at once, from inputs that now count; assets that are gone lose their price.
+    aggregator.reload(catalogue);
+    // Tokens change before the streams look at what each connection may still see.
+    server.reload(next.config.tokens, routes());
+    stream.reload(catalogue);
+  }
+
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
-    await server!.drain();
+    await server.drain();
     await ticker.stop();
     await pool.close();
     try {
       await store.close();
     } finally {
       // An open port would keep a process alive whose last commit failed.
-      await server!.close();
+      await server.close();
     }
   }
 
@@ -212,25 +240,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));
       if (fixed.length > 0) logger.warn({ sections: fixed }, 'these sections take effect at the next start');
-      const next = derive(nextConfig, keys, inForce.catalogue);
-      const { catalogue } = next;
-      // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
-      store.reconfigure(storeOptions(next));
-      inForce = next;
-      table.resize(catalogue.assets.map(({ id }) => id));
-      pipeline.reload(catalogue);
-      server!.reload(nextConfig.tokens, routes());
-      stream.reload(catalogue);
+      apply(derive(nextConfig, keys, inForce.catalogue));
     },
     stop: () => (stopped ??= stop()),
     async abandon() {
-      await Promise.all([server!.close(), ticker.stop(), pool.close()]);
+      await Promise.all([server.close(), ticker.stop(), pool.close()]);
     },
   };
 }
 
 /**
- * The main thread makes the prices and, where it is the only one, serves the sockets. The cores beside it are shared
+ * The main thread makes the prices and, where it is the only one, serves the connections. The cores beside it are shared
  * between serving and signatures.
  */
 export function planThreads(
@@ -245,10 +265,13 @@ function endOfTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+function streamingIds({ catalogue }: InForce): readonly number[] {
+  return catalogue.assets.map(({ id }) => id);
+}
+
 function storeOptions({ catalogue, config }: InForce) {
   return {
     assets: catalogue.listed,
-    publishers: catalogue.currentPublishers,
     candleRetentionMs: Number(config.storage.candleRetentionNs / NS_PER_MS),
   };
 }

@@ -104,18 +104,20 @@ test('the annotated configuration has every key, with its default', async (t) =>
 });
 
 test('the list of metrics is whole', async (t) => {
-  const written = await createMetrics(createCounters(), {
+  const metrics = createMetrics(createCounters());
+  metrics.measure({
     pool: { queued: 0, failures: 0 },
-    pipeline: { updatesWaiting: 0 },
+    aggregator: { updatesWaiting: 0 },
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
-    server: () => ({
+    server: {
       sockets: { size: 0, streams: 0 },
       threads: 0,
       waiting: { frameBytes: 0, eventBytes: 0 },
-    }),
-  })();
+    },
+  });
+  const written = await metrics.text();
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();
   const real = names(written, /^# HELP (tickseal_\w+)/gm);

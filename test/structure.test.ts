@@ -23,8 +23,8 @@ const ROOMS: Rooms = {
   metrics: ['model'],
   config: ['model', 'calendar/definition', 'calendar/calendars'],
   store: ['model', 'records'],
-  aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics', 'config', 'store', 'stream'],
-  prices: ['model', 'calendar', 'stream'],
+  aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics'],
+  prices: ['model', 'calendar', 'stream', 'store'],
   server: [
     'model',
     'calendar',
@@ -75,7 +75,7 @@ const SERVER_ROOMS_MAX = 12;
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
   piscina: /^crypto\/threads\.ts$/,
-  lmdb: /^store\/(?:lmdb\/|journal\.ts$)/,
+  lmdb: /^store\/(?:lmdb\/|table\.ts$)/,
 };
 
 /**

@@ -30,15 +30,12 @@ export async function storeCandles(configFile: string, candles: number): Promise
   const store = await openStore({
     dir: storage.dir,
     assets,
-    publishers,
     candleRetentionMs: Number(storage.candleRetentionNs / 1_000_000n),
     clock: { nowNs: () => nowNs },
   });
   const random = seededRandom(SEED);
   const bytes = new Uint8Array(32);
   const input = {
-    assetIndex: asset.index,
-    publisherIndex: publishers[0]!.index,
     msgHash: bytes,
     wire: {
       publisherKey: toHex(publishers[0]!.key),
@@ -55,7 +52,7 @@ export async function storeCandles(configFile: string, candles: number): Promise
     nowNs = (BigInt(fromS + minute * MINUTE_S) * NS_PER_SECOND) as TimeNs;
     const price = (100n * PRICE_SCALE + BigInt(Math.round(random() * 1e18))) as Price;
     store.append({
-      asset,
+      symbol: asset.symbol,
       trigger: 'clock',
       price,
       timestampNs: nowNs,

@@ -51,15 +51,12 @@ export async function storedAccount(configFile: string): Promise<Account> {
   const store = await openStore({
     dir: storage.dir,
     assets: catalogue.listed,
-    publishers: catalogue.publishers,
     candleRetentionMs: Number.MAX_SAFE_INTEGER,
     clock: systemClock(),
   });
   const account: Account = new Map();
-  for (const { assetIndex, publisherIndex, timestampNs } of store.inputs()) {
-    const key = toHex(catalogue.publishers[publisherIndex]!.key);
-    keepNewer(account, `${key} ${catalogue.assets[assetIndex]!.symbol}`, timestampNs);
-  }
+  for (const { symbol, key, input } of store.inputs())
+    keepNewer(account, `${toHex(key)} ${symbol}`, input.timestampNs);
   await store.close();
   return account;
 }

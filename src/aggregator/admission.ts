@@ -1,15 +1,15 @@
 import type { Candidate, Gate } from '../ingest/gate.js';
 import type { RawUpdate } from '../ingest/message.js';
-import type { PublisherSession } from './aggregator.js';
+import type { PublisherSession } from './session.js';
 import { SignatureThrottle } from './signature_throttle.js';
 import { BAD_SIGNATURE } from './verifier.js';
 
-/** What of one message goes on to the verifiers. */
+/** The part of one message that goes on to the verifiers. */
 export interface Admitted {
   readonly candidates: readonly Candidate[];
   /** Symbol to reason. */
   readonly rejected: Map<string, string>;
-  /** Told of the refusals that came back for the candidates, in their order, and the second it is by then. */
+  /** Takes the refusals that came back for the candidates, in their order, and the UNIX second by then. */
   settle(refusals: readonly (string | undefined)[], second: bigint): void;
 }
 
@@ -19,15 +19,16 @@ const UPDATES_WAITING_MAX = 20_000;
 const OVERLOADED = 'overloaded: too many updates wait for verification';
 const THROTTLED = 'too many bad signatures on this connection: not verified';
 
-/** One connection, as far as it costs curve arithmetic. */
-interface Conduct {
+/** What one connection has used of the verification budget. */
+interface BudgetUse {
   readonly throttle: SignatureThrottle;
   /** Its updates that wait for their verdict. */
   waiting: number;
 }
 
 /**
- * The gate, and what it lets through to the curve arithmetic: bounded for all, and for each connection by its conduct.
+ * Passes updates through the gate and bounds what waits for curve arithmetic: for all connections together, and for each by the
+ * bad signatures that it sent.
  *
  * A connection may have as many updates waiting as there is room left for. One that floods gets half of the room, two get
  * a third each, and so on: whatever they send, there is room for one that has little waiting.
@@ -35,7 +36,7 @@ interface Conduct {
 export class Admission {
   readonly #gate: Gate;
   readonly #badSignaturesPerSecondMax: number;
-  readonly #conducts = new WeakMap<PublisherSession, Conduct>();
+  readonly #uses = new WeakMap<PublisherSession, BudgetUse>();
   #waiting = 0;
 
   constructor(gate: Gate, badSignaturesPerSecondMax: number) {
@@ -50,11 +51,11 @@ export class Admission {
 
   /** What is admitted waits until it is settled. */
   admit(updates: readonly RawUpdate[], session: PublisherSession, second: bigint): Admitted {
-    const conduct = this.#conductOf(session);
-    const { throttle } = conduct;
+    const use = this.#useOf(session);
+    const { throttle } = use;
     const allowance = throttle.allowance(second);
     // Each one that is admitted adds to what waits and takes from what is left.
-    const room = Math.floor((UPDATES_WAITING_MAX - this.#waiting - conduct.waiting) / 2);
+    const room = Math.floor((UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2);
     const rejected = new Map<string, string>();
     const candidates: Candidate[] = [];
     let unverified = 0;
@@ -69,28 +70,28 @@ export class Admission {
       }
     }
     throttle.begin(unverified);
-    this.#wait(conduct, candidates.length);
+    this.#wait(use, candidates.length);
     return {
       candidates,
       rejected,
       settle: (refusals, now) => {
         const bad = refusals.filter((refusal) => refusal === BAD_SIGNATURE).length;
         throttle.end(unverified, bad, now);
-        this.#wait(conduct, -candidates.length);
+        this.#wait(use, -candidates.length);
       },
     };
   }
 
-  #wait(conduct: Conduct, more: number): void {
-    conduct.waiting += more;
+  #wait(use: BudgetUse, more: number): void {
+    use.waiting += more;
     this.#waiting += more;
   }
 
-  #conductOf(session: PublisherSession): Conduct {
-    const known = this.#conducts.get(session);
+  #useOf(session: PublisherSession): BudgetUse {
+    const known = this.#uses.get(session);
     if (known !== undefined) return known;
-    const conduct = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
-    this.#conducts.set(session, conduct);
-    return conduct;
+    const use = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
+    this.#uses.set(session, use);
+    return use;
   }
 }

@@ -1,88 +1,72 @@
 import { AssetBook } from '../aggregate/book.js';
 import { Triggers } from '../aggregate/triggers.js';
+import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { CryptoPool } from '../crypto/pool.js';
-import {
-  type Candidate,
-  Gate,
-  type IngestWindow,
-  type PublishRights,
-  toPublisherPrice,
-} from '../ingest/gate.js';
+import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../ingest/gate.js';
 import { readPublishMessage } from '../ingest/message.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
-import type { Asset, Publisher, SignatureType } from '../model/asset.js';
+import type { Asset, Publisher } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
+import type { Price } from '../model/price.js';
+import type { PriceSink } from '../model/price_sink.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
-import { type Clock, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
-import type { Store } from '../store/store.js';
-import type { StreamEngine } from '../stream/engine.js';
-import { TICK_MS } from '../stream/options.js';
-import type { PriceTable } from '../stream/price_table.js';
+import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { Admission } from './admission.js';
-import type { AggregateSigner } from './aggregate_signer.js';
+import type { PublisherSession, PublishOutcome } from './session.js';
 import { SigningQueue } from './signing_queue.js';
 import { verifyCandidates } from './verifier.js';
 
-export interface PipelineOptions {
+export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
   readonly clock: Clock;
   readonly pool: CryptoPool;
   readonly signer: () => AggregateSigner;
-  readonly table: PriceTable;
-  readonly stream: StreamEngine;
-  readonly store: Pick<Store, 'append' | 'ended' | 'putInput' | 'latest' | 'inputs'>;
+  /** Where prices go. */
+  readonly sink: PriceSink;
+  /** This run's number; greater than that of every run before. */
+  readonly epoch: number;
+  readonly inputs: InputStore;
   readonly updatesPerMessageMax: number;
   /** Per session. */
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
-  /** Told of aggregates that could not be signed. */
+  /** Called when the updates of a message have taken effect. */
+  readonly onApplied: (receivedNs: TimeNs) => void;
   readonly onSigningFailed: (count: number, error: unknown) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
-/** One publisher socket: its messages take effect in the order they came. */
-export interface PublisherSession {
-  readonly type: SignatureType;
-  readonly rights: PublishRights;
-  /** The message before, while its signatures are being verified. */
-  tail: Promise<unknown> | undefined;
+/** Keeps the latest accepted input of each publisher and asset over a restart. */
+export interface InputStore {
+  putInput(asset: Asset, key: Buffer, input: PublisherPrice): void;
+  inputs(): Iterable<{ readonly symbol: string; readonly key: Buffer; readonly input: PublisherPrice }>;
 }
 
-/** What became of one publish message. */
-export type PublishOutcome =
-  | {
-      readonly ok: true;
-      readonly traceId: string | undefined;
-      readonly accepted: readonly string[];
-      /** Symbol to reason. */
-      readonly rejected: ReadonlyMap<string, string>;
-    }
-  | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
-
 /**
- * The whole way of a price:
+ * Makes prices. The whole way of one:
  *
- *     publish: message → gate → verify → book (→ store) → aggregate → table → stream
- *     sign:    trigger → inputs of the book → sign → latest (→ store: recent seconds, candles)
+ *     receive: message → gate → verify → book (→ input store) → aggregate → sink.priced
+ *     sign:    trigger → inputs of the book → sign → sink.signed
  *
  * It runs on one thread; only curve arithmetic may leave it, through the pool.
  */
-export class Pipeline {
-  readonly #options: PipelineOptions;
+export class Aggregator {
+  readonly #options: AggregatorOptions;
   readonly #gate: Gate;
   readonly #admission: Admission;
+  /** By asset index, as the next. */
   readonly #books: AssetBook[];
+  /** The live price that the sink knows; `undefined` where there is none. */
+  readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
-  /** By asset index; `undefined` while the asset has no live price. */
-  readonly #latest: (SignedAggregate | undefined)[] = [];
   #catalogue: Catalogue;
   #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
-  #nextTickNs = 0n;
+  #sequence = 0;
 
-  constructor(options: PipelineOptions) {
+  constructor(options: AggregatorOptions) {
     const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
     this.#catalogue = catalogue;
@@ -95,7 +79,7 @@ export class Pipeline {
       signer,
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
-      onSigned: (aggregates) => this.#keep(aggregates),
+      onSigned: (aggregates) => this.#tellSigned(aggregates),
       onFailed: (count, error) => {
         counters.signingFailures += count;
         onSigningFailed(count, error);
@@ -104,40 +88,32 @@ export class Pipeline {
     });
   }
 
-  /** The newest signed aggregate; `undefined` while the asset has no live price. */
-  latest(asset: Asset): SignedAggregate | undefined {
-    return this.#latest[asset.index];
-  }
-
   get updatesWaiting(): number {
     return this.#admission.waiting;
   }
 
-  /** Takes up what the store kept: inputs that still count make prices again, as if there had been no restart. */
-  restore(): void {
-    const { store, clock } = this.#options;
-    const { assets, publishers, listed } = this.#catalogue;
+  /**
+   * Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart.
+   * @param signedUntilNs no aggregate will carry this time or an earlier one
+   */
+  restore(signedUntilNs: TimeNs): void {
+    const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
-    for (const input of store.inputs()) {
-      const publisher = publishers[input.publisherIndex]!;
-      this.#gate.restore(assets[input.assetIndex]!, publisher, input.timestampNs, input.msgHash);
-      this.#books[input.assetIndex]!.put(publisher, input, nowNs);
+    this.#signing.startAfter(signedUntilNs);
+    for (const { symbol, key, input } of inputs.inputs()) {
+      const asset = this.#catalogue.assetBySymbol(symbol);
+      const publisher = asset && this.#catalogue.publisherByKey(asset.signatureType, key);
+      if (publisher === undefined) continue;
+      this.#gate.restore(asset!, publisher, input.timestampNs, input.msgHash);
+      this.#books[asset!.index]!.put(publisher, input, nowNs);
     }
-    for (const asset of listed) {
-      const book = this.#books[asset.index]!;
-      this.#expireWith(book);
-      const last = store.latest(asset);
-      if (last !== undefined) this.#signing.startAfter(last.signedAtNs);
-      if (book.price !== undefined) {
-        this.#latest[asset.index] = last;
-        this.#repriced(book, nowNs);
-      } else if (last !== undefined) {
-        store.ended(asset, endOf(last, nowNs));
-      }
+    for (const { index } of this.#catalogue.listed) {
+      this.#noteExpiry(this.#books[index]!);
+      this.#tellPrice(this.#books[index]!, nowNs);
     }
   }
 
-  /** Puts a changed catalogue in force; the table and the streams already have it. */
+  /** Puts a changed catalogue in force; the sink already has it. */
   reload(catalogue: Catalogue): void {
     const nowNs = this.#options.clock.nowNs();
     this.#catalogue = catalogue;
@@ -149,21 +125,20 @@ export class Pipeline {
         this.#books.push(new AssetBook(asset));
         continue;
       }
-      const listed = catalogue.isListed(asset);
-      const fits = listed && book.asset.signatureType === asset.signatureType;
+      const fits = catalogue.isListed(asset) && book.asset.signatureType === asset.signatureType;
       book.reload(
         asset,
         (publisher) => (fits ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
         nowNs,
       );
-      this.#expireWith(book);
-      this.#repriced(book, nowNs);
+      this.#noteExpiry(book);
+      this.#tellPrice(book, nowNs);
     }
   }
 
   /** Takes one message of a publisher. Answers at once where no signature had to wait for another thread. */
-  publish(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
-    const { pool, counters, clock, table, updatesPerMessageMax } = this.#options;
+  receive(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
+    const { pool, counters, clock, updatesPerMessageMax, onApplied } = this.#options;
     counters.publishMessages++;
     const message = readPublishMessage(text, updatesPerMessageMax);
     if (!message.ok) {
@@ -172,15 +147,13 @@ export class Pipeline {
     }
     const { updates, malformed, traceId } = message;
     const receivedNs = clock.nowNs();
-    // Messages that came together are handled in one turn, and a tick that is due meanwhile would wait for the last.
-    if (receivedNs >= this.#nextTickNs) this.tick(receivedNs);
     const admitted = this.#admission.admit(updates, session, secondOf(receivedNs));
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
       admitted.settle(refusals, secondOf(clock.nowNs()));
       const accepted = this.#acceptAll(candidates, refusals, rejected);
-      counters.frameLatency.received(table.sequence, receivedNs);
+      onApplied(receivedNs);
       return { ok: true, traceId, accepted, rejected };
     };
     const refusals = verifyCandidates(candidates, session.type, pool);
@@ -194,15 +167,13 @@ export class Pipeline {
     return outcome;
   }
 
-  /** A tick of the clock, at least every {@link TICK_NS}. */
+  /** A tick of the clock: inputs that are too old leave, and what is due by the clock is signed. */
   tick(nowNs: TimeNs): void {
-    this.#nextTickNs = (nowNs / TICK_NS + 1n) * TICK_NS;
     if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
     for (const { index } of this.#triggers.due(nowNs)) {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
     }
-    this.#options.stream.tick(nowNs);
   }
 
   #acceptAll(
@@ -222,34 +193,19 @@ export class Pipeline {
       accepted.push(candidate.raw.symbol);
       // As it is configured now, which may have changed while the signature was verified.
       const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(candidate.asset, publisher, toPublisherPrice(candidate), nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
-    const book = this.#books[input.assetIndex]!;
+  #put(asset: Asset, publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+    const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
-    this.#options.store.putInput(input);
-    this.#expireWith(book);
-    this.#repriced(book, nowNs);
-  }
-
-  /** The aggregate may have changed: tells the streams, and has it signed when it moved far enough. */
-  #repriced({ asset, price }: AssetBook, nowNs: TimeNs): void {
-    const { table, stream, store, counters } = this.#options;
-    if (price !== undefined) {
-      if (table.set(asset.index, price)) stream.priceChanged(asset.index);
-      if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
-    } else if (table.live[asset.index] === 1) {
-      table.clear(asset.index);
-      this.#triggers.ended(asset.index);
-      this.#latest[asset.index] = undefined;
-      store.ended(asset, nowNs);
-      counters.assetsEnded++;
-    }
+    this.#options.inputs.putInput(asset, publisher.key, input);
+    this.#noteExpiry(book);
+    this.#tellPrice(book, nowNs);
   }
 
   #expire(nowNs: TimeNs): void {
@@ -257,36 +213,41 @@ export class Pipeline {
     for (const book of this.#books) {
       if (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs) {
         book.expire(nowNs);
-        this.#repriced(book, nowNs);
+        this.#tellPrice(book, nowNs);
       }
-      this.#expireWith(book);
+      this.#noteExpiry(book);
     }
   }
 
-  #expireWith({ expiresAtNs }: AssetBook): void {
+  #noteExpiry({ expiresAtNs }: AssetBook): void {
     if (expiresAtNs !== undefined && (this.#nextExpiryNs === undefined || expiresAtNs < this.#nextExpiryNs))
       this.#nextExpiryNs = expiresAtNs;
   }
 
-  #keep(aggregates: readonly SignedAggregate[]): void {
-    const { table, store, counters } = this.#options;
-    counters.aggregatesSigned += aggregates.length;
-    for (const aggregate of aggregates) {
-      const { index } = aggregate.asset;
-      // It may have lost its price while the signature was made.
-      if (table.live[index] === 0) continue;
-      this.#latest[index] = aggregate;
-      store.append(aggregate);
+  /** Tells the sink when the aggregate has changed, and has it signed when it moved far enough. */
+  #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
+    const { sink, epoch, counters } = this.#options;
+    const { index, id, symbol } = asset;
+    const known = this.#told[index];
+    this.#told[index] = price;
+    if (price !== undefined) {
+      if (price !== known) sink.priced({ epoch, sequence: ++this.#sequence, streamingId: id, price });
+      if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
+    } else if (known !== undefined) {
+      this.#triggers.ended(index);
+      sink.ended({ epoch, sequence: ++this.#sequence, symbol, atNs: nowNs });
+      counters.assetsEnded++;
     }
   }
-}
 
-const TICK_NS = BigInt(TICK_MS) * NS_PER_MS;
-
-/** When the last aggregate of a price that is over lost its inputs to `max_age`, though nobody was there to see it. */
-function endOf({ asset, inputs }: SignedAggregate, nowNs: TimeNs): TimeNs {
-  const newestFirst = inputs.map(({ timestampNs }) => timestampNs).sort((a, b) => (a < b ? 1 : -1));
-  const lastNeeded = newestFirst[asset.minPublishers - 1] ?? newestFirst.at(-1)!;
-  const endNs = lastNeeded + asset.maxAgeNs + 1n;
-  return (endNs < nowNs ? endNs : nowNs) as TimeNs;
+  #tellSigned(aggregates: readonly SignedAggregate[]): void {
+    const { sink, epoch, counters } = this.#options;
+    counters.aggregatesSigned += aggregates.length;
+    for (const aggregate of aggregates) {
+      const asset = this.#catalogue.assetBySymbol(aggregate.symbol);
+      // It may have lost its price while the signature was made.
+      if (asset !== undefined && this.#told[asset.index] !== undefined)
+        sink.signed({ epoch, sequence: ++this.#sequence, aggregate });
+    }
+  }
 }

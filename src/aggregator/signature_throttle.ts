@@ -1,9 +1,9 @@
-/** How long a connection that flooded us with bad signatures is watched. */
+/** How long a connection stays limited after a flood of bad signatures. */
 const SUSPICION_S = 10n;
 
 /**
- * What verifying the signatures of one connection may cost when they are bad: so many a second. Below that a connection is
- * not held back, whatever it sends; one that went past it has, for a while, at most so many at the verifiers at once.
+ * Bounds the bad signatures that one connection may have verified in a second. A connection below the bound is not limited. One that
+ * went past it may have at most that many updates at the verifiers for the next {@link SUSPICION_S} seconds.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;

@@ -1,8 +1,8 @@
 import type { AssetBook } from '../aggregate/book.js';
+import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
-import type { SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import type { AggregateSigner, UnsignedAggregate } from './aggregate_signer.js';
 
 export interface SigningOptions {
   readonly clock: Clock;

@@ -142,11 +142,9 @@ export class Gate {
 
 /** What an accepted candidate is kept as. */
 export function toPublisherPrice(candidate: Candidate): PublisherPrice {
-  const { raw, asset, publisher, price, timestampNs, msgHash } = candidate;
+  const { raw, price, timestampNs, msgHash } = candidate;
   const { publisherKey, externalAssetId, r, s, v, metadata } = raw;
   return {
-    assetIndex: asset.index,
-    publisherIndex: publisher.index,
     price,
     timestampNs,
     msgHash,

@@ -1,14 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Counters } from './counters.js';
+
 /** What is measured at the moment of a scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
-  readonly pipeline: { readonly updatesWaiting: number };
+  readonly aggregator: { readonly updatesWaiting: number };
   readonly stream: { readonly groupCount: number };
   readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
   readonly table: { readonly live: Uint8Array };
-  readonly server: () => {
+  readonly server: {
     /** Open WebSockets of all kinds, and those that stream. */
     readonly sockets: { readonly size: number; readonly streams: number };
     /** Threads that serve REST and the sockets. */
@@ -18,34 +19,59 @@ export interface Measured {
   };
 }
 
-/** @returns a function that writes all metrics in the Prometheus text format. */
-export function createMetrics(counters: Counters, measured: Measured): () => Promise<string> {
-  const { pool, pipeline, stream, store, table, server } = measured;
+export interface Metrics {
+  /** Adds what is read at the moment of a scrape. Called once, when the parts are there. */
+  measure(measured: Measured): void;
+  /** All metrics in the Prometheus text format. */
+  text(): Promise<string>;
+}
+
+export function createMetrics(counters: Counters): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
   registry.registerMetric(counters.frameLatency.histogram);
+  const add: Additions = {
+    registers: [registry],
+    count(name, help, read) {
+      new Counter({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      });
+    },
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+  };
+  addCounts(add, counters);
+  addEventLoop(add);
+  return {
+    measure: (measured) => addMeasured(add, measured),
+    // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
+    text: async () => (await registry.metrics()).replace(/ Nan$/gm, ' NaN'),
+  };
+}
 
-  const count = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  const measure = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
+/** Adds metrics whose value is read at the moment of a scrape. */
+interface Additions {
+  readonly registers: Registry[];
+  count(name: string, help: string, read: () => number): void;
+  gauge(name: string, help: string, read: () => number): void;
+}
 
+/** What is counted since the start. */
+function addCounts({ registers, count }: Additions, counters: Counters): void {
   count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
   count(
     'tickseal_updates_accepted_total',
@@ -94,9 +120,6 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
     'Connections closed with 1013 for not reading.',
     () => counters.slowConsumersClosed,
   );
-  measure('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server().sockets.size);
-  measure('tickseal_stream_connections', 'Open streaming connections.', () => server().sockets.streams);
-  measure('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server().threads);
   count(
     'tickseal_listen_thread_failures_total',
     'Threads that ended unasked or hung; each was replaced.',
@@ -107,48 +130,57 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
     'Frames that a thread was too far behind to take; its connections get newer ones.',
     () => counters.threadOverruns,
   );
-  measure(
+}
+
+/** What the parts of the service hold at the moment of a scrape. */
+function addMeasured({ count, gauge }: Additions, measured: Measured): void {
+  const { pool, aggregator, stream, store, table, server } = measured;
+  gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server.sockets.size);
+  gauge('tickseal_stream_connections', 'Open streaming connections.', () => server.sockets.streams);
+  gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server.threads);
+  gauge(
     'tickseal_listen_thread_frames_waiting_bytes',
     'Frames that the thread furthest behind has yet to take.',
-    () => server().waiting.frameBytes,
+    () => server.waiting.frameBytes,
   );
-  measure(
+  gauge(
     'tickseal_listen_thread_events_waiting_bytes',
     'About what came from clients of one thread, the one with the most of it, and is not handled yet.',
-    () => server().waiting.eventBytes,
+    () => server.waiting.eventBytes,
   );
-  measure('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
-  measure(
+  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
+  gauge(
     'tickseal_updates_waiting',
     'Price updates that wait for their verdict.',
-    () => pipeline.updatesWaiting,
+    () => aggregator.updatesWaiting,
   );
-  measure('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
+  gauge('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
   count(
     'tickseal_crypto_worker_failures_total',
     'Batches that a crypto worker did not answer; each was done again.',
     () => pool.failures,
   );
   const live = () => table.live.reduce((sum, one) => sum + one, 0);
-  measure('tickseal_assets_live', 'Assets with a live price.', live);
-  measure(
+  gauge('tickseal_assets_live', 'Assets with a live price.', live);
+  gauge(
     'tickseal_assets_stale',
     'Assets of the catalogue without a live price.',
     () => table.live.length - live(),
   );
-
-  measure(
+  gauge(
     'tickseal_store_records_waiting',
     'Records that wait for the next commit to the disk.',
     () => store.recordsWaiting,
   );
-  measure('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
+  gauge('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
     Number(store.health().ok),
   );
+}
 
+function addEventLoop({ gauge }: Additions): void {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  measure(
+  gauge(
     'tickseal_event_loop_delay_max_seconds',
     'Longest delay of the event loop since the last scrape.',
     () => {
@@ -157,6 +189,4 @@ export function createMetrics(counters: Counters, measured: Measured): () => Pro
       return maxSeconds;
     },
   );
-  // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
-  return async () => (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
 }

@@ -1,4 +1,4 @@
-import type { AggregationType, Asset, AssetIndex, PublisherIndex, SignatureType } from './asset.js';
+import type { AggregationType, Asset, SignatureType } from './asset.js';
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
@@ -10,8 +10,6 @@ export type Trigger = 'clock' | 'delta';
  * unchanged. The service computes with the bytes and integers.
  */
 export interface PublisherPrice {
-  readonly assetIndex: AssetIndex;
-  readonly publisherIndex: PublisherIndex;
   readonly price: Price;
   readonly timestampNs: TimeNs;
   /** The recomputed `msg_hash`: 32 bytes, big-endian. It is a leaf of the Merkle tree. */
@@ -33,9 +31,19 @@ export interface PublisherWire {
   readonly metadata: string | undefined;
 }
 
+/** An aggregate that is to be signed. */
+export interface UnsignedAggregate {
+  readonly asset: Asset;
+  readonly trigger: Trigger;
+  readonly price: Price;
+  /** Ascending by publisher key; at least one. */
+  readonly inputs: readonly PublisherPrice[];
+  readonly signedAtNs: TimeNs;
+}
+
 /** An aggregate with the service's signature: what REST serves and the store keeps. */
 export interface SignedAggregate {
-  readonly asset: Asset;
+  readonly symbol: string;
   readonly trigger: Trigger;
   readonly price: Price;
   /** The newest signature time among the inputs. */

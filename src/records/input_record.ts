@@ -1,5 +1,4 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
-import type { AssetIndex, PublisherIndex } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { PRICE_BYTES, type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
@@ -8,9 +7,6 @@ import { InputRecord } from './generated/record.js';
 import { packText, unpackText } from './packed_text.js';
 
 const HASH_BYTES = 32;
-
-/** Finds the publisher of the configuration in force that a stored key text names. */
-export type PublisherLookup = (publisherKeyText: string) => PublisherIndex;
 
 /**
  * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates and is also stored by
@@ -29,28 +25,21 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
 /** Reads the size-prefixed record at the start of `bytes`; `byteLength` is its length. */
-export function decodeInput(
-  bytes: Uint8Array,
-  assetIndex: AssetIndex,
-  publisherIndexOf: PublisherLookup,
-): { input: PublisherPrice; byteLength: number } {
+export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLength: number } {
   const buffer = new ByteBuffer(bytes);
   const byteLength = 4 + buffer.readInt32(0);
   const record = InputRecord.getSizePrefixedRootAsInputRecord(buffer);
-  const publisherKey = unpackText(record.publisherKeyArray()!);
   const priceText = unpackText(record.priceTextArray()!);
   const price = record.priceArray();
   const msgHashText = unpackText(record.msgHashTextArray()!);
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
-    assetIndex,
-    publisherIndex: publisherIndexOf(publisherKey),
     price: price === null ? parsePrice(priceText)! : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {
-      publisherKey,
+      publisherKey: unpackText(record.publisherKeyArray()!),
       externalAssetId: unpackText(record.externalAssetIdArray()!),
       price: priceText,
       r: unpackText(record.rArray()!),

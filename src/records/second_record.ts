@@ -1,12 +1,11 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
-import type { AggregationType, Asset } from '../model/asset.js';
+import type { AggregationType } from '../model/asset.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import type { Candle } from './candle_block.js';
 import { AggregateRecord, Algorithm, Cause, SecondRecord, Signature, State } from './generated/record.js';
 import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_record.js';
 import { packText, unpackText } from './packed_text.js';
-import type { RecordNames } from './record_names.js';
 
 /**
  * The state of an asset from `timeNs` on: an aggregate (`priced`), no price any more (`ended`), or unknown, because the
@@ -56,8 +55,8 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads what {@link encodeHolding} wrote; `asset` is the one whose symbol the record's key names. */
-export function decodeHolding(bytes: Uint8Array, asset: Asset, names: RecordNames): Holding {
+/** Reads what {@link encodeHolding} wrote; the record's key names the symbol. */
+export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
   const record = SecondRecord.getRootAsSecondRecord(new ByteBuffer(bytes));
   const timeNs = record.timeNs() as TimeNs;
   const minute =
@@ -72,7 +71,7 @@ export function decodeHolding(bytes: Uint8Array, asset: Asset, names: RecordName
         };
   const aggregate = record.aggregate();
   if (aggregate !== null)
-    return { state: 'priced', timeNs, minute, aggregate: readAggregate(aggregate, asset, names) };
+    return { state: 'priced', timeNs, minute, aggregate: readAggregate(aggregate, symbol) };
   return { state: record.state() === State.Ended ? 'ended' : 'gap', timeNs, minute };
 }
 
@@ -103,24 +102,21 @@ function buildAggregate(aggregate: SignedAggregate): number {
   );
 }
 
-function readAggregate(record: AggregateRecord, asset: Asset, names: RecordNames): SignedAggregate {
-  const signatureType = record.signature() === Signature.Evm ? 'evm' : 'stark';
+function readAggregate(record: AggregateRecord, symbol: string): SignedAggregate {
   const inputs: PublisherPrice[] = [];
   let rest = record.inputsArray()!;
   while (rest.length > 0) {
-    const { input, byteLength } = decodeInput(rest, asset.index, (keyText) =>
-      names.publisherIndexOf(signatureType, keyText),
-    );
+    const { input, byteLength } = decodeInput(rest);
     inputs.push(input);
     rest = rest.subarray(byteLength);
   }
   return {
-    asset,
+    symbol,
     trigger: record.cause() === Cause.Clock ? 'clock' : 'delta',
     price: decodePrice(record.priceArray()!),
     timestampNs: record.timestampNs() as TimeNs,
     signedAtNs: record.signedAtNs() as TimeNs,
-    signatureType,
+    signatureType: record.signature() === Signature.Evm ? 'evm' : 'stark',
     publicKey: unpackText(record.publicKeyArray()!),
     msgHash: record.msgHashArray()!,
     r: record.rArray()!,

@@ -1,11 +1,12 @@
 import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
-import type { Pipeline } from '../aggregator/aggregator.js';
+import type { PublishReceiver } from '../aggregator/session.js';
 import type { Config } from '../config/config.js';
 import type { Counters } from '../metrics/counters.js';
 import type { Clock } from '../model/time.js';
 import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
+import type { FanOut } from '../stream/fan_out.js';
 import { RateLimiter } from './access/rate_limit.js';
 import { TokenDirectory } from './access/tokens.js';
 import { serveAdmin } from './admin.js';
@@ -28,8 +29,10 @@ export interface ServerOptions {
   readonly allowedSha256: string | undefined;
   readonly routes: ReadonlyMap<string, Route>;
   readonly clock: Clock;
+  /** Brings frames to connections: each listener registers with it. */
+  readonly fanOut: FanOut;
   readonly stream: StreamEngine;
-  readonly pipeline: Pipeline;
+  readonly receiver: PublishReceiver;
   /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
   readonly durable: () => Promise<void>;
   readonly health: () => { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -48,8 +51,6 @@ export interface Server {
   readonly threads: number;
   /** What waits between the main thread and the serving thread that is furthest behind. */
   readonly waiting: Waiting;
-  /** Sends a text frame of a price sequence to every connection of a topic. */
-  publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
@@ -65,7 +66,7 @@ const CLOSING_MS = 100;
 
 /** @throws Error when an address is in use or TLS cannot start. */
 export async function openServer(ws: typeof uWS, options: ServerOptions): Promise<Server> {
-  const { config, clock, stream, pipeline, counters, logger } = options;
+  const { config, clock, fanOut, stream, receiver, counters, logger } = options;
   const { limits } = config;
   const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
@@ -83,7 +84,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
       idleTimeoutSeconds: limits.idleTimeoutSeconds,
     }),
     ...publishEndpoints({
-      pipeline,
+      receiver,
       messageBytesMax: limits.publishMessageBytes,
       durable: options.durable,
       onReplyDropped: () => {
@@ -100,6 +101,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     onFault,
   });
   const host: ListenerHost = {
+    fanOut,
     endpoints,
     decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
     rest,
@@ -178,7 +180,6 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     get waiting() {
       return listener.waiting;
     },
-    publish: (topic, frame, sequence) => listener.publish(topic, frame, sequence),
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
       routes = nextRoutes;

@@ -1,5 +1,4 @@
 import type { CandleBlock } from '../records/candle_block.js';
-import type { Journal } from './journal.js';
 import {
   DAY_S,
   type Interval,
@@ -34,7 +33,6 @@ export function readHistory(
   fromS: number,
   toS: number,
   candlesMax: number,
-  journal: Journal,
   tables: Tables,
 ): Candles | 'too many' {
   const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
@@ -53,11 +51,11 @@ export function readHistory(
     if (day * DAY_S >= endS || candles.t.length > candlesMax) break;
     if (day !== lastDay && !series.unsealedDays.includes(day)) {
       const isCoarse = isWholeQuarters(resolution);
-      const block = journal.get(isCoarse ? tables.quarters : tables.days, [series.symbol, day]);
+      const block = (isCoarse ? tables.quarters : tables.days).get([series.symbol, day]);
       fold.addBlock(block, day * DAY_S, isCoarse ? QUARTER_S : MINUTE_S);
     } else {
       for (let hour = day * HOURS_PER_DAY; hour < (day + 1) * HOURS_PER_DAY; hour++)
-        fold.addBlock(minutesOf(series, hour, journal, tables), hour * HOUR_S, MINUTE_S);
+        fold.addBlock(minutesOf(series, hour, tables), hour * HOUR_S, MINUTE_S);
     }
   }
   fold.add(lastS, running.open, running.high, running.low, running.close);
@@ -65,13 +63,8 @@ export function readHistory(
 }
 
 /** The closed minutes of an hour whose day is not sealed. */
-export function minutesOf(
-  series: AssetSeries,
-  hour: number,
-  journal: Journal,
-  tables: Tables,
-): CandleBlock | undefined {
-  return series.hour?.hour === hour ? series.hour.block : journal.get(tables.hours, [series.symbol, hour]);
+export function minutesOf(series: AssetSeries, hour: number, tables: Tables): CandleBlock | undefined {
+  return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.symbol, hour]);
 }
 
 /** Merges ascending finer candles into the candles of a resolution that start in a range. */

@@ -1,7 +1,6 @@
 import { CandleBlock } from '../records/candle_block.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { minutesOf } from './history.js';
-import type { Journal } from './journal.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
 
@@ -25,31 +24,30 @@ export interface Cutoffs {
  * @param onDamage called with a damaged record; the asset's days are no longer sealed, and everything else continues
  */
 export function runHousekeeping(
-  seriesIndex: Iterable<AssetSeries>,
+  allSeries: Iterable<AssetSeries>,
   cutoffs: Cutoffs,
-  journal: Journal,
   tables: Tables,
   onDamage: (damage: DamagedRecord) => void,
 ): void {
   let secondsLeft = REMOVED_SECONDS_MAX;
   let sealsLeft = SEALED_DAYS_MAX;
   let daysLeft = REMOVED_DAYS_MAX;
-  for (const series of seriesIndex) {
+  for (const series of allSeries) {
     while (secondsLeft > 0 && series.seconds.length > 1 && series.seconds[1]! <= cutoffs.second) {
-      journal.remove(tables.seconds, [series.seconds.shift()!, series.symbol]);
+      tables.seconds.remove([series.seconds.shift()!, series.symbol]);
       secondsLeft--;
     }
     const today = runningDay(series);
     if (today === undefined) continue;
     while (sealsLeft > 0 && !series.isSealingStopped && (series.unsealedDays[0] ?? today) < today) {
-      const damage = sealFirstDay(series, journal, tables);
+      const damage = sealFirstDay(series, tables);
       if (damage !== undefined) onDamage(damage);
       sealsLeft--;
     }
     const dayEnd = Math.min(cutoffs.day, series.unsealedDays[0] ?? today);
     while (daysLeft > 0 && series.firstDay !== undefined && series.firstDay < dayEnd) {
-      journal.remove(tables.days, [series.symbol, series.firstDay]);
-      journal.remove(tables.quarters, [series.symbol, series.firstDay]);
+      tables.days.remove([series.symbol, series.firstDay]);
+      tables.quarters.remove([series.symbol, series.firstDay]);
       series.firstDay++;
       daysLeft--;
     }
@@ -75,13 +73,13 @@ function runningDay(series: AssetSeries): number | undefined {
 }
 
 /** Moves a finished day's minutes from its hours into one record, and writes their quarter hours into another. */
-function sealFirstDay(series: AssetSeries, journal: Journal, tables: Tables): DamagedRecord | undefined {
+function sealFirstDay(series: AssetSeries, tables: Tables): DamagedRecord | undefined {
   const day = series.unsealedDays[0]!;
   const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);
   const minutes = CandleBlock.withRoomFor(MINUTES_PER_DAY);
   try {
     for (const [hourOfDay, hour] of hours.entries()) {
-      const block = minutesOf(series, hour, journal, tables);
+      const block = minutesOf(series, hour, tables);
       if (block !== undefined) minutes.pushBlock(block, hourOfDay * MINUTES_PER_HOUR);
     }
   } catch (error) {
@@ -89,9 +87,9 @@ function sealFirstDay(series: AssetSeries, journal: Journal, tables: Tables): Da
     series.isSealingStopped = true;
     return error;
   }
-  journal.put(tables.days, [series.symbol, day], minutes);
-  journal.put(tables.quarters, [series.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
-  for (const hour of hours) journal.remove(tables.hours, [series.symbol, hour]);
+  tables.days.put([series.symbol, day], minutes);
+  tables.quarters.put([series.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
+  for (const hour of hours) tables.hours.remove([series.symbol, hour]);
   series.unsealedDays.shift();
   return undefined;
 }

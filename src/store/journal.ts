@@ -1,31 +1,17 @@
-import type { Database } from 'lmdb';
-import { unwrapRecord, wrapRecord } from '../records/envelope.js';
 import type { Folder } from './lmdb/folder.js';
-
-/** Two parts, by which the records of a table are ordered: first a second or a symbol, then what is unique with it. */
-export type Key = readonly [string | number, string | number];
-
-/** One kind of record: its database and how its values become bytes. */
-export interface Table<Value> {
-  readonly database: Database<Buffer, [string | number, string | number]>;
-  /** The bytes need only be valid until the next call. */
-  encode(value: Value): Uint8Array;
-  decode(payload: Uint8Array, key: Key): Value;
-}
+import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
 /**
- * Holds the changes that wait to be written, and writes them in group commits. A put changes only memory. One commit at a
- * time writes all waiting changes in one transaction: they become durable together or not at all. Reads see waiting changes.
+ * Writes the changes of its tables in group commits. One commit at a time writes all waiting changes in one transaction, so
+ * they become durable together or not at all.
  */
 export interface Journal {
-  get<Value>(table: Table<Value>, key: Key): Value | undefined;
-  /** Takes a value to write. If it changes afterwards, it must be put again. */
-  put<Value>(table: Table<Value>, key: Key, value: Value): void;
-  remove<Value>(table: Table<Value>, key: Key): void;
-  /** Whether this record waits to be written. */
-  isWaiting<Value>(table: Table<Value>, key: Key): boolean;
-  /** How many records of a table wait to be written. */
-  waiting<Value>(table: Table<Value>): number;
+  /** Opens the table of one kind of record. Each name may be opened once. */
+  table<Value>(name: string, codec: Codec<Value>): Table<Value>;
+  /** Sets a function that runs before each commit and may put and remove, for bounded housekeeping. */
+  beforeCommit(housekeeping: () => void): void;
+  /** How many records of all tables wait to be written. */
+  readonly waiting: number;
   /**
    * Resolves when everything that was put before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
@@ -52,46 +38,21 @@ const RETRY_DELAY_MS_MAX = 1_000;
 /** A commit that takes longer counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
-interface Waiting {
-  readonly key: [string | number, string | number];
-  /** `undefined` removes the record. */
-  readonly value: unknown;
-  /** The record as it goes to disk, made by the first commit that tries. */
-  wrapped?: Buffer;
-}
-type Batch = Map<Table<never>, Map<string, Waiting>>;
-
 interface Waiter {
   resolve(): void;
   reject(error: Error): void;
 }
 
-/**
- * @param beforeCommit runs before each commit and may put and remove, for bounded housekeeping
- */
-export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
-  let pending: Batch = new Map();
+export function openJournal(folder: Folder): Journal {
+  const tables: CommitPart[] = [];
+  let housekeeping = () => {};
   let pendingWaiters: Waiter[] = [];
-  let committing:
-    | { readonly batch: Batch; readonly startedMs: number; readonly done: Promise<void> }
-    | undefined;
+  let committing: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failing: { readonly reason: string; readonly delayMs: number } | undefined;
   let isClosed = false;
 
-  function find(table: Table<never>, keyText: string): Waiting | undefined {
-    return pending.get(table)?.get(keyText) ?? committing?.batch.get(table)?.get(keyText);
-  }
-
-  function change(table: Table<never>, key: Key, value: unknown): void {
-    let changes = pending.get(table);
-    if (changes === undefined) {
-      changes = new Map();
-      pending.set(table, changes);
-    }
-    changes.set(keyTextOf(key), { key: [key[0], key[1]], value });
-    schedule(COMMIT_DELAY_MS);
-  }
+  const hasPending = () => tables.some(({ pending }) => pending > 0);
 
   function schedule(delayMs: number): void {
     if (timer !== undefined || committing !== undefined || failing !== undefined || isClosed) return;
@@ -99,23 +60,23 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
   }
 
   function commit(): Promise<void> {
-    if (failing === undefined) beforeCommit();
+    if (failing === undefined) housekeeping();
     clearTimeout(timer);
     timer = undefined;
-    const batch = pending;
     const waiters = pendingWaiters;
-    pending = new Map();
     pendingWaiters = [];
-    const done = write(folder, batch).then(
+    for (const table of tables) table.beginCommit();
+    const done = write(folder, tables).then(
       () => {
         committing = undefined;
         failing = undefined;
+        for (const table of tables) table.endCommit();
         for (const waiter of waiters) waiter.resolve();
-        if (pending.size > 0) schedule(pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
+        if (hasPending()) schedule(pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
       },
       (error: Error) => {
         committing = undefined;
-        pending = merge(batch, pending);
+        for (const table of tables) table.undoCommit();
         const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
         failing = { reason: `the data folder cannot be written: ${error.message}; ${freeSpace()}`, delayMs };
         for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
@@ -123,7 +84,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
         if (!isClosed) timer = setTimeout(commit, delayMs).unref();
       },
     );
-    committing = { batch, startedMs: performance.now(), done };
+    committing = { startedMs: performance.now(), done };
     return done;
   }
 
@@ -137,31 +98,21 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
   }
 
   return {
-    get<Value>(table: Table<Value>, key: Key): Value | undefined {
-      const keyText = keyTextOf(key);
-      const waiting = find(table as Table<never>, keyText);
-      if (waiting !== undefined) return waiting.value as Value | undefined;
-      const wrapped = table.database.getBinary([key[0], key[1]]);
-      return wrapped && table.decode(unwrapRecord(keyText, wrapped), key);
+    table<Value>(name: string, codec: Codec<Value>) {
+      const table = new JournalTable(folder.openTable(name), codec, () => schedule(COMMIT_DELAY_MS));
+      tables.push(table);
+      return table;
     },
-    put: (table, key, value) => change(table as Table<never>, key, value),
-    remove(table, key) {
-      // A record that never reached the disk needs no removal there, so removals do not accumulate while the disk fails.
-      const isOnlyPending =
-        pending.get(table as Table<never>)?.has(keyTextOf(key)) &&
-        committing === undefined &&
-        !table.database.doesExist([key[0], key[1]]);
-      if (isOnlyPending) pending.get(table as Table<never>)!.delete(keyTextOf(key));
-      else change(table as Table<never>, key, undefined);
+    beforeCommit(callback) {
+      housekeeping = callback;
     },
-    isWaiting: (table, key) => find(table as Table<never>, keyTextOf(key)) !== undefined,
-    waiting: (table) =>
-      (pending.get(table as Table<never>)?.size ?? 0) +
-      (committing?.batch.get(table as Table<never>)?.size ?? 0),
+    get waiting() {
+      return tables.reduce((sum, { waiting }) => sum + waiting, 0);
+    },
     durable() {
       if (failing !== undefined) return Promise.reject(new Error(failing.reason));
       if (isClosed) return Promise.reject(new Error('the store is closed'));
-      if (pending.size === 0) return committing?.done.then(failIfFailing) ?? Promise.resolve();
+      if (!hasPending()) return committing?.done.then(failIfFailing) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         pendingWaiters.push({ resolve, reject });
         // The commit starts in the next turn of the event loop, so all calls of this turn share it.
@@ -182,7 +133,7 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
     async close() {
       isClosed = true;
       await committing?.done;
-      if (pending.size > 0 && failing === undefined) await commit();
+      if (hasPending() && failing === undefined) await commit();
       clearTimeout(timer);
       failIfFailing();
     },
@@ -193,27 +144,12 @@ export function openJournal(folder: Folder, beforeCommit: () => void): Journal {
   }
 }
 
-function keyTextOf(key: Key): string {
-  return `${key[0]}/${key[1]}`;
-}
-
-/** Writes a batch in one transaction; resolves when it has been flushed. */
-async function write({ root, claimRoom }: Folder, batch: Batch): Promise<void> {
-  let recordBytes = 0;
-  for (const [table, changes] of batch)
-    for (const [keyText, change] of changes)
-      if (change.value !== undefined) {
-        change.wrapped ??= wrapRecord(keyText, table.encode(change.value as never));
-        recordBytes += change.wrapped.length;
-      }
-  claimRoom(recordBytes);
+/** Writes the changes that the tables have begun to commit in one transaction; resolves when they have been flushed. */
+async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[]): Promise<void> {
+  claimRoom(tables.reduce((sum, table) => sum + table.encodeCommit(), 0));
   try {
     await root.batch(() => {
-      for (const [{ database }, changes] of batch)
-        for (const { key, wrapped } of changes.values()) {
-          if (wrapped === undefined) database.remove(key);
-          else database.put(key, wrapped);
-        }
+      for (const table of tables) table.writeCommit();
     });
     root.resetReadTxn();
   } catch (error) {
@@ -225,14 +161,4 @@ async function write({ root, claimRoom }: Folder, batch: Batch): Promise<void> {
 async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
   if (error.commitError === undefined) return error;
   return error.commitError.catch((reason: Error) => reason);
-}
-
-/** Both batches; where they differ, the newer one holds. */
-function merge(older: Batch, newer: Batch): Batch {
-  for (const [table, changes] of newer) {
-    const below = older.get(table);
-    if (below === undefined) older.set(table, changes);
-    else for (const [keyText, change] of changes) below.set(keyText, change);
-  }
-  return older;
 }

@@ -2,7 +2,6 @@ import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { CandleBlock, toDouble } from '../records/candle_block.js';
 import type { Holding, MinuteCandle } from '../records/second_record.js';
-import type { Journal } from './journal.js';
 import type { Tables } from './tables.js';
 
 export const MINUTES_PER_HOUR = 60;
@@ -50,25 +49,20 @@ export function emptySeries(symbol: string): AssetSeries {
  * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
  * the last of that second and the close of that minute. Closed candles never change.
  */
-export function recordAggregate(
-  series: AssetSeries,
-  aggregate: SignedAggregate,
-  journal: Journal,
-  tables: Tables,
-): void {
+export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate, tables: Tables): void {
   const timeNs = notBefore(series, aggregate.signedAtNs);
   const number = Number(timeNs / NS_PER_SECOND);
   const price = toDouble(aggregate.price);
-  const minute = advance(series, Math.floor(number / 60), price, journal, tables);
-  remember(series, number, { state: 'priced', timeNs, minute, aggregate }, journal, tables);
+  const minute = advance(series, Math.floor(number / 60), price, tables);
+  remember(series, number, { state: 'priced', timeNs, minute, aggregate }, tables);
 }
 
 /** Records that the asset has no price from `atNs` on, until its next aggregate. Repeated calls change nothing. */
-export function recordEnd(series: AssetSeries, atNs: TimeNs, journal: Journal, tables: Tables): void {
+export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: Tables): void {
   if (series.newest?.state !== 'priced') return;
   const timeNs = notBefore(series, atNs);
   const { minute } = series.newest;
-  remember(series, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, journal, tables);
+  remember(series, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, tables);
 }
 
 /** The newest second of `seconds` that is not after `second`. */
@@ -93,13 +87,7 @@ function notBefore(series: AssetSeries, timeNs: TimeNs): TimeNs {
 }
 
 /** The running minute candle after `price`; closes the one before when this is the first price of a later minute. */
-function advance(
-  series: AssetSeries,
-  minute: number,
-  price: number,
-  journal: Journal,
-  tables: Tables,
-): MinuteCandle {
+function advance(series: AssetSeries, minute: number, price: number, tables: Tables): MinuteCandle {
   const running = series.newest?.minute;
   if (running?.minute === minute)
     return {
@@ -109,50 +97,44 @@ function advance(
       low: Math.min(running.low, price),
       close: price,
     };
-  if (running !== undefined) closeMinute(series, running, journal, tables);
+  if (running !== undefined) closeMinute(series, running, tables);
   series.firstDay ??= dayOfMinute(minute);
   return { minute, open: price, high: price, low: price, close: price };
 }
 
-function closeMinute(series: AssetSeries, closed: MinuteCandle, journal: Journal, tables: Tables): void {
+function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: Tables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
   if (series.hour?.hour !== hour) series.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
   const { block } = series.hour;
   block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
-  journal.put(tables.hours, [series.symbol, hour], block);
+  tables.hours.put([series.symbol, hour], block);
   const day = dayOfMinute(closed.minute);
   if (series.unsealedDays.at(-1) !== day) series.unsealedDays.push(day);
 }
 
-function remember(
-  series: AssetSeries,
-  second: number,
-  holding: Holding,
-  journal: Journal,
-  tables: Tables,
-): void {
+function remember(series: AssetSeries, second: number, holding: Holding, tables: Tables): void {
   if (series.seconds.at(-1) !== second) {
-    if (journal.waiting(tables.seconds) > WAITING_SECONDS_MAX) letGo(series, journal, tables);
+    if (tables.seconds.waiting > WAITING_SECONDS_MAX) letGo(series, tables);
     series.seconds.push(second);
   }
   series.newest = holding;
-  journal.put(tables.seconds, [second, series.symbol], holding);
+  tables.seconds.put([second, series.symbol], holding);
 }
 
 /** Drops the newest record if it still waits for a failing disk: it becomes a gap, or part of the gap before it. */
-function letGo(series: AssetSeries, journal: Journal, tables: Tables): void {
+function letGo(series: AssetSeries, tables: Tables): void {
   const last = series.seconds.at(-1);
-  if (last === undefined || !journal.isWaiting(tables.seconds, [last, series.symbol])) return;
+  if (last === undefined || !tables.seconds.isWaiting([last, series.symbol])) return;
   const before = series.seconds.at(-2);
   const isGapBefore =
     before !== undefined &&
-    journal.isWaiting(tables.seconds, [before, series.symbol]) &&
-    journal.get(tables.seconds, [before, series.symbol])?.state === 'gap';
+    tables.seconds.isWaiting([before, series.symbol]) &&
+    tables.seconds.get([before, series.symbol])?.state === 'gap';
   if (isGapBefore) {
-    journal.remove(tables.seconds, [last, series.symbol]);
+    tables.seconds.remove([last, series.symbol]);
     series.seconds.pop();
   } else {
     const { timeNs } = series.newest!;
-    journal.put(tables.seconds, [last, series.symbol], { state: 'gap', timeNs, minute: undefined });
+    tables.seconds.put([last, series.symbol], { state: 'gap', timeNs, minute: undefined });
   }
 }

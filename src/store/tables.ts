@@ -1,12 +1,10 @@
-import { ok } from 'node:assert/strict';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeInput, encodeInput } from '../records/input_record.js';
-import type { RecordNames } from '../records/record_names.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
-import type { Table } from './journal.js';
-import type { Folder } from './lmdb/folder.js';
+import type { Journal } from './journal.js';
+import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
@@ -25,37 +23,19 @@ export interface Tables {
   readonly quarters: Table<CandleBlock>;
 }
 
-/** @param names returns the configuration in force; records of other assets are never decoded */
-export function openTables(folder: Folder, names: () => RecordNames): Tables {
-  const candles = (name: string): Table<CandleBlock> => ({
-    database: folder.openTable(name),
-    encode: encodeCandles,
-    decode: decodeCandles,
-  });
+export function openTables(journal: Journal): Tables {
+  const candles = { encode: encodeCandles, decode: decodeCandles };
   return {
-    seconds: {
-      database: folder.openTable('seconds'),
+    seconds: journal.table('seconds', {
       encode: encodeHolding,
-      decode: (payload, key) => decodeHolding(payload, configured(names(), String(key[1])), names()),
-    },
-    inputs: {
-      database: folder.openTable('inputs'),
+      decode: (payload, [, symbol]) => decodeHolding(payload, String(symbol)),
+    }),
+    inputs: journal.table('inputs', {
       encode: encodeInput,
-      decode(payload, key) {
-        const asset = configured(names(), String(key[0]));
-        return decodeInput(payload, asset.index, (keyText) =>
-          names().publisherIndexOf(asset.signatureType, keyText),
-        ).input;
-      },
-    },
-    hours: candles('hours'),
-    days: candles('days'),
-    quarters: candles('quarters'),
+      decode: (payload) => decodeInput(payload).input,
+    }),
+    hours: journal.table('hours', candles),
+    days: journal.table('days', candles),
+    quarters: journal.table('quarters', candles),
   };
-}
-
-function configured(names: RecordNames, symbol: string) {
-  const asset = names.assetOf(symbol);
-  ok(asset, `${symbol} is not configured`);
-  return asset;
 }

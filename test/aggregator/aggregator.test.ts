@@ -1,15 +1,15 @@
 import { test } from 'tap';
-import type { PublishOutcome } from '../../src/aggregator/aggregator.js';
+import type { PublishOutcome } from '../../src/aggregator/session.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import {
+  AggregatorHarness,
   atOnce,
   messageOf,
   newSession,
-  PipelineHarness,
   SERVICE_ORACLE_ID,
   testPublisher,
 } from './harness.js';
@@ -25,17 +25,17 @@ const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: i
 const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
 
 test('a price goes the whole way: accepted, streamed, signed, and it verifies offline', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets, publishers });
-  const { pipeline, table, counters } = harness;
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const { aggregator, prices, table, counters } = harness;
   const price = 72147681412670819000000n;
-  const evm = atOnce(pipeline.publish(newSession(), messageOf(first!, { BTCUSD: price }, START_NS)));
+  const evm = atOnce(aggregator.receive(newSession(), messageOf(first!, { BTCUSD: price }, START_NS)));
   t.same([evm.traceId, evm.accepted, [...evm.rejected]], ['t1', ['BTCUSD'], []]);
-  atOnce(pipeline.publish(newSession('stark'), messageOf(stark!, { 'BTC-STARK': price }, START_NS)));
+  atOnce(aggregator.receive(newSession('stark'), messageOf(stark!, { 'BTC-STARK': price }, START_NS)));
   t.equal(table.price(bitcoin.index), price);
-  t.equal(pipeline.latest(bitcoin), undefined, 'signed at the end of the turn');
+  t.equal(prices.latest(bitcoin), undefined, 'signed at the end of the turn');
   harness.endTurn();
   for (const asset of [bitcoin, starkBitcoin]) {
-    const aggregate = pipeline.latest(asset)!;
+    const aggregate = prices.latest(asset)!;
     t.equal(aggregate.trigger, 'delta');
     const text = aggregateJson(aggregate, 'service', (symbol) => encodedAssetId(symbol, 'base64'));
     for (const report of verifyAggregate(text, { oracleId: SERVICE_ORACLE_ID }))
@@ -46,21 +46,21 @@ test('a price goes the whole way: accepted, streamed, signed, and it verifies of
 });
 
 test('each update is judged by itself, and every refusal is counted with its reason', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets, publishers });
-  const { pipeline, counters } = harness;
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const { aggregator, counters } = harness;
   const good = JSON.parse(messageOf(first!, { BTCUSD: 5n, ETHUSD: 6n }, START_NS));
   good.data.ETHUSD.signed_price.price = '7';
   good.data.X = 5;
   good.data.SOLUSD = { ...good.data.BTCUSD, asset_id: 'SOLUSD' };
   const text = JSON.stringify(good).replaceAll(/"timestamp":\d+/g, `"timestamp":${START_NS}`);
-  const outcome = atOnce(pipeline.publish(newSession(), text));
+  const outcome = atOnce(aggregator.receive(newSession(), text));
   t.same(outcome.accepted, ['BTCUSD']);
   t.same(Object.fromEntries(outcome.rejected), {
     X: 'the update is not an object',
     ETHUSD: 'msg_hash does not match the asset, time and price',
     SOLUSD: 'unknown asset',
   });
-  t.match(await pipeline.publish(newSession(), '{'), { ok: false, error: 'the message is not JSON' });
+  t.match(await aggregator.receive(newSession(), '{'), { ok: false, error: 'the message is not JSON' });
   t.same(Object.fromEntries(counters.updatesRejected), {
     'the update is not an object': 1,
     'unknown asset': 1,
@@ -71,7 +71,7 @@ test('each update is judged by itself, and every refusal is counted with its rea
 });
 
 test('a refresh under the same signature is accepted, another price under it is not', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets, publishers });
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
   for (const [by, symbol, type] of [
     [first!, 'BTCUSD', 'evm'],
     [stark!, 'BTC-STARK', 'stark'],
@@ -82,7 +82,7 @@ test('a refresh under the same signature is accepted, another price under it is 
       message
         .replace(`"timestamp":${START_NS}`, `"timestamp":${START_NS + afterNs}`)
         .replace('"price":"5"', `"price":"${price}"`);
-    const reasonOf = (text: string) => atOnce(harness.pipeline.publish(session, text)).rejected.get(symbol);
+    const reasonOf = (text: string) => atOnce(harness.aggregator.receive(session, text)).rejected.get(symbol);
     t.equal(reasonOf(at(0n)), undefined);
     t.equal(reasonOf(at(1n)), undefined);
     t.equal(reasonOf(at(2n, '6')), 'msg_hash does not match the asset, time and price');
@@ -93,32 +93,23 @@ test('a refresh under the same signature is accepted, another price under it is 
   t.equal(harness.table.price(starkBitcoin.index), 5n);
 });
 
-test('a tick that is due when a message comes does not wait for its own', async (t) => {
-  const { pipeline, table, clock } = await PipelineHarness.start(t, { assets, publishers });
-  atOnce(pipeline.publish(newSession(), messageOf(first!, { BTCUSD: 100n }, clock.timeNs)));
-  t.equal(table.live[bitcoin.index], 1);
-  clock.advance(bitcoin.maxAgeNs + NS_PER_SECOND);
-  atOnce(pipeline.publish(newSession(), messageOf(first!, { ETHUSD: 10n }, clock.timeNs)));
-  t.equal(table.live[bitcoin.index], 0, 'too old by then');
-});
-
 test('the clock signs every period, a delta at once, and each is told apart', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers });
-  const { pipeline, clock } = harness;
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers });
+  const { aggregator, prices, clock } = harness;
   const session = newSession();
   const put = (price: bigint) => {
-    atOnce(pipeline.publish(session, messageOf(first!, { BTCUSD: price }, clock.advance(1n))));
+    atOnce(aggregator.receive(session, messageOf(first!, { BTCUSD: price }, clock.advance(1n))));
     harness.endTurn();
-    const { trigger, price: signed } = pipeline.latest(bitcoin)!;
+    const { trigger, price: signed } = prices.latest(bitcoin)!;
     return `${trigger} ${signed}`;
   };
   t.equal(put(100_000n), 'delta 100000');
   t.equal(put(100_099n), 'delta 100000', 'less than 0.1 %');
   t.equal(harness.table.price(bitcoin.index), 100_099n, 'but streams have it');
   harness.advanceMs(490);
-  t.equal(pipeline.latest(bitcoin)!.trigger, 'delta');
+  t.equal(prices.latest(bitcoin)!.trigger, 'delta');
   harness.advanceMs(10);
-  t.match(pipeline.latest(bitcoin), { trigger: 'clock', price: 100_099n });
+  t.match(prices.latest(bitcoin), { trigger: 'clock', price: 100_099n });
   t.equal(put(100_199n), 'clock 100099', 'a thousandth of the last signed one is 100.099');
   t.equal(put(100_200n), 'delta 100200');
   const { aggregatesSigned } = harness.counters;
@@ -128,45 +119,45 @@ test('the clock signs every period, a delta at once, and each is told apart', as
     aggregatesSigned + 4,
     'signed anew every period, changed or not',
   );
-  const latest = pipeline.latest(bitcoin)!;
+  const latest = prices.latest(bitcoin)!;
   t.ok(latest.timestampNs < latest.signedAtNs);
 });
 
 test('too few publishers: no price, until there are enough, and none again when their inputs are too old', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets, publishers });
-  const { pipeline, table, clock, counters } = harness;
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const { aggregator, prices, table, clock, counters } = harness;
   const put = (by: typeof first, price: bigint) => {
-    atOnce(pipeline.publish(newSession(), messageOf(by!, { ETHUSD: price }, clock.timeNs)));
+    atOnce(aggregator.receive(newSession(), messageOf(by!, { ETHUSD: price }, clock.timeNs)));
     harness.endTurn();
   };
   put(first, 10n);
   t.equal(table.live[ether.index], 0);
-  t.equal(pipeline.latest(ether), undefined);
+  t.equal(prices.latest(ether), undefined);
   harness.advanceMs(30_000);
   put(second, 20n);
-  t.equal(pipeline.latest(ether)!.price, 15n);
-  t.equal(pipeline.latest(ether)!.inputs.length, 2);
+  t.equal(prices.latest(ether)!.price, 15n);
+  t.equal(prices.latest(ether)!.inputs.length, 2);
   harness.advanceMs(30_000);
   t.equal(table.live[ether.index], 1, 'at max_age it still counts');
   harness.advanceMs(10);
   t.equal(table.live[ether.index], 0);
-  t.equal(pipeline.latest(ether), undefined);
+  t.equal(prices.latest(ether), undefined);
   t.equal(harness.store.latest(ether), undefined);
   t.equal(counters.assetsEnded, 1);
   harness.advanceMs(5_000);
-  t.equal(pipeline.latest(ether), undefined, 'the clock signs nothing');
+  t.equal(prices.latest(ether), undefined, 'the clock signs nothing');
   put(first, 12n);
-  t.match(pipeline.latest(ether), { trigger: 'delta', price: 16n });
+  t.match(prices.latest(ether), { trigger: 'delta', price: 16n });
 });
 
 for (const threads of [0, 1]) {
   test(`with ${threads} threads the messages of one socket take effect in their order`, async (t) => {
-    const harness = await PipelineHarness.start(t, { assets: many, publishers, threads });
-    const { pipeline } = harness;
+    const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads });
+    const { aggregator } = harness;
     const session = newSession();
     const settled: string[] = [];
     const publish = (name: string, prices: Record<string, bigint>, afterNs: bigint, to = session) => {
-      const outcome = pipeline.publish(to, messageOf(first!, prices, START_NS + afterNs));
+      const outcome = aggregator.receive(to, messageOf(first!, prices, START_NS + afterNs));
       if (threads > 0 && name === 'many') t.ok(outcome instanceof Promise);
       return Promise.resolve(outcome).then((result) => {
         settled.push(name);
@@ -187,16 +178,16 @@ for (const threads of [0, 1]) {
     t.equal(outcomes[3]!.rejected.get('A0'), 'timestamp is not newer than the last accepted one');
     for (const { index } of many) t.equal(harness.table.price(index), 3n);
     t.equal(session.tail, undefined);
-    t.equal(pipeline.updatesWaiting, 0);
+    t.equal(aggregator.updatesWaiting, 0);
   });
 }
 
 test('one socket does not wait for another’s signatures', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets: many, publishers, threads: 1 });
-  const slow = harness.pipeline.publish(newSession(), messageOf(first!, pricesOfMany(1n), START_NS));
+  const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
+  const slow = harness.aggregator.receive(newSession(), messageOf(first!, pricesOfMany(1n), START_NS));
   t.ok(slow instanceof Promise);
-  t.equal(harness.pipeline.updatesWaiting, 40);
-  const quick = atOnce(harness.pipeline.publish(newSession(), messageOf(second!, { A0: 5n }, START_NS)));
+  t.equal(harness.aggregator.updatesWaiting, 40);
+  const quick = atOnce(harness.aggregator.receive(newSession(), messageOf(second!, { A0: 5n }, START_NS)));
   t.same(quick.accepted, ['A0']);
   await slow;
 });
@@ -205,7 +196,7 @@ test('a connection has as many updates waiting for verification as there is room
   const hundred = Array.from({ length: 100 }, (_, index) =>
     sampleAsset({ index, id: index, symbol: `A${index}` }),
   );
-  const { pipeline } = await PipelineHarness.start(t, { assets: hundred, publishers });
+  const { aggregator } = await AggregatorHarness.start(t, { assets: hundred, publishers });
   let letGo = () => {};
   const earlier = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -223,38 +214,38 @@ test('a connection has as many updates waiting for verification as there is room
   /** Sends more than may wait. @returns how many of them do. */
   function flood(): number {
     const session = { ...newSession(), tail: earlier as Promise<unknown> };
-    const before = pipeline.updatesWaiting;
-    for (let i = 0; i < 201; i++) outcomes.push(Promise.resolve(pipeline.publish(session, text)));
-    return pipeline.updatesWaiting - before;
+    const before = aggregator.updatesWaiting;
+    for (let i = 0; i < 201; i++) outcomes.push(Promise.resolve(aggregator.receive(session, text)));
+    return aggregator.updatesWaiting - before;
   }
   t.same([flood(), flood(), flood()], [10_000, 5_000, 2_500]);
   const healthy = messageOf(first!, { A0: 1n }, START_NS);
-  t.same(atOnce(pipeline.publish(newSession(), healthy)).accepted, ['A0'], 'others are not refused');
+  t.same(atOnce(aggregator.receive(newSession(), healthy)).accepted, ['A0'], 'others are not refused');
   letGo();
   const last = (await Promise.all(outcomes)).at(-1);
   t.equal(last?.ok && last.rejected.get('A99'), 'overloaded: too many updates wait for verification');
-  t.equal(pipeline.updatesWaiting, 0);
+  t.equal(aggregator.updatesWaiting, 0);
   t.equal(flood(), 10_000, 'there is room again');
   await Promise.all(outcomes);
 });
 
 test('after a restart inputs that still count make prices again, and replays stay refused', async (t) => {
   const dir = t.testdir();
-  const before = await PipelineHarness.start(t, { assets, publishers, dir });
+  const before = await AggregatorHarness.start(t, { assets, publishers, dir });
   const message = messageOf(first!, { BTCUSD: 100n }, START_NS);
-  atOnce(before.pipeline.publish(newSession(), message));
+  atOnce(before.aggregator.receive(newSession(), message));
   before.endTurn();
-  const { signedAtNs } = before.pipeline.latest(bitcoin)!;
+  const { signedAtNs } = before.prices.latest(bitcoin)!;
   await before.stop();
 
-  const after = await PipelineHarness.start(t, { assets, publishers, dir });
-  after.pipeline.restore();
+  const after = await AggregatorHarness.start(t, { assets, publishers, dir });
+  after.restore();
   t.equal(after.table.price(bitcoin.index), 100n);
-  t.equal(after.pipeline.latest(bitcoin)?.signedAtNs, signedAtNs);
-  const again = atOnce(after.pipeline.publish(newSession(), message));
+  t.equal(after.prices.latest(bitcoin)?.signedAtNs, signedAtNs);
+  const again = atOnce(after.aggregator.receive(newSession(), message));
   t.equal(again.rejected.get('BTCUSD'), 'timestamp is not newer than the last accepted one');
   after.endTurn();
   after.advanceMs(500);
-  t.ok(after.pipeline.latest(bitcoin)!.signedAtNs > signedAtNs);
+  t.ok(after.prices.latest(bitcoin)!.signedAtNs > signedAtNs);
   await after.stop();
 });

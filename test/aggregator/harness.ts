@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type AggregateSigner, createAggregateSigner } from '../../src/aggregator/aggregate_signer.js';
-import { Pipeline, type PublisherSession, type PublishOutcome } from '../../src/aggregator/aggregator.js';
+import { Aggregator } from '../../src/aggregator/aggregator.js';
+import type { PublisherSession, PublishOutcome } from '../../src/aggregator/session.js';
 import { createPriceSigner, type PriceSigner } from '../../src/client/index.js';
 import { publishMessage } from '../../src/client/sign_price.js';
+import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
@@ -13,7 +14,8 @@ import { createCounters } from '../../src/metrics/counters.js';
 import type { Asset, Publisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { parseHex } from '../../src/model/hex.js';
-import { NS_PER_SECOND } from '../../src/model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { Prices } from '../../src/prices/prices.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { NO_SCHEDULE } from '../../src/stream/encoder.js';
 import { StreamEngine } from '../../src/stream/engine.js';
@@ -40,22 +42,24 @@ export function testPublisher(
   return { signer, publisher: samplePublisher({ index, signatureType, key, ...overrides }) };
 }
 
-export interface PipelineHarnessOptions {
+export interface AggregatorHarnessOptions {
   readonly assets: readonly Asset[];
   readonly publishers: readonly TestPublisher[];
   readonly threads?: number;
-  /** Stands between the pipeline and its signer. */
+  /** Stands between the aggregator and its signer. */
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
   /** A folder that another harness left behind. */
   readonly dir?: string;
 }
 
-/** A pipeline with everything real behind it but its clock and the end of its turns. */
-export class PipelineHarness {
+/** An aggregator with everything real around it but its clock and the end of its turns. */
+export class AggregatorHarness {
   readonly #deferred: (() => void)[];
 
   private constructor(
-    readonly pipeline: Pipeline,
+    readonly aggregator: Aggregator,
+    readonly prices: Prices,
+    readonly stream: StreamEngine,
     readonly clock: FakeClock,
     readonly table: PriceTable,
     readonly counters: ReturnType<typeof createCounters>,
@@ -69,13 +73,13 @@ export class PipelineHarness {
     this.#deferred = deferred;
   }
 
-  static async start(t: Test, options: PipelineHarnessOptions): Promise<PipelineHarness> {
+  static async start(t: Test, options: AggregatorHarnessOptions): Promise<AggregatorHarness> {
     const { assets, publishers, threads = 0, through = (signer) => signer } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
     const pool = await createCryptoPool({ threads });
     const those = publishers.map(({ publisher }) => publisher);
-    const store = await openStore({ dir, assets, publishers: those, candleRetentionMs: 86_400_000, clock });
+    const store = await openStore({ dir, assets, candleRetentionMs: 86_400_000, clock });
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= pool
@@ -118,24 +122,48 @@ export class PipelineHarness {
     });
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
-    const pipeline = new Pipeline({
+    const prices = new Prices({ catalogue, clock, table, stream, store });
+    const aggregator = new Aggregator({
       catalogue,
       ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
       clock,
       pool,
       signer: () => signer,
-      table,
-      stream,
-      store,
+      sink: prices,
+      epoch: 1,
+      inputs: store,
       updatesPerMessageMax: 1000,
       badSignaturesPerSecondMax: 100,
+      onApplied: () => {},
       counters,
       onSigningFailed: (count, error) => {
         failures.push([count, (error as Error).message]);
       },
       defer,
     });
-    return new PipelineHarness(pipeline, clock, table, counters, store, failures, stop, deferred);
+    return new AggregatorHarness(
+      aggregator,
+      prices,
+      stream,
+      clock,
+      table,
+      counters,
+      store,
+      failures,
+      stop,
+      deferred,
+    );
+  }
+
+  /** What a service does at its start. */
+  restore(): void {
+    this.aggregator.restore(this.prices.newestSignedNs());
+    this.prices.restore();
+  }
+
+  tick(nowNs: TimeNs): void {
+    this.aggregator.tick(nowNs);
+    this.stream.tick(nowNs);
   }
 
   /** Does what was deferred to the end of the turn, until nothing is. */
@@ -146,7 +174,7 @@ export class PipelineHarness {
   /** Time passes with a tick every 10 ms. */
   advanceMs(durationMs: number): void {
     for (let ms = 0; ms < durationMs; ms += 10) {
-      this.pipeline.tick(this.clock.advance(10_000_000n));
+      this.tick(this.clock.advance(10_000_000n));
       this.endTurn();
     }
   }

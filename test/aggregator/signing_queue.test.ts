@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import type { AggregateSigner } from '../../src/aggregator/aggregate_signer.js';
 import { verifyAggregate } from '../../src/client/index.js';
+import type { AggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
-import { atOnce, messageOf, newSession, PipelineHarness, testPublisher } from './harness.js';
+import { AggregatorHarness, atOnce, messageOf, newSession, testPublisher } from './harness.js';
 
 const MS = 1_000_000n;
 const bitcoin = sampleAsset();
@@ -35,11 +35,11 @@ function gated() {
 
 test('while a batch is being signed the next gathers, and times of signatures only grow', async (t) => {
   const { through, waiting, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  const { pipeline, clock } = harness;
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
+  const { aggregator, prices, clock } = harness;
   const session = newSession();
   const put = (price: bigint, timestampNs: bigint) => {
-    atOnce(pipeline.publish(session, messageOf(first, { BTCUSD: price }, timestampNs)));
+    atOnce(aggregator.receive(session, messageOf(first, { BTCUSD: price }, timestampNs)));
     harness.endTurn();
   };
   put(100n, START_NS);
@@ -47,52 +47,52 @@ test('while a batch is being signed the next gathers, and times of signatures on
   clock.advance(-MS);
   put(300n, START_NS + 2n);
   t.equal(waiting.length, 1);
-  t.equal(pipeline.latest(bitcoin), undefined);
+  t.equal(prices.latest(bitcoin), undefined);
   await next();
   t.equal(waiting.length, 1, 'one batch for the two that gathered');
-  const { price, signedAtNs } = pipeline.latest(bitcoin)!;
+  const { price, signedAtNs } = prices.latest(bitcoin)!;
   t.equal(price, 100n);
   await next();
   t.equal(waiting.length, 0);
-  t.equal(pipeline.latest(bitcoin)!.price, 300n);
-  t.ok(pipeline.latest(bitcoin)!.signedAtNs > signedAtNs, 'though the clock was stepped back');
+  t.equal(prices.latest(bitcoin)!.price, 300n);
+  t.ok(prices.latest(bitcoin)!.signedAtNs > signedAtNs, 'though the clock was stepped back');
 });
 
 test('a price that ends while its signature is made is not served', async (t) => {
   const { through, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.pipeline.publish(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
+  atOnce(harness.aggregator.receive(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
   harness.endTurn();
   harness.advanceMs(60_010);
   t.equal(harness.counters.assetsEnded, 1);
   await next();
   await harness.store.durable();
-  t.equal(harness.pipeline.latest(bitcoin), undefined);
+  t.equal(harness.prices.latest(bitcoin), undefined);
   t.equal(harness.store.latest(bitcoin), undefined);
 });
 
 test('a batch that cannot be signed is counted, and the next one is signed', async (t) => {
   const { through, next } = gated();
-  const harness = await PipelineHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.pipeline.publish(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
+  atOnce(harness.aggregator.receive(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
   harness.endTurn();
   await next('fail');
   t.equal(harness.counters.signingFailures, 1);
   t.same(harness.failures, [[1, 'no signer']]);
   harness.advanceMs(500);
   await next();
-  t.match(harness.pipeline.latest(bitcoin), { trigger: 'clock', price: 100n });
+  t.match(harness.prices.latest(bitcoin), { trigger: 'clock', price: 100n });
 });
 
 test('many are signed on another thread, each with its own signature', async (t) => {
-  const harness = await PipelineHarness.start(t, { assets: many, publishers, threads: 1 });
-  await harness.pipeline.publish(newSession(), messageOf(first, pricesOfMany, START_NS));
+  const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
+  await harness.aggregator.receive(newSession(), messageOf(first, pricesOfMany, START_NS));
   harness.endTurn();
-  t.equal(harness.pipeline.latest(many[0]!), undefined, 'not yet');
+  t.equal(harness.prices.latest(many[0]!), undefined, 'not yet');
   while (harness.counters.aggregatesSigned < many.length)
     await new Promise((resolve) => setImmediate(resolve));
   for (const asset of many.filter((_, i) => i % 8 === 0)) {
-    const text = aggregateJson(harness.pipeline.latest(asset)!, 'service', (symbol) =>
+    const text = aggregateJson(harness.prices.latest(asset)!, 'service', (symbol) =>
       encodedAssetId(symbol, 'base64'),
     );
     t.match(verifyAggregate(text)[0], { ok: true });

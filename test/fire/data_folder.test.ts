@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
-import { atSecond, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
 // A data folder whose bytes are not what was written: opening it is refused, or nothing wrong is served. A crash by a signal in
 // lmdb's memory map would end this test.
@@ -27,7 +27,7 @@ async function writtenFolder(dir: string): Promise<Buffer> {
     for (const asset of options.assets) {
       const aggregate = sampleAggregate(asset, options.publishers, units(s + 1), atSecond(START_S + s));
       into.append(aggregate);
-      for (const input of aggregate.inputs) into.putInput(input);
+      putInputs(into, aggregate);
     }
   }
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import type { PublishOutcome } from '../../src/aggregator/aggregator.js';
+import type { PublishOutcome } from '../../src/aggregator/session.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { newSession, PipelineHarness, testPublisher } from '../aggregator/harness.js';
+import { AggregatorHarness, newSession, testPublisher } from '../aggregator/harness.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 
@@ -28,9 +28,9 @@ const PUBLISHERS = {
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
-async function startPipeline(t: Parameters<typeof PipelineHarness.start>[0]): Promise<PipelineHarness> {
+async function startPipeline(t: Parameters<typeof AggregatorHarness.start>[0]): Promise<AggregatorHarness> {
   const offCurve = { ...OFF_CURVE, publisher: { ...OFF_CURVE.publisher, key: bytes(X_OFF_CURVE) } };
-  return PipelineHarness.start(t, {
+  return AggregatorHarness.start(t, {
     assets: [
       sampleAsset(),
       sampleAsset({ index: 1, id: 2, symbol: SYMBOLS.stark, signatureType: 'stark' }),
@@ -123,9 +123,9 @@ for (const type of ['evm', 'stark'] as const) {
         const good = sign();
         const bad = alter(good);
         if (JSON.stringify(partsOf(bad)) === JSON.stringify(partsOf(good))) return true;
-        const refused = await harness.pipeline.publish(session, publishMessage('bad', [bad]));
+        const refused = await harness.aggregator.receive(session, publishMessage('bad', [bad]));
         if (!isRefused(refused, symbol)) return false;
-        const control = await harness.pipeline.publish(session, publishMessage('good', [good]));
+        const control = await harness.aggregator.receive(session, publishMessage('good', [good]));
         if (control.ok && control.accepted.includes(symbol)) controls++;
         return true;
       }),
@@ -140,7 +140,7 @@ test('stark: s replaced by n - s brings nothing back', async (t) => {
   const harness = await startPipeline(t);
   const session = newSession('stark');
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
-  const publish = (update: PriceUpdate) => harness.pipeline.publish(session, publishMessage('t', [update]));
+  const publish = (update: PriceUpdate) => harness.aggregator.receive(session, publishMessage('t', [update]));
   const at = (ns: bigint, price: bigint) =>
     signer.sign({ symbol: SYMBOLS.stark, price, timestampNs: START_NS + ns });
   const twin = (update: PriceUpdate, ns: bigint) =>
@@ -158,7 +158,7 @@ test('stark: a key off the curve and an asset that overflows the field are refus
   const session = newSession('stark');
   const update = OFF_CURVE.signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS });
   const offCurve = altered(update, { publisher_key: hex(X_OFF_CURVE) });
-  const refused = await harness.pipeline.publish(session, publishMessage('t', [offCurve]));
+  const refused = await harness.aggregator.receive(session, publishMessage('t', [offCurve]));
   t.match(refused, { rejected: new Map([[SYMBOLS.stark, /signature/]]) });
 
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
@@ -167,7 +167,7 @@ test('stark: a key off the curve and an asset that overflows the field are refus
     asset_id: LONG_SYMBOL,
     external_asset_id: `0x${long}`,
   });
-  t.ok(isRefused(await harness.pipeline.publish(session, publishMessage('t', [overflow])), LONG_SYMBOL));
+  t.ok(isRefused(await harness.aggregator.receive(session, publishMessage('t', [overflow])), LONG_SYMBOL));
 });
 
 function isRefused(outcome: PublishOutcome, symbol: string): boolean {

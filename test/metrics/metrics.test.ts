@@ -19,21 +19,22 @@ test('every metric shows what it is named after', async (t) => {
   });
   for (let i = 0; i < 13; i++) countRejection(counters, 'a reason');
   const health = { ok: false, reason: 'a full disk' } as const;
-  const write = createMetrics(counters, {
+  const metrics = createMetrics(counters);
+  metrics.measure({
     pool: { queued: 14, failures: 15 },
-    pipeline: { updatesWaiting: 16 },
+    aggregator: { updatesWaiting: 16 },
     stream: { groupCount: 17 },
     store: { health: () => health, recordsWaiting: 18 },
     table: { live: Uint8Array.from([...Array<number>(19).fill(1), ...Array<number>(20).fill(0)]) },
-    server: () => ({
+    server: {
       sockets: { size: 21, streams: 22 },
       threads: 23,
       waiting: { frameBytes: 24, eventBytes: 25 },
-    }),
+    },
   });
   const shown = async () =>
     Object.fromEntries(
-      [...(await write()).matchAll(/^tickseal_(\S+) (\d+)$/gm)]
+      [...(await metrics.text()).matchAll(/^tickseal_(\S+) (\d+)$/gm)]
         .map(([, name, value]) => [name, Number(value)] as const)
         .filter(([name]) => !/^(?:publish_to_frame|event_loop)/.test(name!)),
     );
@@ -65,6 +66,6 @@ test('every metric shows what it is named after', async (t) => {
     listen_thread_events_waiting_bytes: 25,
   };
   t.same(await shown(), expected);
-  t.match(await write(), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');
+  t.match(await metrics.text(), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');
   t.same(await shown(), expected, 'a second look counts nothing twice');
 });

@@ -61,8 +61,6 @@ export function sampleInput(
   timestampNs: bigint,
 ): PublisherPrice {
   return {
-    assetIndex: asset.index,
-    publisherIndex: publisher.index,
     price: price as Price,
     timestampNs: timestampNs as TimeNs,
     msgHash: Buffer.alloc(32, publisher.index),

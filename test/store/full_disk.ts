@@ -2,7 +2,7 @@ import { equal, match, ok, rejects } from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/store.js';
-import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { atSecond, fakeClock, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
 /** Run by full_disk.test.ts inside a mount of its own: the folder is a file system of a few megabytes. */
 const dir = process.argv[2]!;
@@ -17,7 +17,7 @@ function appendNext(): void {
   clock.nowS = START_S + count;
   const aggregate = sampleAggregate(asset, options.publishers, units(count + 1), atSecond(clock.nowS));
   store.append(aggregate);
-  for (const input of aggregate.inputs) store.putInput(input);
+  putInputs(store, aggregate);
   count++;
 }
 

@@ -8,9 +8,9 @@ import { openStore } from '../../src/store/store.js';
 import {
   atSecond,
   fakeClock,
+  putInputs,
   START_S,
   sampleAggregate,
-  sampleInput,
   storeOptions,
   units,
   YEARS_MS,
@@ -172,7 +172,10 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   t.equal(days().length, 60);
   clock.nowS = START_S + 60 * DAY_S;
   for (let commit = 0; commit < 50; commit++) {
-    store.putInput(sampleInput(asset, options.publishers[0]!, units(1), atSecond(clock.nowS + commit)));
+    putInputs(
+      store,
+      sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(clock.nowS + commit)),
+    );
     await store.durable();
   }
   const kept = [50, 51, 52, 53, 54, 55, 56, 57, 58, 59];

@@ -8,8 +8,17 @@ import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { Candles } from '../../src/store/history.js';
 import { intervalAt, type Resolution } from '../../src/store/resolution.js';
-import { openStore, type StoreOptions } from '../../src/store/store.js';
-import { atSecond, fakeClock, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { openStore } from '../../src/store/store.js';
+import {
+  atSecond,
+  fakeClock,
+  putInputs,
+  type SampleOptions,
+  START_S,
+  sampleAggregate,
+  storeOptions,
+  units,
+} from './sample.js';
 
 /**
  * A series that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
@@ -19,7 +28,7 @@ function tickS(n: number): number {
   return START_S + n * 61 + ((n * 7_919) % 59);
 }
 
-function tick(n: number, { assets, publishers }: StoreOptions): SignedAggregate {
+function tick(n: number, { assets, publishers }: SampleOptions): SignedAggregate {
   return sampleAggregate(assets[0]!, publishers, units(n + 1), atSecond(tickS(n), BigInt(n % 1_000)));
 }
 
@@ -93,7 +102,7 @@ async function verify(dir: string): Promise<number> {
   const count = ticksOf(store.latest(asset));
   const lastS = tickS(count - 1);
   deepStrictEqual(store.latest(asset), tick(count - 1, options));
-  for (const input of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
+  for (const { input } of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
   for (let ago = 0; ago <= 600; ago += 7) {
     let inForce = count - 1;
     while (inForce >= 0 && tickS(inForce) > lastS - ago) inForce--;
@@ -141,7 +150,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
       const aggregate = tick(n++, options);
       clock.nowS = tickS(n);
       store.append(aggregate);
-      for (const input of aggregate.inputs) store.putInput(input);
+      putInputs(store, aggregate);
     }
     await store.durable();
     writeSync(1, `${n}\n`);

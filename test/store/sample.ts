@@ -3,7 +3,7 @@ import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import type { StoreOptions } from '../../src/store/store.js';
+import type { Store, StoreOptions } from '../../src/store/store.js';
 
 /** 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
@@ -61,8 +61,6 @@ export function sampleInput(
   const isEvm = publisher.signatureType === 'evm';
   const msgHash = new Uint8Array(32).fill(Number(timestampNs % 251n));
   return {
-    assetIndex: asset.index,
-    publisherIndex: publisher.index,
     price,
     timestampNs,
     msgHash,
@@ -90,7 +88,7 @@ export function sampleAggregate(
   const isEvm = asset.signatureType === 'evm';
   const seed = Number(signedAtNs % 251n);
   return {
-    asset,
+    symbol: asset.symbol,
     trigger: seed % 2 === 0 ? 'clock' : 'delta',
     price,
     timestampNs: (signedAtNs - 1_000n) as TimeNs,
@@ -114,7 +112,19 @@ export function units(count: number): Price {
   return (BigInt(count) * PRICE_SCALE) as Price;
 }
 
-export function storeOptions(dir: string, over: Partial<StoreOptions> = {}): StoreOptions {
+export interface SampleOptions extends StoreOptions {
+  readonly assets: readonly Asset[];
+  /** The publishers of the inputs. */
+  readonly publishers: readonly Publisher[];
+}
+
+/** Puts the inputs of an aggregate into the store, as the aggregator does when they come. */
+export function putInputs(store: Store, { symbol, inputs }: SignedAggregate): void {
+  for (const input of inputs)
+    store.putInput({ symbol }, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input);
+}
+
+export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): SampleOptions {
   return {
     dir,
     assets: [sampleAsset(0), sampleAsset(1)],

@@ -1,14 +1,14 @@
-import type { Pipeline, PublisherSession, PublishOutcome } from '../../aggregator/aggregator.js';
+import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
 import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
 export interface PublishEndpointOptions {
-  readonly pipeline: Pipeline;
+  readonly receiver: PublishReceiver;
   readonly messageBytesMax: number;
   /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
   readonly durable: () => Promise<void>;
-  /** Told of a reply that was dropped because the publisher does not read its socket. */
+  /** Called when a reply was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
 }
@@ -49,13 +49,13 @@ function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): 
 }
 
 function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndpointOptions): OpenConnection {
-  const { pipeline, messageBytesMax, onReplyDropped, onFault } = options;
+  const { receiver, messageBytesMax, onReplyDropped, onFault } = options;
   return (socket) => {
     const reply = (outcome: PublishOutcome) =>
       ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
     return {
       text(text) {
-        const outcome = pipeline.publish(session, text);
+        const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
           outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
         else reply(outcome);

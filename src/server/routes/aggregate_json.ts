@@ -12,11 +12,11 @@ export function aggregateJson(
   serviceName: string,
   encodedAssetId: (symbol: string) => string,
 ): string {
-  const { asset, timestampNs, signatureType, trigger, price, inputs } = aggregate;
+  const { symbol, timestampNs, signatureType, trigger, price, inputs } = aggregate;
   return (
-    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(asset.symbol)},"signature_type":"${signatureType}",` +
+    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
     `"trigger":"${trigger}","price":"${price}","${serviceName}_signed_price":{` +
-    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(asset.symbol))},` +
+    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(symbol))},` +
     `"price":"${price}","timestamped_signature":${serviceSignatureJson(aggregate)},` +
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +
     `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${ALGORITHM_VERSION}",` +

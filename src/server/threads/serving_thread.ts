@@ -71,6 +71,7 @@ export class ServingThread {
     const { listen, host, ringBytes, allowedSha256, workerFile, silenceMsMax, onFailure, onExit } = options;
     this.#options = options;
     this.#endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path.path, endpoint]));
+    const leaveFanOut = host.fanOut.register(this);
     const ring = createRingMemory(ringBytes);
     this.#frames = new FrameWriter(ring);
     const paths = host.endpoints.map(({ path }) => path);
@@ -93,6 +94,7 @@ export class ServingThread {
     this.#worker.on('error', fail);
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
+        leaveFanOut();
         this.#watch.stop();
         this.isListening = false;
         for (const socket of [...this.#sockets.values()]) socket.ended();

@@ -87,10 +87,6 @@ class ThreadedListener implements Listener {
     await Promise.all(Array.from({ length: this.#options.threads }, () => this.#open().listening));
   }
 
-  publish(topic: number, frame: Uint8Array, sequence: number): void {
-    for (const servingThread of this.#threads) servingThread.publish(topic, frame, sequence);
-  }
-
   setAccepting(accepting: boolean): void {
     this.#isAccepting = accepting;
     for (const servingThread of this.#threads) servingThread.setAccepting(accepting);

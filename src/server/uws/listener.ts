@@ -1,4 +1,5 @@
 import type uWS from 'uWebSockets.js';
+import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
 import type { RestRequest, RestResponse } from '../http/messages.js';
 import { createApp, type ListenOptions, listen } from './app.js';
@@ -14,8 +15,6 @@ export interface Listener {
   readonly sockets: number;
   /** What waits between the main thread and the serving thread that is furthest behind. */
   readonly waiting: Waiting;
-  /** Sends a text frame of a price sequence to every connection of a topic; the bytes are only valid during the call. */
-  publish(topic: number, frame: Uint8Array, sequence: number): void;
   /** Takes no new connections, or takes them again; those that are open stay. */
   setAccepting(accepting: boolean): void;
   /** Ends everything; resolves when the port is free. */
@@ -39,8 +38,10 @@ export function mostWaiting(all: readonly Waiting[]): Waiting {
   };
 }
 
-/** What a listener asks of the service. */
+/** What a listener needs of the service. */
 export interface ListenerHost {
+  /** Where what sends frames registers. */
+  readonly fanOut: FanOut;
   readonly endpoints: readonly Endpoint[];
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
   rest(request: RestRequest): RestResponse;
@@ -55,6 +56,7 @@ export async function openListener(ws: typeof uWS, at: ListenOptions, host: List
   );
   serveRest(app, (request) => host.rest(request));
   const { port, setAccepting, close } = await listen(ws, app, at);
+  const leaveFanOut = host.fanOut.register(sockets);
   return {
     port,
     threads: 1,
@@ -62,8 +64,10 @@ export async function openListener(ws: typeof uWS, at: ListenOptions, host: List
       return sockets.size;
     },
     waiting: NOTHING_WAITS,
-    publish: (topic, frame, sequence) => sockets.publish(topic, frame, sequence),
     setAccepting,
-    close: async () => close(),
+    async close() {
+      leaveFanOut();
+      close();
+    },
   };
 }

@@ -54,11 +54,6 @@ export class ReplaceableListener implements Listener {
     return mostWaiting([this.#current, ...this.#retired].map(({ waiting }) => waiting));
   }
 
-  publish(topic: number, frame: Uint8Array, sequence: number): void {
-    this.#current.publish(topic, frame, sequence);
-    for (const listener of this.#retired) listener.publish(topic, frame, sequence);
-  }
-
   setAccepting(accepting: boolean): void {
     this.#current.setAccepting(accepting);
   }

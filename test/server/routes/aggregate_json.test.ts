@@ -16,9 +16,9 @@ const publisher = samplePublisher();
 const base64 = (symbol: string) => Buffer.from(symbol).toString('base64');
 
 function aggregateOf(overrides: Partial<SignedAggregate> = {}): SignedAggregate {
-  const asset = overrides.asset ?? sampleAsset();
+  const asset = sampleAsset();
   return {
-    asset,
+    symbol: asset.symbol,
     trigger: 'delta',
     price: -72147681412670819000000n as Price,
     timestampNs: START_NS,
@@ -110,7 +110,11 @@ test('whatever was published, it is JSON that the schema takes, and what came is
         const asset = sampleAsset({ symbol: name });
         const input = sampleInput(asset, publisher, price, timeNs);
         const wire = { ...input.wire, metadata: JSON.stringify(metadata) };
-        const aggregate = aggregateOf({ asset, price: price as Price, inputs: [{ ...input, wire }, input] });
+        const aggregate = aggregateOf({
+          symbol: name,
+          price: price as Price,
+          inputs: [{ ...input, wire }, input],
+        });
         const text = aggregateJson(aggregate, 'service', base64);
         const read = aggregatedSignedPrice('service').parse(parseExactJson(text));
         const [first, second] = read.signed_prices as PublisherSignedPrice[];

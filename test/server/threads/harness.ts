@@ -5,6 +5,7 @@ import type { Connection, Endpoint } from '../../../src/server/connections/conne
 import { failure } from '../../../src/server/http/messages.js';
 import { openThreadedListener } from '../../../src/server/threads/threaded_listener.js';
 import type { Listener, ListenerHost } from '../../../src/server/uws/listener.js';
+import { FanOut } from '../../../src/stream/fan_out.js';
 import type { Fate, MortalData } from './mortal_thread_main.js';
 
 /** What happened on one socket, for whoever asks. */
@@ -37,6 +38,7 @@ export interface ServerSocket {
 
 export interface RelayHarness {
   readonly listener: Listener;
+  readonly fanOut: FanOut;
   readonly url: string;
   /** In the order they were opened. */
   readonly opened: Happenings<ServerSocket>;
@@ -80,7 +82,9 @@ export async function startRelays(
     scope: 'stream',
     accept: () => 'the host below decides',
   };
+  const fanOut = new FanOut();
   const host: ListenerHost = {
+    fanOut,
     endpoints: [endpoint],
     rest: (request) => ({ status: 200, headers: [['X-Test', 'yes']], body: JSON.stringify(request) }),
     decideUpgrade: (_endpoint, { query }) =>
@@ -117,6 +121,7 @@ export async function startRelays(
   const clients: WebSocket[] = [];
   return {
     listener,
+    fanOut,
     url: `127.0.0.1:${listener.port}`,
     opened,
     counters,

@@ -86,7 +86,7 @@ test('a client that goes during its upgrade is closed, and what is meant for it 
     socket.destroy();
     remote.join(1, 0);
     remote.send('hello');
-    threads.listener.publish(1, Buffer.from('frame'), 1);
+    threads.fanOut.publish(1, Buffer.from('frame'), 1);
     t.equal(await events.next(), 'closed');
   }
 });
@@ -105,15 +105,15 @@ test('members of a topic get its frames on every thread, in order with all else,
   expected.push('before');
   for (let i = 1; i <= 50; i++) {
     const frame = `frame ${i} ${'x'.repeat(i * 20)}`;
-    threads.listener.publish(4_000_000_000, Buffer.from(frame), i);
-    threads.listener.publish(5, Buffer.from('for nobody'), i);
+    threads.fanOut.publish(4_000_000_000, Buffer.from(frame), i);
+    threads.fanOut.publish(5, Buffer.from('for nobody'), i);
     expected.push(frame);
   }
   for (const { server } of all) {
     server.socket.leave(4_000_000_000);
     server.socket.send('after');
   }
-  threads.listener.publish(4_000_000_000, Buffer.from('for nobody any more'), 51);
+  threads.fanOut.publish(4_000_000_000, Buffer.from('for nobody any more'), 51);
   for (const { server } of all) server.socket.send('end');
   expected.push('after', 'end');
   for (const [i, { messages }] of all.entries()) {
@@ -144,7 +144,7 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
   });
   // One frame a turn, so that the thread sees what the one before has left in the socket.
   while (!isLagging) {
-    threads.listener.publish(1, frame, ++sequence);
+    threads.fanOut.publish(1, frame, ++sequence);
     server.socket.send('in between');
     await fetch(`http://${threads.url}/`).then((response) => response.text());
   }
@@ -161,7 +161,7 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
     });
   });
   server.socket.join(1, sequence);
-  threads.listener.publish(1, Buffer.from('newest'), sequence + 1);
+  threads.fanOut.publish(1, Buffer.from('newest'), sequence + 1);
   await got;
   t.equal(
     received,
@@ -187,7 +187,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
   const frame = Buffer.alloc(1_000, 'x');
   let sequence = 0;
   while (threads.counters.threadOverruns === 0) {
-    threads.listener.publish(1, frame, ++sequence);
+    threads.fanOut.publish(1, frame, ++sequence);
     // The other thread keeps up.
     while (threads.counters.threadOverruns === 0 && (await arrivals.next()) < sequence);
   }
@@ -204,7 +204,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
   t.equal(threads.counters.threadOverruns, 1);
   const { frameBytes } = threads.listener.waiting;
   t.ok(frameBytes <= RING_BYTES && frameBytes > RING_BYTES - 2 * frame.length, `${frameBytes} bytes wait`);
-  threads.listener.publish(1, Buffer.from('without them'), ++sequence);
+  threads.fanOut.publish(1, Buffer.from('without them'), ++sequence);
 
   Atomics.store(hangUntil, 0, 1);
   Atomics.notify(hangUntil, 0);
@@ -218,7 +218,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
       event = await server.events.next();
     server.socket.join(1, sequence);
   }
-  threads.listener.publish(1, Buffer.from('newest'), ++sequence);
+  threads.fanOut.publish(1, Buffer.from('newest'), ++sequence);
   for (const [i, one] of messages.entries()) {
     const texts: string[] = [];
     while (texts.at(-1) !== 'newest') texts.push(await one.next());
@@ -239,7 +239,7 @@ test('a thread that dies takes only its own connections with it and is replaced'
   t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
   const closed = await closedOf(connections);
   t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
-  threads.listener.publish(1, Buffer.from('still here'), 1);
+  threads.fanOut.publish(1, Buffer.from('still here'), 1);
   for (const [i, one] of messages.entries()) if (!closed.has(i)) t.equal(await one.next(), 'still here');
   t.equal(threads.counters.threadFailures, 1);
   while (threads.listener.threads < 2) await threads.connect();
@@ -283,7 +283,7 @@ for (const { name, fate, trigger } of HANGS) {
     t.equal(await Promise.race(connections.map(({ client }) => closeOf(client))), 1006);
     const closed = await closedOf(connections);
     t.ok(closed.size > 0 && closed.size < CONNECTIONS, `${closed.size} of ${CONNECTIONS}`);
-    threads.listener.publish(1, Buffer.from('still here'), 1);
+    threads.fanOut.publish(1, Buffer.from('still here'), 1);
     for (const [i, one] of messages.entries()) if (!closed.has(i)) t.equal(await one.next(), 'still here');
     while (threads.listener.threads < 2) await threads.connect();
     t.equal(threads.counters.threadFailures, 1);

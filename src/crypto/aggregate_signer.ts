@@ -1,28 +1,23 @@
-import type { PrivateKeys } from '../config/keys.js';
-import { algorithmChecksum } from '../crypto/algorithm_definition.js';
-import { checksumAddress, eip191, evmAddress, evmAggregateHash } from '../crypto/evm.js';
-import { merkleRoot } from '../crypto/merkle.js';
-import type { CryptoPool } from '../crypto/pool.js';
-import { secp256k1 } from '../crypto/secp256k1.js';
-import { fieldNumber, starkPriceMessage } from '../crypto/stark.js';
-import { starkPublicKey } from '../crypto/stark_ecdsa.js';
-import type { Asset, SignatureType } from '../model/asset.js';
+import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
-import type { Price } from '../model/price.js';
-import type { PublisherPrice, SignedAggregate, Trigger } from '../model/signed_price.js';
+import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { algorithmChecksum } from './algorithm_definition.js';
+import { checksumAddress, eip191, evmAddress, evmAggregateHash } from './evm.js';
+import { merkleRoot } from './merkle.js';
+import type { CryptoPool } from './pool.js';
+import { secp256k1 } from './secp256k1.js';
+import { fieldNumber, starkPriceMessage } from './stark.js';
+import { starkPublicKey } from './stark_ecdsa.js';
 
-/** An aggregate that is to be signed. */
-export interface UnsignedAggregate {
-  readonly asset: Asset;
-  readonly trigger: Trigger;
-  readonly price: Price;
-  /** Ascending by publisher key; at least one. */
-  readonly inputs: readonly PublisherPrice[];
-  readonly signedAtNs: TimeNs;
+/** The service's private keys, 32 bytes each. */
+export interface ServiceKeys {
+  readonly evm: Buffer;
+  /** Needed to sign aggregates of Stark assets. */
+  readonly stark?: Buffer;
 }
 
-/** Signs with the service's keys (signing.md "Aggregate"). */
+/** Signs with the service's keys . */
 export interface AggregateSigner {
   /** The service's EVM address in the mixed case of EIP-55: it signs EVM aggregates and every streaming payload. */
   readonly evmAddress: string;
@@ -35,7 +30,7 @@ export interface AggregateSigner {
 }
 
 export function createAggregateSigner(
-  keys: PrivateKeys,
+  keys: ServiceKeys,
   oracleId: string,
   pool: CryptoPool,
 ): AggregateSigner {
@@ -100,7 +95,7 @@ function toRecord(
   v: number | undefined,
 ): SignedAggregate {
   return {
-    asset,
+    symbol: asset.symbol,
     trigger,
     price,
     timestampNs: newest(inputs),

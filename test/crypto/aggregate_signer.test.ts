@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { createAggregateSigner, type UnsignedAggregate } from '../../src/aggregator/aggregate_signer.js';
 import { type AggregateReport, verifyAggregate } from '../../src/client/index.js';
+import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
@@ -9,11 +9,17 @@ import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import { parseHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
-import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import {
+  messageOf,
+  SERVICE_KEYS,
+  SERVICE_ORACLE_ID,
+  type TestPublisher,
+  testPublisher,
+} from '../aggregator/harness.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
-import { messageOf, SERVICE_KEYS, SERVICE_ORACLE_ID, type TestPublisher, testPublisher } from './harness.js';
 
 const evmPublishers = [0, 1, 2].map((index) => testPublisher(index));
 const starkPublishers = [0, 1, 2].map((index) => testPublisher(index, 'stark'));
@@ -24,8 +30,6 @@ function inputOf(by: TestPublisher, asset: Asset, price: bigint, timestampNs: bi
   if (!message.ok) throw new Error(message.error);
   const raw = message.updates[0]!;
   return {
-    assetIndex: asset.index,
-    publisherIndex: by.publisher.index,
     price: price as Price,
     timestampNs: timestampNs as TimeNs,
     msgHash: parseHex(raw.msgHash, 32)!,
@@ -65,7 +69,7 @@ for (const threads of [0, 1]) {
         signed.forEach((aggregate, i) => {
           t.match(reportOf(aggregate), { ok: true });
           t.match(aggregate, {
-            asset: some[i]!.asset,
+            symbol: some[i]!.asset.symbol,
             trigger: 'clock',
             signatureType,
             signedAtNs: SIGNED_AT_NS,

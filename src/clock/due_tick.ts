@@ -1,0 +1,25 @@
+import type { TimeNs } from '../model/time.js';
+
+/**
+ * Knows whether a tick is due. Messages that come together are handled in one turn of the event loop, and a tick that is
+ * due meanwhile would wait for the last of them: so it is run before the next message.
+ */
+export class DueTick {
+  readonly #intervalNs: bigint;
+  readonly #onTick: (nowNs: TimeNs) => void;
+  #nextNs = 0n;
+
+  constructor(intervalNs: bigint, onTick: (nowNs: TimeNs) => void) {
+    this.#intervalNs = intervalNs;
+    this.#onTick = onTick;
+  }
+
+  runIfDue(nowNs: TimeNs): void {
+    if (nowNs >= this.#nextNs) this.run(nowNs);
+  }
+
+  run(nowNs: TimeNs): void {
+    this.#nextNs = (nowNs / this.#intervalNs + 1n) * this.#intervalNs;
+    this.#onTick(nowNs);
+  }
+}

@@ -1,0 +1,162 @@
+import type { Database } from 'lmdb';
+import { unwrapRecord, wrapRecord } from '../records/envelope.js';
+
+/** The records of a table are ordered by two parts: first a second or a symbol, then what is unique with it. */
+export type Key = readonly [string | number, string | number];
+
+/** How the values of one kind of record become bytes. */
+export interface Codec<Value> {
+  /** The bytes may be valid only until the next call. */
+  encode(value: Value): Uint8Array;
+  decode(payload: Uint8Array, key: Key): Value;
+}
+
+/** One kind of record. A change stays in memory until the journal's next commit; a read sees it at once. */
+export interface Table<Value> {
+  /** @throws DamagedRecord when the disk no longer holds what was written. */
+  get(key: Key): Value | undefined;
+  /** Records a value. If it changes afterwards, it must be put again. */
+  put(key: Key, value: Value): void;
+  remove(key: Key): void;
+  /** Whether this record waits to be written. */
+  isWaiting(key: Key): boolean;
+  /** How many records wait to be written. */
+  readonly waiting: number;
+  /** The keys on disk, ascending, without those that wait to be written. */
+  keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key>;
+  /** Checks every record on disk against its checksum. @throws DamagedRecord for the first that fails. */
+  checkOnDisk(): void;
+}
+
+/** What a commit does with each table. */
+export interface CommitPart {
+  readonly waiting: number;
+  /** How many changes the next commit takes. */
+  readonly pending: number;
+  beginCommit(): void;
+  /** Encodes the changes that the commit writes. @returns how many bytes they are */
+  encodeCommit(): number;
+  /** Runs inside the commit's transaction. */
+  writeCommit(): void;
+  endCommit(): void;
+  /** Called when the commit failed: its changes wait again, unless newer ones replace them. */
+  undoCommit(): void;
+}
+
+/** A table of a journal: its changes wait here until a commit takes them. */
+export class JournalTable<Value> implements Table<Value>, CommitPart {
+  readonly #database: Database<Buffer, [string | number, string | number]>;
+  readonly #codec: Codec<Value>;
+  readonly #onChange: () => void;
+  #pending = new Map<string, Change<Value>>();
+  /** The changes that the running commit writes. */
+  #committing: Map<string, Change<Value>> | undefined;
+
+  constructor(
+    database: Database<Buffer, [string | number, string | number]>,
+    codec: Codec<Value>,
+    onChange: () => void,
+  ) {
+    this.#database = database;
+    this.#codec = codec;
+    this.#onChange = onChange;
+  }
+
+  get(key: Key): Value | undefined {
+    const keyText = keyTextOf(key);
+    const waiting = this.#find(keyText);
+    if (waiting !== undefined) return waiting.value;
+    const wrapped = this.#database.getBinary([key[0], key[1]]);
+    return wrapped && this.#codec.decode(unwrapRecord(keyText, wrapped), key);
+  }
+
+  put(key: Key, value: Value): void {
+    this.#change(key, value);
+  }
+
+  remove(key: Key): void {
+    const keyText = keyTextOf(key);
+    // A record that never reached the disk needs no removal there, so removals do not accumulate while the disk fails.
+    const isOnlyPending =
+      this.#pending.has(keyText) &&
+      this.#committing === undefined &&
+      !this.#database.doesExist([key[0], key[1]]);
+    if (isOnlyPending) this.#pending.delete(keyText);
+    else this.#change(key, undefined);
+  }
+
+  isWaiting(key: Key): boolean {
+    return this.#find(keyTextOf(key)) !== undefined;
+  }
+
+  get waiting(): number {
+    return this.#pending.size + (this.#committing?.size ?? 0);
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key> {
+    if (range === undefined) return this.#database.getKeys();
+    const { start, end, limit } = range;
+    return this.#database.getKeys({ start: [start[0], start[1]], end: [end[0], end[1]], limit });
+  }
+
+  checkOnDisk(): void {
+    for (const { key, value } of this.#database.getRange()) unwrapRecord(keyTextOf(key), value);
+  }
+
+  beginCommit(): void {
+    this.#committing = this.#pending;
+    this.#pending = new Map();
+  }
+
+  encodeCommit(): number {
+    let recordBytes = 0;
+    for (const [keyText, change] of this.#committing!) {
+      if (change.value === undefined) continue;
+      change.wrapped ??= wrapRecord(keyText, this.#codec.encode(change.value));
+      recordBytes += change.wrapped.length;
+    }
+    return recordBytes;
+  }
+
+  writeCommit(): void {
+    for (const { key, wrapped } of this.#committing!.values()) {
+      if (wrapped === undefined) this.#database.remove(key);
+      else this.#database.put(key, wrapped);
+    }
+  }
+
+  endCommit(): void {
+    this.#committing = undefined;
+  }
+
+  undoCommit(): void {
+    for (const [keyText, change] of this.#pending) this.#committing!.set(keyText, change);
+    this.#pending = this.#committing!;
+    this.#committing = undefined;
+  }
+
+  #find(keyText: string): Change<Value> | undefined {
+    return this.#pending.get(keyText) ?? this.#committing?.get(keyText);
+  }
+
+  #change(key: Key, value: Value | undefined): void {
+    this.#pending.set(keyTextOf(key), { key: [key[0], key[1]], value });
+    this.#onChange();
+  }
+}
+
+interface Change<Value> {
+  readonly key: [string | number, string | number];
+  /** `undefined` removes the record. */
+  readonly value: Value | undefined;
+  /** The bytes for the disk, made by the first commit that tries. */
+  wrapped?: Buffer;
+}
+
+function keyTextOf(key: Key): string {
+  return `${key[0]}/${key[1]}`;
+}

@@ -1,0 +1,25 @@
+/** Sends frames to connections: a listener, or a thread that serves some of them. */
+export interface FrameSender {
+  /**
+   * Sends a text frame to every connection of a topic that takes it. The bytes are only valid during the call.
+   * @param sequence the price sequence of the frame
+   */
+  publish(topic: number, frame: Uint8Array, sequence: number): void;
+}
+
+/** Brings each frame to all senders. It is there before the first of them: they register when they start to serve. */
+export class FanOut implements FrameSender {
+  #senders: readonly FrameSender[] = [];
+
+  /** @returns takes it out again */
+  register(sender: FrameSender): () => void {
+    this.#senders = [...this.#senders, sender];
+    return () => {
+      this.#senders = this.#senders.filter((one) => one !== sender);
+    };
+  }
+
+  publish(topic: number, frame: Uint8Array, sequence: number): void {
+    for (const sender of this.#senders) sender.publish(topic, frame, sequence);
+  }
+}
