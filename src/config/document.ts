@@ -84,7 +84,7 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
       const key = keyOf(pair);
       const keyPath = [...path, key];
       const offset = offsetOf(pair.key);
-      if (seen.has(key)) yield { path: keyPath, message: 'the key stands here twice', offset };
+      if (seen.has(key)) yield { path: keyPath, message: 'duplicate key', offset };
       // The schema's records drop this name silently.
       if (key === '__proto__') yield { path: keyPath, message: 'unknown key', offset };
       seen.add(key);

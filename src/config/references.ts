@@ -34,7 +34,7 @@ function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> 
     admin.port === listen.port &&
     admin.host === listen.host
   ) {
-    yield { path: ['admin', 'port'], message: 'the address of listen; the two need one each' };
+    yield { path: ['admin', 'port'], message: 'the same address as listen; each needs its own' };
   }
 }
 
@@ -43,7 +43,7 @@ function* keyProblems({ keys, assets }: ReadableFile): Generator<Problem> {
   if (starkAsset !== undefined && keys.stark === undefined) {
     yield {
       path: ['keys', 'stark'],
-      message: `missing, and ${starkAsset.symbol ?? 'an asset'} is signed with it`,
+      message: `missing, but ${starkAsset.symbol ?? 'an asset'} is a stark asset, which this key signs`,
     };
   }
 }

@@ -24,7 +24,7 @@ export interface SignedUpdate {
 /**
  * What was last accepted per asset and publisher, and what was before it in the same second.
  *
- * Signatures cover whole seconds (signing.md), so an old update with its nanoseconds raised carries a valid signature:
+ * Signatures cover whole seconds, so an old update with its nanoseconds raised carries a valid signature:
  * within one second only a new `msg_hash`, or the current one once more (a refresh), may come.
  */
 export class ReplayWindow {

@@ -1,4 +1,4 @@
-/** Delivery rates of the streaming API (spec "Streaming WebSocket API") and their interval in ms; `real_time` has none. */
+/** The channels of the streaming API and their interval in ms; `real_time` has none. */
 export const CHANNEL_INTERVALS_MS = {
   '10ms': 10,
   '20ms': 20,
@@ -20,19 +20,19 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 /** Names in `addtl_attrs`. */
 export const ATTRIBUTES = ['ms'] as const;
 
-/** What a connection gets that does not ask (contract §6). */
+/** The channel of a connection that names none. */
 export const DEFAULT_CHANNEL: Channel = 'real_time';
 export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
 
-/** What a connection asked for in the query of `/ws`. */
+/** The options in the query of `/ws`. */
 export interface StreamOptions {
   readonly channel: Channel;
   readonly messageType: MessageType;
-  /** `addtl_attrs=ms`: each asset comes with its market status, payloads in the versioned layout. */
+  /** `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
 }
 
-/** @returns the options, or the error that names the parameter and its allowed values (contract §6). */
+/** @returns the options, or an error that names the parameter and its allowed values */
 export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOptions | string {
   const channel = query.get('channel') ?? DEFAULT_CHANNEL;
   if (!isChannel(channel)) return `channel must be one of ${Object.keys(CHANNEL_INTERVALS_MS).join(', ')}`;
@@ -46,7 +46,7 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOp
 
 const KNOWN_OPTIONS = new Map<string, StreamOptions>();
 
-/** One object for all connections that ask for the same. */
+/** One object for all connections with the same options. */
 function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamOptions {
   const key = `${channel} ${messageType} ${marketStatus}`;
   let options = KNOWN_OPTIONS.get(key);

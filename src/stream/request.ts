@@ -1,7 +1,7 @@
 /** What a client may send on `/ws`. */
 export interface StreamRequest {
   readonly type: 'subscribe' | 'unsubscribe';
-  /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
+  /** Integers, each once, in the order of the message. They need not be IDs of assets. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
   /** A request with an ID is answered. */
@@ -15,10 +15,10 @@ export interface RequestError {
   readonly id: RequestId | undefined;
 }
 
-/** An ID comes back in the answer, so its size is bounded. */
+/** The answer repeats the ID, so its length is bounded. */
 export const ID_LENGTH_MAX = 256;
 
-/** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
+/** A request has one array and one object. `JSON.parse` takes 20 ms for thousands of nested ones. */
 const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */

@@ -19,7 +19,7 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
   book.put(by, sampleInput(book.asset, by, price, nowNs - ageNs), nowNs as TimeNs);
 }
 
-/** Contract §5, from the words: everything sorted and summed up anew. */
+/** The aggregate by its definition: all inputs sorted and summed up anew. */
 class SlowBook {
   readonly #inputs = new Map<Publisher, PublisherPrice>();
 

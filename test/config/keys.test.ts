@@ -5,7 +5,7 @@ import { test } from 'tap';
 import type { Config } from '../../src/config/config.js';
 import { loadKeys, parsePrivateKey } from '../../src/config/keys.js';
 
-/** The private keys of signing.md's two vectors. */
+/** A private key of each curve. */
 const EVM_KEY = '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de';
 const STARK_KEY = '066253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a';
 const EVM_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

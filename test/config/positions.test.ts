@@ -40,7 +40,7 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
     'config.yaml:8:5 tokens[1].sha256: the same as tokens[0].sha256',
     'config.yaml:12:5 assets[0].id: missing',
     'config.yaml:13:5 assets[0].bogus: unknown key',
-    'config.yaml:16:5 assets[1].id: the key stands here twice',
+    'config.yaml:16:5 assets[1].id: duplicate key',
     'config.yaml:17:5 assets[1].calendar: unknown calendar "nyse"; known are none, us_equities, forex, metals',
     'config.yaml:18:5 assets[2].id: the same as assets[1].id',
     'config.yaml:19:5 assets[2].symbol: the same as assets[0].symbol',

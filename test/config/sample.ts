@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** The file of the contract's section 2 with real values in it; every key of the configuration stands here. */
+/** A configuration file with every key and real values. */
 export function sampleFile() {
   return {
     service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc', encoded_asset_id: 'base64' },
@@ -96,7 +96,7 @@ export function sampleWith(path: readonly (string | number)[], value: unknown): 
   return stringify(file);
 }
 
-/** The public keys of signing.md's two vectors. */
+/** A public key of each curve. */
 export const EVM_PUBLISHER_KEY = '0x99E295e85cb07c16b7bb62a44df532a7f2620237';
 export const STARK_PUBLISHER_KEY = '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06';
 /** Another, which the sample's token may publish for. */

@@ -25,11 +25,11 @@ import {
   WORKS,
 } from './limit_attempts.js';
 
-// Every limit of contract §8 and of the specification, tried at it and one past it on a whole service. The defaults are
+// Every limit, of `limits` and the fixed ones, tried at the limit and one past it on a whole service. The defaults are
 // what is tried, unless `limits` says otherwise. Time stands still, so that no second ends in between.
 
 interface Limit {
-  /** The key under `limits`, or what the specification calls it. */
+  /** The key under `limits`, or a description of a fixed limit. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
@@ -186,7 +186,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'REST requests of a token in a second (spec)',
+    name: 'REST requests of a token in a second',
     at: 5,
     sections: { tokens: ONE_REST_TOKEN },
     refusal: /^429 too many requests$/,
@@ -199,7 +199,7 @@ const LIMITS: readonly Limit[] = [
     attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
   },
   {
-    name: 'seconds that a recent price may be old (spec)',
+    name: 'seconds that a recent price may be old',
     at: 600,
     refusal: /^400 timestamp is older than 600 seconds$/,
     async attempt(stage, count) {
@@ -212,7 +212,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'streaming asset IDs (spec)',
+    name: 'streaming asset IDs',
     at: 65_535,
     refusal: /test\.yaml.* assets\[0\]\.id: .*65535/,
     async attempt(stage, count) {

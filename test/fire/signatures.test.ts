@@ -8,7 +8,7 @@ import { AggregatorHarness, newSession, testPublisher } from '../aggregator/harn
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 
-// The hygiene of signing.md as properties: nothing that is not signed as it should be is accepted, and nothing throws.
+// Properties of signatures: nothing that is not signed as it should be is accepted, and nothing throws.
 // Each update below is right but for one thing, so that only the check for that thing stands between it and the book.
 
 const ORDERS = {

@@ -5,9 +5,9 @@ import { childrenOf, ServeProcess } from './child.js';
 import { eventually } from './feed.js';
 import { TestSocket } from './harness.js';
 
-// The demo as a newcomer meets it: `tickseal serve` without a configuration (contract §1).
+// The demo as a newcomer meets it: `tickseal serve` without a configuration.
 
-/** The contract asks for prices ten seconds after the start; the rest is for a machine that is busy. */
+/** A newcomer should see prices ten seconds after the start; the rest is for a busy machine. */
 const LIVE_MS_MAX = 10_000;
 const NO_PROC = { skip: !existsSync('/proc/self/stat') && 'this system has no /proc' };
 

@@ -2,9 +2,9 @@ import { test } from 'tap';
 import { eventually, Feed, units } from './feed.js';
 import { publisherSigner, sha256, startTestService, type TestService, TestSocket } from './harness.js';
 
-// A changed configuration takes effect on open sockets (contract §1 and §6): tokens and what they allow.
+// A changed configuration takes effect on open sockets: tokens and what they allow.
 
-/** A revoked token is out within a second (contract §6, code 4401). */
+/** A revoked token is out within a second, with code 4401. */
 const REVOKED_MS_MAX = 1_000;
 
 function token(name: string, rest: object = {}) {

@@ -11,7 +11,7 @@ import { PriceTable } from '../../src/stream/price_table.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
-/** The 65-byte signature and the body of signing.md's vector: one asset, id 1, 100 * 10^18, taxonomy 1. */
+/** The 65-byte signature and the body of a recorded payload: one asset, id 1, 100 * 10^18, taxonomy 1. */
 const VECTOR_SIGNER = 'c4a02e7d370402f4afc36032076b05e74ff81786';
 const VECTOR_SIGNATURE = {
   r: Buffer.from('690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1', 'hex'),
@@ -77,7 +77,7 @@ test('the versioned payload, field by field', async (t) => {
   );
 });
 
-test('the unsigned frame is the JSON of the spec', async (t) => {
+test('the unsigned frame is the JSON that the pages describe', async (t) => {
   const table = tableOf([
     [1, 72147681412670819000000n],
     [2, -5n],

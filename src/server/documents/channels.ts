@@ -29,7 +29,7 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 
 `;
 
-/** Every path that takes WebSockets (contract §6 and §7). */
+/** Every path that takes WebSockets. */
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
     address: '/ws',

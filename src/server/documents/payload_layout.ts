@@ -25,10 +25,10 @@ const ASSET = [
   { name: 'price', bytes: 16, rule: "Times 10^18, two's complement" },
 ];
 
-/** Spec "Simplified layout": connections without `addtl_attrs`. */
+/** The simplified layout, for connections without `addtl_attrs`. */
 export const SIMPLIFIED_LAYOUT: PayloadLayout = { head: [TAXONOMY_ID, TIMESTAMP], asset: ASSET };
 
-/** Spec "Versioned layout": connections with `addtl_attrs`. */
+/** The versioned layout, for connections with `addtl_attrs`. */
 export const VERSIONED_LAYOUT: PayloadLayout = {
   head: [
     { name: 'magic', bytes: 1, rule: '`0xff`: tells it from the simplified layout' },

@@ -16,7 +16,7 @@ export interface RestOptions {
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** The REST API without its sockets: a request in, a response out (contract §4). */
+/** The REST API without its sockets: it takes a request and returns a response. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, tokens, limiter, requestsPerSecond, onFault } = options;
   const answers = new AnswerCache();

@@ -3,7 +3,7 @@ import { toHex } from '../../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
 
 /**
- * An aggregate as REST serves it (spec "AggregatedSignedPrice"). Written by hand: timestamps are integers that a
+ * An aggregate as REST serves it. Written by hand: timestamps are integers that a
  * `number` cannot hold, and publishers' strings stand exactly as they came.
  * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
  */

@@ -18,7 +18,7 @@ export interface MarketStatusRouteOptions {
 export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, Route][] {
   const { clock, assetBySymbol, calendarOf, serviceName, encodedAssetId } = options;
 
-  /** A value in the shape of an aggregate without signature material (spec "MarketStatusValue"). */
+  /** A value in the shape of an aggregate without signature material. */
   function valueJson({ signatureType }: Asset, syntheticId: string, value: number, nowNs: TimeNs): string {
     const id = JSON.stringify(syntheticId);
     return (

@@ -33,7 +33,7 @@ export interface PriceRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-/** `/v1/prices/recent` reaches this far back (spec "Limits"). */
+/** `/v1/prices/recent` reaches this far back. */
 export const RECENT_WINDOW_S = 600;
 
 const assetsParameter = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-// The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
-// published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
+// The resources of REST and the streams, as they are on the wire, each once. Handlers take their types from here, and the
+// OpenAPI and AsyncAPI documents are derived from here. A schema with an `id` is a component of that name in them.
 
 /** UNIX time in nanoseconds. A bigint, because a double does not hold it. */
 export const timestampNs = z
