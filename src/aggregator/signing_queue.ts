@@ -8,7 +8,7 @@ export interface SigningOptions {
   readonly clock: Clock;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
-  /** Told at the moment of signing which price it is. */
+  /** Called at the moment of signing, with the book whose price is signed. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;

@@ -10,7 +10,7 @@ export interface Connection extends StreamConnection {
   ownerPlace: number;
 }
 
-/** Who keeps count of a socket, and is told when it is closed. */
+/** Counts the connections of one token; `closed` takes one out again. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
 }
@@ -25,7 +25,7 @@ export interface ConnectionEvents {
    * @param sequence the price sequence of what it got
    */
   lagged(sequence: number): void;
-  /** It has taken bytes; so many still wait. */
+  /** It has taken bytes; `bufferedBytes` still wait. */
   drained(bufferedBytes: number): void;
   /** Something was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
   dropped(): void;
@@ -36,7 +36,7 @@ export interface ConnectionEvents {
 /** How the sockets of one path are served, whatever is said on them. Plain data: it is sent to other threads. */
 export interface ConnectionPath {
   readonly path: string;
-  /** Longer messages are told of, without their bytes. */
+  /** Longer messages become {@link ConnectionEvents.oversize}, without their bytes. */
   readonly messageBytesMax: number;
   /** Longer messages end the connection without a close frame, by uWebSockets.js. */
   readonly parserBytesMax: number;

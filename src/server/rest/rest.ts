@@ -12,11 +12,11 @@ export interface RestOptions {
   readonly limiter: RateLimiter;
   /** For routes without a token. */
   readonly requestsPerSecond: number;
-  /** Told of a bug in a route; the client is told nothing of its inside. */
+  /** Called with a bug in a route; the client learns nothing about it. */
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** The REST API without its sockets: it takes a request and returns a response. */
+/** The REST API without its sockets: a request in, a response out. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, tokens, limiter, requestsPerSecond, onFault } = options;
   const answers = new AnswerCache();

@@ -22,7 +22,7 @@ import {
 // What goes over the WebSockets, each message once: the published AsyncAPI document is derived from here. Objects that
 // clients send may hold more than is named; what the service sends holds nothing else.
 
-/** Whether each publish message is answered, and when: once it was judged (`true`) or once its effect is on disk (`durable`). */
+/** Whether each publish message is answered, and when. */
 export const ACKS = ['true', 'false', 'durable'] as const;
 export type Ack = (typeof ACKS)[number];
 export const DEFAULT_ACK: Ack = 'false';

@@ -28,8 +28,8 @@ export function ringBytesFor(frames: number, frameBytesMax: number): number {
 }
 
 /**
- * The writing end of a ring in shared memory that takes frames from one thread to one other. Its reader is told by
- * message how many frames there are, and that message is also what makes their bytes visible to it.
+ * The writing end of a ring in shared memory that takes frames from one thread to one other. A message tells the reader
+ * how many frames there are, and makes their bytes visible to it.
  */
 export class FrameWriter {
   readonly #ring: Ring;

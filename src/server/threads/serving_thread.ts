@@ -23,14 +23,14 @@ export interface ServingThreadOptions {
   /** What the ring that takes frames to the thread holds. */
   readonly ringBytes: number;
   readonly allowedSha256: string | undefined;
-  /** The module that runs in the thread, where it is not `relay_worker.js`. */
+  /** The module that runs in the thread, where it is not `thread_main.js`. */
   readonly workerFile?: URL | undefined;
   readonly counters: ServingThreadCounters;
   /** After how long without a turn of its event loop the thread counts as hung, where it is not {@link SILENCE_MS_MAX}. */
   readonly silenceMsMax?: number | undefined;
-  /** Told once when the thread ends unasked, or hangs and is being ended. */
+  /** Called once when the thread ends unasked, or hangs and is being ended. */
   readonly onFailure: (error: Error) => void;
-  /** Told when the thread has ended; all its sockets are closed by then. */
+  /** Called when the thread has ended; all its connections are closed by then. */
   readonly onExit: () => void;
 }
 
@@ -169,12 +169,12 @@ export class ServingThread {
   }
 
   async #exitedWithin(ms: number): Promise<void> {
-    let patience: NodeJS.Timeout | undefined;
+    let deadline: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
-      patience = setTimeout(resolve, ms);
+      deadline = setTimeout(resolve, ms);
     });
     await Promise.race([this.#exited, late]);
-    clearTimeout(patience);
+    clearTimeout(deadline);
   }
 
   /** The commands of one turn of the event loop travel together. */

@@ -37,7 +37,7 @@ let listening: OpenPort | undefined;
 class ServedConnection implements ConnectionEvents {
   /** The main thread has been told that it lags, and not yet that it no longer does. */
   #lags = false;
-  /** What the main thread asks for was decided before it heard of the lag. */
+  /** The main thread decided its commands before it knew of the lag. */
   #unheeded = false;
 
   constructor(
@@ -177,9 +177,9 @@ function accept(request: number, id: number): void {
   const answer = upgrades.get(request)!;
   upgrades.delete(request);
   answer((socket) => {
-    const relayed = new ServedConnection(id, socket);
-    sockets.set(id, relayed);
-    return relayed;
+    const served = new ServedConnection(id, socket);
+    sockets.set(id, served);
+    return served;
   });
   // The client may have gone while the main thread decided.
   if (!sockets.has(id)) outbox.post({ on: 'closed', socket: id });

@@ -21,7 +21,7 @@ export const OUTBOX_SENT = 0;
 export const OUTBOX_HANDLED = 1;
 
 /** The global function of the thread that ends all its connections and listeners; without them it can be ended safely. */
-export const CLOSE_FUNCTION = 'ticksealCloseRelay';
+export const CLOSE_FUNCTION = 'ticksealCloseThread';
 
 /** From the main thread: what a serving thread does, in this order. Requests are numbered by the serving thread, sockets by the main thread. */
 export type ThreadCommand =
@@ -31,9 +31,9 @@ export type ThreadCommand =
   | { readonly do: 'join'; readonly socket: number; readonly topic: number; readonly sequence: number }
   | { readonly do: 'leave'; readonly socket: number; readonly topic: number }
   | { readonly do: 'close'; readonly socket: number; readonly code: number; readonly reason: string }
-  /** The main thread knows that the socket lags: what it asks for from here on is meant for a socket that does. */
+  /** The main thread knows that the connection lags; every later command takes that into account. */
   | { readonly do: 'acknowledgeLag'; readonly socket: number }
-  /** Publishes so many frames of the ring. */
+  /** Publishes `count` frames of the ring. */
   | { readonly do: 'publish'; count: number }
   /** To be answered when everything before it is done. */
   | { readonly do: 'fence' }

@@ -14,9 +14,9 @@ export interface ThreadedListenerOptions {
   /** For `loadWebSockets` in the threads. */
   readonly allowedSha256: string | undefined;
   readonly counters: ThreadedListenerCounters;
-  /** Told of a thread that ended unasked or hangs, and is being replaced. */
+  /** Called for a thread that ended unasked or hangs, and is being replaced. */
   readonly onFailure: (error: Error) => void;
-  /** The module that runs in the threads, where it is not `relay_worker.js`. */
+  /** The module that runs in the threads, where it is not `thread_main.js`. */
   readonly workerFile?: URL;
   /** After how long a thread counts as hung, where it is not the default of `ServingThread`. */
   readonly silenceMsMax?: number;
@@ -127,7 +127,7 @@ class ThreadedListener implements Listener {
       const servingThread = this.#open();
       servingThread.listening.then(
         () => servingThread.setAccepting(this.#isAccepting),
-        // When it cannot listen it ends, and that is heard of.
+        // A thread that cannot listen exits; `onExit` handles it.
         () => {},
       );
     }, REPLACEMENT_DELAY_MS);

@@ -39,7 +39,7 @@ export class Watchdog {
   #silentTicks = 0;
   #ticker: NodeJS.Timeout | undefined;
 
-  /** @param onSilent told once that no beat came for the whole time. */
+  /** @param onSilent called once when no beat came for the whole time */
   constructor(memory: SharedArrayBuffer, onSilent: () => void) {
     this.#beats = new Int32Array(memory);
     this.#onSilent = onSilent;

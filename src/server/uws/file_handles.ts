@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
 /**
- * File handles that are held so that clients cannot have them, and let go when nothing else is left: the disk, new threads
- * and the admin listener need some.
+ * File handles that are kept from clients, and released when no others are left: the disk, new threads and the admin
+ * listener need some.
  */
 const RESERVED_HANDLES = 16;
 /** Those that are kept from the admin listener too. */
@@ -29,7 +29,7 @@ export class FileHandleWatch {
   #reserve = openHandles(RESERVED_HANDLES);
   #handlesFor: HandlesFor = { clients: true, admin: true };
 
-  /** @param onLook told of every look, so that what has changed in between is put right by the next. */
+  /** @param onLook called after every look, also when nothing changed: the caller may have missed the one before. */
   constructor(onLook: (handlesFor: HandlesFor) => void) {
     this.#onLook = onLook;
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();

@@ -5,23 +5,24 @@ import type { ConnectionPath } from '../connections/connection.js';
 export interface IdleTimed {
   readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings'>;
   idlePlace: number;
-  /** When something whole was last heard, in seconds of the idleTimeouts's clock. */
+  /** When the last whole message, ping or pong came, in seconds of the clock of the timeouts. */
   seenAtS: number;
-  /** Since something was heard. */
+  /** Since then. */
   isPinged: boolean;
   ping(): void;
   close(code: number, reason: string): void;
 }
 
 /** Often enough against an idle timeout of 8 s, the shortest that the configuration allows. */
-const BEAT_MS = 2_000;
+const CHECK_MS = 2_000;
 
 /**
- * Ends sockets of which nothing whole is heard for the idle timeout. uWebSockets.js ends those that send no bytes, but one
- * byte a second of a message that never ends is enough for it. Where readers are pinged, they are from half of the time on.
+ * Closes connections from which no whole message, ping or pong came for the idle timeout. uWebSockets.js closes those that send
+ * no bytes at all, but one byte a second of a message that never ends keeps a connection open. Readers are pinged after half
+ * of the time.
  */
-export class IdleTimeouts<H extends IdleTimed> {
-  readonly #hearts = new Roster<'idlePlace', H>('idlePlace');
+export class IdleTimeouts<C extends IdleTimed> {
+  readonly #connections = new Roster<'idlePlace', C>('idlePlace');
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -29,42 +30,42 @@ export class IdleTimeouts<H extends IdleTimed> {
   }
 
   get size(): number {
-    return this.#hearts.size;
+    return this.#connections.size;
   }
 
-  /** Starts to call {@link beat}; does not keep the thread alive. */
+  /** Starts to call {@link check}; does not keep the thread alive. */
   start(): void {
-    setInterval(() => this.beat(), BEAT_MS).unref();
+    setInterval(() => this.check(), CHECK_MS).unref();
   }
 
-  add(heart: H): void {
-    this.#hearts.add(heart);
-    this.hear(heart);
+  add(connection: C): void {
+    this.#connections.add(connection);
+    this.received(connection);
   }
 
   /** A whole message, ping or pong came. */
-  hear(heart: H): void {
+  received(connection: C): void {
     // Whole seconds, which take no memory of their own; rounded so that nobody is ended early.
-    heart.seenAtS = Math.ceil(this.#nowMs() / 1_000);
-    heart.isPinged = false;
+    connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
+    connection.isPinged = false;
   }
 
-  delete(heart: H): void {
-    this.#hearts.delete(heart);
+  delete(connection: C): void {
+    this.#connections.delete(connection);
   }
 
-  beat(): void {
+  check(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
-    const { members } = this.#hearts;
+    const { members } = this.#connections;
     for (let i = members.length - 1; i >= 0; i--) {
-      const heart = members[i]!;
-      const { idleTimeoutSeconds, sendsPings } = heart.path;
-      const silentS = nowS - heart.seenAtS;
+      const connection = members[i]!;
+      const { idleTimeoutSeconds, sendsPings } = connection.path;
+      const silentS = nowS - connection.seenAtS;
       if (silentS >= idleTimeoutSeconds) {
-        heart.close(1008, 'nothing whole was received within the idle timeout');
-      } else if (sendsPings && !heart.isPinged && silentS >= idleTimeoutSeconds / 2) {
-        heart.isPinged = true;
-        heart.ping();
+        connection.close(1008, 'nothing whole was received within the idle timeout');
+      } else if (sendsPings && !connection.isPinged && silentS >= idleTimeoutSeconds / 2) {
+        connection.isPinged = true;
+        connection.ping();
       }
     }
   }

@@ -90,13 +90,13 @@ export class WebSockets {
       message: (ws, message, isBinary) => {
         const { socket } = ws.getUserData();
         const { events } = socket;
-        this.#idleTimeouts.hear(socket);
+        this.#idleTimeouts.received(socket);
         if (isBinary) ws.end(1003, 'binary messages are not accepted');
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
-      ping: (ws) => this.#idleTimeouts.hear(ws.getUserData().socket),
-      pong: (ws) => this.#idleTimeouts.hear(ws.getUserData().socket),
+      ping: (ws) => this.#idleTimeouts.received(ws.getUserData().socket),
+      pong: (ws) => this.#idleTimeouts.received(ws.getUserData().socket),
       drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket } = ws.getUserData();

@@ -36,7 +36,7 @@ export interface ServerSocket {
   readonly events: Happenings<Happening>;
 }
 
-export interface RelayHarness {
+export interface ServingHarness {
   readonly listener: Listener;
   readonly fanOut: FanOut;
   readonly url: string;
@@ -53,7 +53,7 @@ export interface RelayHarness {
   close(): Promise<void>;
 }
 
-export interface RelayLimits {
+export interface ServingLimits {
   readonly ringBytes?: number;
   /** After how long a thread counts as hung. */
   readonly silenceMsMax?: number;
@@ -62,11 +62,11 @@ export interface RelayLimits {
 /** Longer than any test. */
 const PATIENT_MS = 600_000;
 
-/** Relays whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
-export async function startRelays(
+/** Serving threads whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
+export async function startServingThreads(
   threads: number,
-  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: RelayLimits = {},
-): Promise<RelayHarness> {
+  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: ServingLimits = {},
+): Promise<ServingHarness> {
   const opened = new Happenings<ServerSocket>();
   const failures = new Happenings<string>();
   const counters = { threadOverruns: 0, threadFailures: 0 };

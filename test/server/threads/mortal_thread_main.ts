@@ -3,7 +3,7 @@ import { EventOutbox } from '../../../src/server/threads/event_outbox.js';
 import type { ThreadEvent } from '../../../src/server/threads/thread_messages.js';
 
 /**
- * What a test does to one relay thread, whichever hears of it first: it dies, waits until the number is not 0, or goes
+ * What a test does to one serving thread, whichever receives it first: it dies, waits until the number is not 0, or goes
  * into a loop without an end, at once or in the handler of uWebSockets.js that tells of such an event.
  */
 export type Fate = 'die' | 'loop' | { readonly loopAt: ThreadEvent['on'] } | Int32Array;

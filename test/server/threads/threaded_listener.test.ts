@@ -9,8 +9,8 @@ import {
   type Happening,
   Happenings,
   messagesOf,
-  type RelayHarness,
-  startRelays,
+  type ServingHarness,
+  startServingThreads,
 } from './harness.js';
 import type { Fate } from './mortal_thread_main.js';
 
@@ -18,17 +18,17 @@ const CONNECTIONS = 24;
 const SILENCE_MS_MAX = 1_500;
 const RING_BYTES = 8_192;
 
-type Connection = Awaited<ReturnType<RelayHarness['connect']>>;
+type Connection = Awaited<ReturnType<ServingHarness['connect']>>;
 
 /** So many that it would take a miracle for all to be on one thread. */
-async function connectMany(threads: RelayHarness) {
+async function connectMany(threads: ServingHarness) {
   const connections: Connection[] = [];
   while (connections.length < CONNECTIONS) connections.push(await threads.connect());
   return connections;
 }
 
 test('requests and refusals pass through a thread as they are', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const response = await fetch(`http://${threads.url}/a/b?c=%20d`, { headers: { Authorization: 'Basic x' } });
   t.equal(response.headers.get('x-test'), 'yes');
@@ -50,7 +50,7 @@ test('requests and refusals pass through a thread as they are', async (t) => {
 });
 
 test('messages, closing and dropping pass through a thread', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   const messages = messagesOf(client);
@@ -73,7 +73,7 @@ test('messages, closing and dropping pass through a thread', async (t) => {
 });
 
 test('a client that goes during its upgrade is closed, and what is meant for it goes nowhere', async (t) => {
-  const threads = await startRelays(1);
+  const threads = await startServingThreads(1);
   t.teardown(() => threads.close());
   for (let i = 0; i < 10; i++) {
     const socket = connectTcp(threads.listener.port, '127.0.0.1');
@@ -92,7 +92,7 @@ test('a client that goes during its upgrade is closed, and what is meant for it 
 });
 
 test('members of a topic get its frames on every thread, in order with all else, and others do not', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   const all = connections.map(({ client, server }) => ({ server, messages: messagesOf(client) }));
@@ -126,7 +126,7 @@ test('members of a topic get its frames on every thread, in order with all else,
 });
 
 test('a slow reader leaves its topic with the sequence that it was told of, and drains', async (t) => {
-  const threads = await startRelays(2, { ringBytes: 4 * 1024 * 1024 });
+  const threads = await startServingThreads(2, { ringBytes: 4 * 1024 * 1024 });
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   const frame = Buffer.alloc(65_536, 'x');
@@ -171,7 +171,7 @@ test('a slow reader leaves its topic with the sequence that it was told of, and 
 });
 
 test('a thread that stands still is left out, loses no connection, and goes on with the newest', async (t) => {
-  const threads = await startRelays(2, { ringBytes: RING_BYTES });
+  const threads = await startServingThreads(2, { ringBytes: RING_BYTES });
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   const hangUntil = new Int32Array(new SharedArrayBuffer(4));
@@ -230,7 +230,7 @@ test('a thread that stands still is left out, loses no connection, and goes on w
 });
 
 test('a thread that dies takes only its own connections with it and is replaced', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const connections = await connectMany(threads);
   for (const { server } of connections) server.socket.join(1, 0);
@@ -254,9 +254,9 @@ test('a thread that dies takes only its own connections with it and is replaced'
 const TRIGGERS = {
   request: ({ url }) => fetch(`http://${url}/`).catch(() => {}),
   upgrade: ({ url }) => new WebSocket(`ws://${url}/ws?refuse`).on('error', () => {}),
-  text: (_relays, { client }) => client.send('hello'),
-  closed: (_relays, { client }) => client.close(),
-} as const satisfies Record<string, (threads: RelayHarness, connection: Connection) => void>;
+  text: (_threads, { client }) => client.send('hello'),
+  closed: (_threads, { client }) => client.close(),
+} as const satisfies Record<string, (threads: ServingHarness, connection: Connection) => void>;
 
 const HANGS: readonly { name: string; fate: Fate; trigger?: keyof typeof TRIGGERS }[] = [
   { name: 'in a message of the main thread', fate: 'loop' },
@@ -270,7 +270,7 @@ const HANGS: readonly { name: string; fate: Fate; trigger?: keyof typeof TRIGGER
 
 for (const { name, fate, trigger } of HANGS) {
   test(`a thread that hangs ${name} is ended with its own connections alone, and replaced`, async (t) => {
-    const threads = await startRelays(2, { silenceMsMax: SILENCE_MS_MAX });
+    const threads = await startServingThreads(2, { silenceMsMax: SILENCE_MS_MAX });
     t.teardown(() => threads.close());
     const disturbers = await connectMany(threads);
     const connections = await connectMany(threads);
@@ -294,7 +294,7 @@ for (const { name, fate, trigger } of HANGS) {
 }
 
 test('the end ends a thread that hangs', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   const { client } = await threads.connect();
   await threads.strike('loop');
   const closed = closeOf(client);
@@ -316,7 +316,7 @@ async function closedOf(connections: readonly Connection[]): Promise<ReadonlySet
 }
 
 test('threads that accept no connections keep those that they have, and accept again', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const { server, client } = await threads.connect();
   threads.listener.setAccepting(false);
@@ -331,7 +331,7 @@ test('threads that accept no connections keep those that they have, and accept a
 });
 
 test('a thread that is started while no connections are accepted takes none either', async (t) => {
-  const threads = await startRelays(1);
+  const threads = await startServingThreads(1);
   t.teardown(() => threads.close());
   threads.listener.setAccepting(false);
   while (!(await isRefused(threads.listener.port)));
@@ -345,7 +345,7 @@ test('a thread that is started while no connections are accepted takes none eith
 });
 
 test('what waits between the threads is measured', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   t.teardown(() => threads.close());
   const { client, server } = await threads.connect();
   await nextTurn();
@@ -372,7 +372,7 @@ function isRefused(port: number): Promise<boolean> {
 }
 
 test('another service is kept off the port, and the port is free when all is closed', async (t) => {
-  const threads = await startRelays(2);
+  const threads = await startServingThreads(2);
   const at = { host: '127.0.0.1', port: threads.listener.port };
   await t.rejects(claimPort(at), /in use/);
   threads.listener.setAccepting(false);

@@ -20,37 +20,37 @@ function recordingHeart(path: typeof READER) {
 test('a reader is pinged once from half of the time on and closed when the time is over', async (t) => {
   let nowMs = 0;
   const idleTimeouts = new IdleTimeouts(() => nowMs);
-  const heart = recordingHeart(READER);
-  idleTimeouts.add(heart);
-  for (nowMs = 0; nowMs < 60_000; nowMs += 2_000) idleTimeouts.beat();
-  t.same(heart.calls, ['ping']);
-  idleTimeouts.beat();
-  t.same(heart.calls, ['ping', 'close 1008']);
+  const connection = recordingHeart(READER);
+  idleTimeouts.add(connection);
+  for (nowMs = 0; nowMs < 60_000; nowMs += 2_000) idleTimeouts.check();
+  t.same(connection.calls, ['ping']);
+  idleTimeouts.check();
+  t.same(connection.calls, ['ping', 'close 1008']);
 });
 
 test('who is heard stays, and is pinged anew', async (t) => {
   let nowMs = 0;
   const idleTimeouts = new IdleTimeouts(() => nowMs);
-  const heart = recordingHeart(READER);
-  idleTimeouts.add(heart);
+  const connection = recordingHeart(READER);
+  idleTimeouts.add(connection);
   for (nowMs = 0; nowMs < 200_000; nowMs += 2_000) {
-    idleTimeouts.beat();
-    if (nowMs % 50_000 === 0) idleTimeouts.hear(heart);
+    idleTimeouts.check();
+    if (nowMs % 50_000 === 0) idleTimeouts.received(connection);
   }
-  t.same(heart.calls, ['ping', 'ping', 'ping', 'ping']);
-  idleTimeouts.delete(heart);
+  t.same(connection.calls, ['ping', 'ping', 'ping', 'ping']);
+  idleTimeouts.delete(connection);
   nowMs += 100_000;
-  idleTimeouts.beat();
-  t.equal(heart.calls.length, 4, 'one that is gone is left alone');
+  idleTimeouts.check();
+  t.equal(connection.calls.length, 4, 'one that is gone is left alone');
 });
 
 test('a publisher is never pinged and has its own time', async (t) => {
   let nowMs = 0;
   const idleTimeouts = new IdleTimeouts(() => nowMs);
-  const heart = recordingHeart(PUBLISHER);
-  idleTimeouts.add(heart);
-  for (nowMs = 0; nowMs < 960_000; nowMs += 2_000) idleTimeouts.beat();
-  t.same(heart.calls, []);
-  idleTimeouts.beat();
-  t.same(heart.calls, ['close 1008']);
+  const connection = recordingHeart(PUBLISHER);
+  idleTimeouts.add(connection);
+  for (nowMs = 0; nowMs < 960_000; nowMs += 2_000) idleTimeouts.check();
+  t.same(connection.calls, []);
+  idleTimeouts.check();
+  t.same(connection.calls, ['close 1008']);
 });
