@@ -79,7 +79,7 @@ test('a key file that anyone but its owner can use is refused', async (t) => {
   }
 });
 
-test('every key at fault is named, and nothing of it is shown', async (t) => {
+test('an error names every bad key and shows no part of it', async (t) => {
   const folder = t.testdir();
   writeFileSync(join(folder, 'short.hex'), EVM_KEY.slice(1), { mode: 0o600 });
   const result = load({ evm: { file: 'short.hex' }, stark: { env: 'STARK' } }, folder, { STARK: EVM_KEY });
@@ -101,7 +101,7 @@ test('every key at fault is named, and nothing of it is shown', async (t) => {
   }
 });
 
-test('a pipe in place of a key file is refused, and nobody waits for what may come of it', async (t) => {
+test('a pipe in place of a key file is refused without waiting for it', async (t) => {
   const file = join(t.testdir(), 'pipe.hex');
   if (spawnSync('mkfifo', ['-m', '600', file]).status !== 0) {
     t.pass('skipped: no mkfifo');

@@ -49,7 +49,7 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
   ]);
 });
 
-test('what is not YAML 1.2 names its line and column', async (t) => {
+test('an error in the YAML names its line and column', async (t) => {
   for (const [text, ...errors] of [
     ['keys:\n  evm: "x\n', '3:1: Missing closing "quote'],
     ['a: 1\n---\nb: 2', '2:1: Source contains multiple documents; please use YAML.parseAllDocuments()'],

@@ -51,7 +51,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   await again.close();
 });
 
-test('recent answers with what was in force at the end of a second', async (t) => {
+test('recent returns the aggregate in force at the end of a second', async (t) => {
   const options = storeOptions(t.testdir());
   const [asset, other] = [options.assets[0]!, options.assets[1]!];
   let store = await openStore(options);
@@ -104,7 +104,7 @@ test('a price that ended stays ended after a restart', async (t) => {
   await again.close();
 });
 
-test('records older than the window go, the one in force at its start stays', async (t) => {
+test('records older than the window are removed; the one in force at its start stays', async (t) => {
   const clock = fakeClock(START_S);
   const options = storeOptions(t.testdir(), { clock });
   const [fast, slow] = [options.assets[0]!, options.assets[1]!];
@@ -150,7 +150,7 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   await again.close();
 });
 
-test('durable resolves for all callers of a turn and right away when nothing waits', async (t) => {
+test('durable resolves for all callers of a turn, and at once when no change waits', async (t) => {
   const options = storeOptions(t.testdir());
   const store = await openStore(options);
   await store.durable();

@@ -142,7 +142,7 @@ const element = fc.record({
   status: fc.constantFrom(...ALL_STATUSES),
 });
 
-test('frames of any assets are what slow writers write, and leave no trace in the next', async () => {
+test('frames of any assets agree with slow writers, and do not affect the next frame', async () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(element, { minLength: 1, maxLength: 40, selector: ({ id }) => id }),

@@ -22,7 +22,7 @@ test('a request is read with each asset once', async (t) => {
   );
 });
 
-test('an error names the field, and comes with the id where there is one', async (t) => {
+test('an error names the field, and repeats the id if there is one', async (t) => {
   const errors: [string, string, unknown?][] = [
     ['', 'the message is not JSON'],
     ['subscribe', 'the message is not JSON'],
