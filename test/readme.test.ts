@@ -111,6 +111,7 @@ test('the list of metrics is whole', async (t) => {
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
+    clock: { jumpSeconds: 0, aggregatesAheadSeconds: 0, streamsAheadSeconds: 0 },
     server: {
       sockets: { size: 0, streams: 0 },
       threads: 0,

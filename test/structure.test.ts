@@ -15,18 +15,18 @@ import { ROOT, section } from './pages.js';
 const ROOMS: Rooms = {
   wire: [],
   model: ['wire'],
+  clock: ['model'],
   calendar: ['wire'],
   aggregate: ['model'],
   ingest: ['wire', 'model'],
   crypto: ['wire', 'model'],
   records: ['wire', 'model'],
-  stream: ['wire', 'model'],
+  stream: ['wire', 'model', 'clock/stream_times'],
   client: ['wire', 'model'],
-  clock: ['model'],
   metrics: ['model'],
-  config: ['wire', 'model', 'calendar/definition', 'calendar/calendars'],
+  config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['wire', 'model', 'records'],
-  aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics'],
+  aggregator: ['model', 'clock/aggregate_times', 'aggregate', 'ingest', 'crypto', 'metrics'],
   prices: ['wire', 'model', 'calendar', 'stream', 'store'],
   server: [
     'wire',
@@ -54,7 +54,17 @@ const ROOMS: Rooms = {
     'prices',
     'server',
   ],
-  cli: ['wire', 'model', 'client', 'clock', 'config', 'service'],
+  cli: [
+    'wire',
+    'model',
+    'client',
+    'clock',
+    'config',
+    'store/data_folder',
+    'server/uws/machine',
+    'server/uws/file_handles',
+    'service',
+  ],
 };
 
 /** The same inside `src/server`. */

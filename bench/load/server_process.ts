@@ -36,7 +36,7 @@ export interface StartOptions {
   readonly nodeOptions?: string;
   /** A command that is given the command to run as its arguments, and becomes it. */
   readonly wrapper?: readonly string[];
-  /** What it writes to standard error is dropped. */
+  /** What it writes to standard error is dropped, and its warnings are not shown. */
   readonly isQuiet?: boolean;
   /** `nodeOptions` load a module that answers messages of this process. */
   readonly probed?: boolean;
@@ -77,7 +77,7 @@ async function startServer(program: string[], args: string[], start: StartOption
     createInterface({ input: child.stdout! }).on('line', (line) => {
       const said = JSON.parse(line) as { port?: number; adminPort?: number; level?: number };
       if (said.port !== undefined) resolve({ ...said, port: said.port });
-      else if ((said.level ?? 0) >= LOG_LEVEL_WARN) process.stderr.write(`${line}\n`);
+      else if (!isQuiet && (said.level ?? 0) >= LOG_LEVEL_WARN) process.stderr.write(`${line}\n`);
     });
     ended.then(() => reject(new Error(`${program.at(-1)} ended before it was ready`)));
   });

@@ -1,3 +1,5 @@
+import { StreamTimes } from '../../src/clock/stream_times.js';
+import type { MarkPlace } from '../../src/clock/written_mark.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { createCounters } from '../../src/metrics/counters.js';
@@ -8,6 +10,8 @@ import type { MessageType } from '../../src/wire/stream.js';
 import { SERVICE_KEY } from './catalogue.js';
 import { filledTable } from './stream_table.js';
 
+/** Signed times are used up to a mark on disk, which is not what is measured. */
+const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
 /** A time with as many digits as every time of our days. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
 
@@ -32,6 +36,7 @@ export function frameByFrame(
 ): () => void {
   const { table, indexes } = filledTable(assets);
   let nowNs: TimeNs = STAGE_TIME_NS;
+  const clock = { nowNs: () => nowNs };
   const engine = new StreamEngine({
     table,
     catalogue: {
@@ -39,7 +44,8 @@ export function frameByFrame(
       assets: indexes.map((index) => ({ symbol: `A${index}` })),
     },
     taxonomyId: 1,
-    clock: { nowNs: () => nowNs },
+    clock,
+    times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
     statusesAt: () => new Uint8Array(assets),
     digest: keccak256,
     signOne: signPayload,

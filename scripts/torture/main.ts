@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Check, isReached, type Scale } from './check.js';
+import { clock } from './clock.js';
 import { disk } from './disk.js';
 import { flood } from './flood.js';
 import { handles } from './handles.js';
@@ -27,12 +28,13 @@ const CHECKS: readonly Check[] = [
   handles,
   worker,
   serving,
+  clock,
   disk,
   flood,
   install,
 ];
 
-const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 300_000, smoke: 60_000 };
+const CHECK_MS_MAX: Readonly<Record<Scale, number>> = { full: 600_000, smoke: 60_000 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,5 +1,6 @@
 import { AssetBook } from '../aggregate/book.js';
 import { Triggers } from '../aggregate/triggers.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../ingest/gate.js';
@@ -9,6 +10,7 @@ import type { Asset, Publisher } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { PriceSink } from '../model/price_sink.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { Admission } from './admission.js';
@@ -20,6 +22,7 @@ export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
   readonly clock: Clock;
+  readonly times: AggregateTimes;
   readonly pool: CryptoPool;
   readonly signer: () => AggregateSigner;
   /** Where prices go. */
@@ -38,10 +41,15 @@ export interface AggregatorOptions {
   readonly defer: (callback: () => void) => void;
 }
 
-/** Keeps the latest accepted input of each publisher and asset over a restart. */
+/** Keeps the latest accepted input of each publisher and asset over a restart, and what stops replays of earlier ones. */
 export interface InputStore {
-  putInput(asset: Asset, key: Buffer, input: PublisherPrice): void;
-  inputs(): Iterable<{ readonly symbol: string; readonly key: Buffer; readonly input: PublisherPrice }>;
+  putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  inputs(): Iterable<{
+    readonly symbol: string;
+    readonly key: Buffer;
+    readonly input: PublisherPrice;
+    readonly seen: SeenUpdates | undefined;
+  }>;
 }
 
 /**
@@ -67,7 +75,7 @@ export class Aggregator {
   #sequence = 0;
 
   constructor(options: AggregatorOptions) {
-    const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
+    const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
@@ -75,7 +83,7 @@ export class Aggregator {
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
-      clock,
+      times,
       signer,
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
@@ -83,6 +91,9 @@ export class Aggregator {
       onFailed: (count, error) => {
         counters.signingFailures += count;
         onSigningFailed(count, error);
+      },
+      onDropped: () => {
+        counters.signingFailures++;
       },
       defer,
     });
@@ -92,19 +103,15 @@ export class Aggregator {
     return this.#admission.waiting;
   }
 
-  /**
-   * Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart.
-   * @param signedUntilNs no aggregate will carry this time or an earlier one
-   */
-  restore(signedUntilNs: TimeNs): void {
+  /** Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart. */
+  restore(): void {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
-    this.#signing.startAfter(signedUntilNs);
-    for (const { symbol, key, input } of inputs.inputs()) {
+    for (const { symbol, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.assetBySymbol(symbol);
       const publisher = asset && this.#catalogue.publisherByKey(asset.signatureType, key);
       if (publisher === undefined) continue;
-      this.#gate.restore(asset!, publisher, input.timestampNs, input.msgHash);
+      this.#gate.restore(asset!, publisher, input.timestampNs, seen);
       this.#books[asset!.index]!.put(publisher, input, nowNs);
     }
     for (const { index } of this.#catalogue.listed) {
@@ -174,6 +181,7 @@ export class Aggregator {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
     }
+    this.#signing.tick(nowNs);
   }
 
   #acceptAll(
@@ -193,17 +201,19 @@ export class Aggregator {
       accepted.push(candidate.raw.symbol);
       // As it is configured now, which may have changed while the signature was verified.
       const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(candidate.asset, publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(publisher, candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(asset: Asset, publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+  #put(publisher: Publisher, candidate: Candidate, nowNs: TimeNs): void {
+    const { asset } = candidate;
+    const input = toPublisherPrice(candidate);
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
-    this.#options.inputs.putInput(asset, publisher.key, input);
+    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(candidate));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }

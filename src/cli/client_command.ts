@@ -10,13 +10,20 @@ export interface CommandStreams {
 }
 
 /** Adds the options of every command that connects to a service. */
-export function withConnectionOptions(command: Command): Command {
+export function withConnectionOptions(command: Command, { stderr }: CommandStreams): Command {
   return command
+    .hook('preAction', () => {
+      if (command.getOptionValueSource('token') === 'cli')
+        stderr.write(`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead\n`);
+    })
     .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
     .addOption(
       new Option('--token <token>', "the caller's access token").env('TICKSEAL_TOKEN').makeOptionMandatory(),
     );
 }
+
+/** What is wrong with a secret in an argument. */
+export const SHOWN_TO_ALL = 'stands in the list of processes, where every user of this machine can read it';
 
 /** The option of every command that compares a signature with its signer. */
 export const SIGNER_OPTION = [

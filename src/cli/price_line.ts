@@ -67,6 +67,7 @@ function priceToSign(fields: Fields, { scaled, clock }: PriceLineOptions): Price
   const priceText = String(priceField);
   const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
   if (price === undefined) {
+    if (/^-0(?:\.0+)?$/.test(priceText)) return bad(`price "${priceText}" is zero with a sign`);
     return bad(
       `price "${priceText}" is not ${scaled ? 'an integer times 10^18' : 'a decimal number'} in range`,
     );

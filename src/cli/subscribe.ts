@@ -45,6 +45,7 @@ const TAXONOMY_DELAY_MS_MAX = 10_000;
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
     program.command('subscribe').description('print a stream of prices, one frame a line'),
+    streams,
   )
     .argument('<assets...>', 'symbols or numeric asset IDs')
     .addOption(

@@ -6,12 +6,13 @@ const DECIMAL = new RegExp(`^(-?)(0|[1-9][0-9]{0,20})(?:\\.([0-9]{1,${PRICE_DECI
 /**
  * Reads a real price such as `65000.5` exactly.
  * @returns the price times 10^18, or `undefined` when `text` is no plain decimal number with at most 18 decimal
- *   places or its value needs more than 16 bytes.
+ *   places, is a zero with a sign, or its value needs more than 16 bytes.
  */
 export function parseDecimalPrice(text: string): Price | undefined {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const size = BigInt(whole) * PRICE_SCALE + BigInt(fraction.padEnd(PRICE_DECIMALS, '0'));
+  if (sign === '-' && size === 0n) return undefined;
   const price = sign === '-' ? -size : size;
   return price < PRICE_MIN || price > PRICE_MAX ? undefined : (price as Price);
 }

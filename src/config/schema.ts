@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
@@ -15,6 +16,16 @@ const uint16 = z.int().min(0).max(UINT16_MAX);
 const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
+const HOST_NAME =
+  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const host = z
+  .string()
+  .max(253)
+  .refine(
+    (text) => isIP(text) !== 0 || HOST_NAME.test(text),
+    'expected a host name or an IP address, without a port',
+  );
 const oracleId = z
   .string()
   .regex(
@@ -64,7 +75,7 @@ const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text
 });
 
 const listen = z.strictObject({
-  host: line.prefault('127.0.0.1'),
+  host: host.prefault('127.0.0.1'),
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
@@ -78,7 +89,7 @@ const listen = z.strictObject({
   trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
 });
 
-const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });
+const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keySource = z
   .strictObject({
@@ -106,9 +117,15 @@ const token = z.strictObject({
   assets: symbolList,
 });
 
+/** A login by signature is signed as a price of this symbol, so no price may be. */
+const RESERVED_SYMBOL = 'STORKAUTH';
+
 const asset = z.strictObject({
   id: uint16,
-  symbol,
+  symbol: symbol.refine(
+    (text) => text !== RESERVED_SYMBOL,
+    `expected another symbol: ${RESERVED_SYMBOL} is reserved for logins by signature`,
+  ),
   signature_type: signatureType.prefault('evm'),
   aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
   min_publishers: z.int().min(1).max(65_535).prefault(1),
@@ -135,6 +152,8 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
+  /** The hashes of so much time are kept in memory and with every stored input. */
+  max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
 });
 
 const storage = z.strictObject({
@@ -210,8 +229,9 @@ interface DurationBounds {
 
 function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
   const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
-  return z.string({ error: expected }).transform((text, context) => {
-    const valueNs = parseDurationNs(text);
+  // Zero needs no unit.
+  return z.union([z.string(), z.literal(0)], { error: expected }).transform((text, context) => {
+    const valueNs = text === 0 ? 0n : parseDurationNs(text);
     if (valueNs === undefined) context.addIssue(expected);
     else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
     else if (maxNs !== undefined && valueNs > maxNs)

@@ -119,15 +119,6 @@ export function evmAddress(publicKey65: Uint8Array): Buffer {
   return keccak256(publicKey65.subarray(1)).subarray(12);
 }
 
-/** `0x` hex of an address in the mixed case of EIP-55. */
-export function checksumAddress(address20: Uint8Array): string {
-  const lower = Buffer.from(address20).toString('hex');
-  const hash = keccak256(Buffer.from(lower)).toString('hex');
-  let text = '0x';
-  for (let i = 0; i < lower.length; i++) text += hash[i]! >= '8' ? lower[i]!.toUpperCase() : lower[i]!;
-  return text;
-}
-
 /** `encoded_asset_id`: base64 of the symbol's UTF-8 bytes, or `0x` hex of their Keccak-256. */
 export function encodedAssetId(symbol: string, encoding: AssetIdEncoding): string {
   const bytes = Buffer.from(symbol);

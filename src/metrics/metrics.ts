@@ -9,6 +9,11 @@ export interface Measured {
   readonly stream: { readonly groupCount: number };
   readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
   readonly table: { readonly live: Uint8Array };
+  readonly clock: {
+    readonly jumpSeconds: number;
+    readonly aggregatesAheadSeconds: number;
+    readonly streamsAheadSeconds: number;
+  };
   readonly server: {
     /** Open WebSockets of all kinds, and those that stream. */
     readonly sockets: { readonly size: number; readonly streams: number };
@@ -146,7 +151,7 @@ function addCounts({ count, countByReason }: Additions, counters: Counters): voi
 
 /** What the parts of the service hold at the moment of a scrape. */
 function addMeasured({ count, gauge }: Additions, measured: Measured): void {
-  const { pool, aggregator, stream, store, table, server } = measured;
+  const { pool, aggregator, stream, store, table, clock, server } = measured;
   gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server.sockets.size);
   gauge('tickseal_stream_connections', 'Open streaming connections.', () => server.sockets.streams);
   gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server.threads);
@@ -178,6 +183,21 @@ function addMeasured({ count, gauge }: Additions, measured: Measured): void {
     'tickseal_assets_stale',
     'Assets of the catalogue without a live price.',
     () => table.live.length - live(),
+  );
+  gauge(
+    'tickseal_clock_jump_seconds',
+    'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
+    () => clock.jumpSeconds,
+  );
+  gauge(
+    'tickseal_clock_aggregates_ahead_seconds',
+    'How far the time of the last signed aggregate is ahead of the clock.',
+    () => clock.aggregatesAheadSeconds,
+  );
+  gauge(
+    'tickseal_clock_streams_ahead_seconds',
+    'How far the times of open streams are ahead of the clock at most.',
+    () => clock.streamsAheadSeconds,
   );
   gauge(
     'tickseal_store_records_waiting',

@@ -36,7 +36,8 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
-    price: price === null ? parsePrice(priceText)! : decodePrice(price),
+    // It was a price when it was written.
+    price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {

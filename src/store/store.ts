@@ -1,15 +1,18 @@
 import type { Asset } from '../model/asset.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { RECENT_WINDOW_S, type Resolution } from '../wire/rest.js';
 import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
+import { type Marks, openMarks } from './marks.js';
 import { DAY_S } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
-import { loadSeries } from './series_index.js';
+import { loadSeries, type SeriesIndex } from './series_index.js';
 import { openTables, type Tables } from './tables.js';
 
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
@@ -21,8 +24,12 @@ export interface Store {
   append(aggregate: SignedAggregate): void;
   /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: NamedAsset, atNs: TimeNs): void;
-  /** Keeps the latest accepted input of a publisher for an asset. @param key the publisher's: its bytes */
-  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice): void;
+  /**
+   * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
+   * before it.
+   * @param key the publisher's: its bytes
+   */
+  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Resolves once everything handed over before this call has been flushed to the disk.
    * @throws Error (as a rejection) that says why, while the disk fails.
@@ -50,6 +57,9 @@ export interface Store {
   sealedDays(asset: NamedAsset): Days;
   /** The latest accepted inputs of the configured assets, of all publishers, as they are on disk: for the start. */
   inputs(): Iterable<StoredInput>;
+  readonly marks: Marks;
+  /** The newest UNIX second that the folder had a record of when it was opened. */
+  readonly newestSecond: number | undefined;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -68,11 +78,10 @@ export interface Store {
 /** Records name an asset by its symbol. */
 export type NamedAsset = Pick<Asset, 'symbol'>;
 
-export interface StoredInput {
+export interface StoredInput extends AcceptedInput {
   readonly symbol: string;
   /** The publisher's key: its bytes. */
   readonly key: Buffer;
-  readonly input: PublisherPrice;
 }
 
 export interface StoreOptions {
@@ -109,6 +118,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   const tables = openTables(journal);
   damage = findDamagedRecord(tables);
   const seriesIndex = loadSeries(options.assets, tables);
+  const newestSecond = findNewestSecond(seriesIndex);
   let symbols = new Set(options.assets.map(({ symbol }) => symbol));
   journal.beforeCommit(() =>
     runHousekeeping(seriesIndex.all(), cutoffs(), tables, ({ message }) => {
@@ -137,7 +147,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: ({ symbol }, key, input) => tables.inputs.put([symbol, key.toString('hex')], input),
+    putInput: ({ symbol }, key, input, seen) =>
+      tables.inputs.put([symbol, key.toString('hex')], { input, seen }),
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
@@ -154,11 +165,13 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     *inputs() {
       for (const [symbol, keyDigits] of tables.inputs.keysOnDisk()) {
         if (!symbols.has(String(symbol))) continue;
-        const input = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
+        const accepted = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
-        if (input !== undefined) yield { symbol: String(symbol), key, input };
+        if (accepted !== undefined) yield { symbol: String(symbol), key, ...accepted };
       }
     },
+    marks: openMarks(journal, tables),
+    newestSecond,
     get recordsWaiting() {
       return journal.waiting;
     },
@@ -179,6 +192,15 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }
     },
   };
+}
+
+function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
+  let newest: number | undefined;
+  for (const { seconds } of seriesIndex.all()) {
+    const last = seconds.at(-1);
+    if (last !== undefined && (newest === undefined || last > newest)) newest = last;
+  }
+  return newest;
 }
 
 /**

@@ -1,17 +1,18 @@
-import type { PublisherPrice } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
+import { type AcceptedInput, decodeAcceptedInput, encodeAcceptedInput } from '../records/accepted_input.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
-import { decodeInput, encodeInput } from '../records/input_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
+import { decodeMark, encodeMark } from './marks.js';
 import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
   /** [UNIX second, symbol]: what held at the end of that second. Only seconds in which something changed have one. */
   readonly seconds: Table<Holding>;
-  /** [symbol, publisher key in hex]: the latest accepted input. */
-  readonly inputs: Table<PublisherPrice>;
+  /** [symbol, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
+  readonly inputs: Table<AcceptedInput>;
   /** [symbol, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
   /** [symbol, days since 1970]: the minutes of a sealed day. */
@@ -21,6 +22,8 @@ export interface Tables {
    * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
    */
   readonly quarters: Table<CandleBlock>;
+  /** [kind, number]: the time up to which signatures of that kind may carry times. */
+  readonly marks: Table<TimeNs>;
 }
 
 export function openTables(journal: Journal): Tables {
@@ -31,11 +34,12 @@ export function openTables(journal: Journal): Tables {
       decode: (payload, [, symbol]) => decodeHolding(payload, String(symbol)),
     }),
     inputs: journal.table('inputs', {
-      encode: encodeInput,
-      decode: (payload) => decodeInput(payload).input,
+      encode: encodeAcceptedInput,
+      decode: decodeAcceptedInput,
     }),
     hours: journal.table('hours', candles),
     days: journal.table('days', candles),
     quarters: journal.table('quarters', candles),
+    marks: journal.table('marks', { encode: encodeMark, decode: decodeMark }),
   };
 }

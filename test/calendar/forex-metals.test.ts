@@ -55,6 +55,22 @@ test('Good Friday closes metals from Thursday 17:00, and forex not at all', asyn
   checkChanges(t, forex, ['2026-03-29 17:00 1', '2026-04-03 17:00 0']);
 });
 
+test('metals know no halt on other US holidays, until the configuration names it', async (t) => {
+  // Martin Luther King Day, a Monday.
+  const trading = ['2026-01-18 18:00 1', '2026-01-19 17:00 0', '2026-01-19 18:00 1', '2026-01-20 17:00 0'];
+  checkChanges(t, metals, trading);
+  const { calendars: changed } = createCalendars({
+    metals: { early_closes: { '2026-01-19': '14:30' }, closures: ['2026-01-21'] },
+  });
+  checkChanges(t, changed.get('metals')!, [
+    '2026-01-18 18:00 1',
+    '2026-01-19 14:30 0',
+    '2026-01-19 18:00 1',
+    '2026-01-20 17:00 0',
+    '2026-01-21 18:00 1',
+  ]);
+});
+
 /** 25 December on each weekday, and how the weeks around it and New Year's Day (a week later) go. */
 const CHRISTMAS_WEEKS: Readonly<Record<string, readonly string[]>> = {
   'a Monday: the week opens a day later': [

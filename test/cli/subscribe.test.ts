@@ -18,8 +18,11 @@ async function streaming(t: { teardown: (close: () => Promise<void>) => void }, 
   return server;
 }
 
+// Given as an argument it would be a warning.
+process.env['TICKSEAL_TOKEN'] = TOKEN;
+
 function subscribe(server: ContractServer, ...args: string[]) {
-  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, ...args]);
+  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, ...args]);
 }
 
 test('frames are printed as they come, symbols are resolved', async (t) => {
@@ -63,7 +66,8 @@ test('unknown assets and refusals are one clear line', async (t) => {
   t.match(await subscribe(server, '77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
   const wrong = (asset: string) =>
     runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
-  const refusal = /^subscribe: \S+: the service does not know this token \(401\)\n$/;
+  const refusal =
+    /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\)\n$/;
   t.match(await wrong('1'), { stderr: refusal, exitCode: 1 });
   t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
   t.equal((await subscribe(server, '--count', '0', '1')).exitCode, 1);
@@ -76,7 +80,7 @@ test('unknown assets and refusals are one clear line', async (t) => {
 test('a signal ends it with what it has', async (t) => {
   const server = await streaming(t, [FRAME]);
   const before = process.listenerCount('SIGTERM');
-  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, '1'], {
+  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '1'], {
     onStdout: (stdout) => stdout.once('data', () => process.emit('SIGTERM')),
   });
   t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });

@@ -37,10 +37,10 @@ const FAILING_DISK = `
     return status;
   }`;
 
-test('a disk without room: durable answers stop, all else goes on, and it recovers', (t) =>
+test('a disk without room: durable answers and signing stop, streams go on, and it recovers', (t) =>
   holdsOn(t, 'room', /cannot be written: there is no room for what waits; 0 KiB are free there/));
 
-test('a disk that cannot flush: durable answers stop, all else goes on, and it recovers', (t) =>
+test('a disk that cannot flush: durable answers and signing stop, streams go on, and it recovers', (t) =>
   holdsOn(t, 'sync', /cannot be written: .* KiB are free there/));
 
 test('a first start without room is refused', async (t) => {
@@ -52,7 +52,7 @@ test('a first start without room is refused', async (t) => {
   t.teardown(() => service.kill());
   t.match(
     [await service.exited, service.stderr],
-    [{ code: 1, signal: null }, /cannot be opened: there is no room for it/],
+    [{ code: 2, signal: null }, /storage\.dir: the data folder .* cannot be used: there is no room for it/],
   );
 });
 
@@ -82,26 +82,36 @@ async function holdsOn(t: Test, failure: string, reason: RegExp): Promise<void> 
   const reader = await TestSocket.open(`${socketUrl}/ws`);
   reader.send({ type: 'subscribe', assets: [1] });
   let count = 0;
-  /** @returns the answer, once the price is streamed and served */
+  const served = async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price;
+  /** @returns the answer, once the price is streamed */
   const publishNext = async () => {
     const price = units(++count);
     const answer = await publisher.publish({ symbol: 'BTCUSD', price });
     await eventually(async () => (await reader.next()).includes(`"${price}"`));
-    await eventually(async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price === String(price));
     return answer;
   };
+  const isServed = () => eventually(async () => (await served()) === String(units(count)), 20_000);
   const readiness = async () => (await fetch(`${adminUrl}/readyz`)).status;
   t.match(await publishNext(), { type: 'ack', accepted: ['BTCUSD'] });
+  await isServed();
 
   fail();
   for (let i = 0; i < 3; i++) t.match(await publishNext(), { type: 'error', error: reason });
   const response = await fetch(`${adminUrl}/readyz`);
   t.equal(response.status, 503);
   t.match(await response.text(), reason);
+  const reasons = async () => (await fetch(`${adminUrl}/readyz`)).text();
+  await eventually(async () => (await reasons()).includes('no aggregates are signed'), 60_000);
+  const lastSigned = await served();
+  t.match(await publishNext(), { type: 'error', error: reason });
+  t.equal(await served(), lastSigned);
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  t.ok(Number(/^tickseal_signing_failures_total (\d+)$/m.exec(metrics)![1]) > 0, 'they are counted');
 
   rmSync(isFailing);
   await eventually(async () => (await readiness()) === 200, 20_000);
   t.match(await publishNext(), { type: 'ack', accepted: ['BTCUSD'] });
+  await isServed();
   const acknowledged = count;
   fail();
   t.match(await publishNext(), { type: 'error' });

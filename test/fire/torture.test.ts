@@ -13,6 +13,7 @@ const CHECKS = [
   'handles',
   'worker',
   'serving',
+  'clock',
   'disk',
   'flood',
   'install',

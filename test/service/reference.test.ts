@@ -99,7 +99,7 @@ test('market status of no such asset, and of one that never closes, is 400', asy
 });
 
 test('taxonomy, algorithms and pushed assets are what the configuration says', async (t) => {
-  const pushed = { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
+  const pushed = { ethereum: { mainnet: { Z: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
   const service = await startTestService({
     service: { taxonomy_id: 65_535 },
     assets: [{ id: 65_535, symbol: 'Z' }, { ...MARKETS[3], aggregation: 'weighted average' }, MARKETS[1]],
