@@ -82,6 +82,14 @@ const SERVER_ROOMS: Rooms = {
   server: ['access', 'connections', 'rest', 'uws', 'threads', 'admin'],
 };
 
+/** What files beside src may import of this repository; the first row that fits a file counts. */
+const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp }[] = [
+  { files: /^bench\//, mayImport: /^(?:src|bench|scripts\/load)\// },
+  { files: /^scripts\/load\//, mayImport: /^(?:src|scripts\/load)\// },
+  { files: /^test\/bench\//, mayImport: /^(?:src|bench|scripts\/load|test)\// },
+  { files: /^(?:scripts|test)\//, mayImport: /^(?:src|scripts|test)\// },
+];
+
 /** Beside src there are the rooms `bench` and `scripts`. */
 const ROOMS_MAX = 20;
 const SERVER_ROOMS_MAX = 12;
@@ -142,6 +150,19 @@ test('imports go one way', async (t) => {
   t.ok(Object.keys(SERVER_ROOMS).length <= SERVER_ROOMS_MAX, `at most ${SERVER_ROOMS_MAX} rooms in server`);
   keepsTo(t, '', ROOMS);
   keepsTo(t, 'server/', SERVER_ROOMS);
+});
+
+test('load generation is in scripts/load, and nothing but its test depends on bench', async (t) => {
+  const files = ['bench', 'scripts', 'test'].flatMap((folder) => filesBelow(folder, /\.ts$/));
+  const strays = files.flatMap((file) => {
+    const { mayImport } = BESIDE_SRC.find((row) => row.files.test(file))!;
+    return readModule(file)
+      .imports.filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => resolveImport(file, specifier))
+      .filter((target) => target.includes('/') && !mayImport.test(target))
+      .map((target) => `${file} imports ${target}`);
+  });
+  t.same(strays, []);
 });
 
 test('no modules import each other in a circle', async (t) => {
@@ -220,7 +241,7 @@ test('files are short, finished and named after what they are about', async (t) 
     [],
     `at most ${LINES_MAX} lines`,
   );
-  const files = ['src', 'test', 'scripts'].flatMap((folder) => filesBelow(folder, /\.(?:ts|fbs)$/));
+  const files = ['src', 'test', 'scripts', 'bench'].flatMap((folder) => filesBelow(folder, /\.(?:ts|fbs)$/));
   const isVague = (file: string) =>
     file.split('/').some((name) => VAGUE_NAME.test(name.replace(/\..*$/, '')));
   t.same(files.filter(isVague), [], 'names');

@@ -1,8 +1,8 @@
-import { fetchBody } from '../../bench/load/requests.js';
 import { decodePayload, parseExactJson } from '../../src/client/index.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { fetchBody } from '../load/fetch_body.js';
 
 /** Every signed value that a client was given, by any process of the service, and what contradicts what. */
 export class SignedValues {

@@ -53,7 +53,7 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
 /** Texts of publisher keys that are remembered. A key has many, by case and zeros, and a publisher writes one of them. */
 const KEY_TEXTS_MAX = 10_000;
 
-/** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
+/** The checks before any curve arithmetic: a map lookup costs a thousandth of a curve operation. */
 export class Gate {
   readonly #replay: ReplayWindow;
   readonly #clock: Clock;

@@ -1,8 +1,8 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from './asset.js';
 
 /**
- * The assets and publishers of the configuration in force. Their indexes stay what they are across reloads, so whatever
- * is kept by index stays right; what a reload removed keeps its place, but is not found any more.
+ * The assets and publishers of the configuration in force. Their indexes stay the same across reloads, so arrays by index
+ * stay valid. An asset or publisher that a reload removed keeps its index, but the lookups no longer find it.
  */
 export class Catalogue {
   /** In the order of the configuration. */
@@ -14,7 +14,7 @@ export class Catalogue {
   readonly #assetBySymbol: ReadonlyMap<string, Asset>;
   readonly #publisherByKey: ReadonlyMap<string, Publisher>;
 
-  /** @param before the catalogue that this one takes the place of. */
+  /** @param before the catalogue that this one replaces */
   constructor(
     { assets, publishers }: { readonly assets: readonly Asset[]; readonly publishers: readonly Publisher[] },
     before?: Catalogue,
@@ -45,7 +45,7 @@ export class Catalogue {
     return this.#assetBySymbol.get(symbol)?.index === index;
   }
 
-  /** The publisher as it is configured now, if it still is and may still publish the asset. */
+  /** The publisher as it is configured now; `undefined` when it is not, or may no longer publish the asset. */
   currentPublisher({ signatureType, key }: Publisher, symbol: string): Publisher | undefined {
     const publisher = this.publisherByKey(signatureType, key);
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
@@ -61,7 +61,7 @@ function publisherName({ signatureType, key }: Pick<Publisher, 'signatureType' |
   return `${signatureType} ${key.toString('latin1')}`;
 }
 
-/** `next` in the places that their names had before, new names behind them. */
+/** `next` at the indexes that their names had before; new names follow at the end. */
 function placeByName<T extends { readonly index: AssetIndex | PublisherIndex }>(
   next: readonly T[],
   before: readonly T[],

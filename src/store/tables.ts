@@ -9,7 +9,7 @@ import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. */
 export interface Tables {
-  /** [UNIX second, symbol]: what held at the end of that second. Only seconds in which something changed have one. */
+  /** [UNIX second, symbol]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
   /** [symbol, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
   readonly inputs: Table<AcceptedInput>;
@@ -19,7 +19,7 @@ export interface Tables {
   readonly days: Table<CandleBlock>;
   /**
    * [symbol, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
-   * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
+   * coarser candles are merged from these, with 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
   /** [kind, number]: the time up to which signatures of that kind may carry times. */

@@ -1,4 +1,5 @@
 import {
+  ERROR_TYPE,
   PING_TYPE,
   PONG_TYPE,
   REQUEST_ID_LENGTH_MAX,
@@ -58,6 +59,20 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
 /** The answer to a ping. */
 export function pongText({ id }: PingRequest): string {
   return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
+}
+
+/** The answer to a request with an ID: the whole set now, and what of the request is unknown. */
+export function answerText(
+  type: RequestType,
+  id: RequestId,
+  assets: readonly number[],
+  invalid: readonly number[],
+): string {
+  return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
+}
+
+export function errorText({ error, id }: RequestError): string {
+  return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;
 }
 
 const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;

@@ -22,8 +22,9 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
-import { FakeClock, samplePublisher } from '../model/sample.js';
+import { samplePublisher } from '../model/sample.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
 export const SERVICE_ORACLE_ID = 'servc';

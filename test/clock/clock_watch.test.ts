@@ -3,7 +3,7 @@ import { AggregateTimes } from '../../src/clock/aggregate_times.js';
 import { ClockWatch } from '../../src/clock/clock_watch.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from './fake_clock.js';
 import { MemoryMarks } from './memory_marks.js';
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;

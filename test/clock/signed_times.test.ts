@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { openSignedTimes } from '../../src/clock/signed_times.js';
 import { NS_PER_SECOND, secondOf, type TimeNs } from '../../src/model/time.js';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from './fake_clock.js';
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { type StreamEra, StreamTimes } from '../../src/clock/stream_times.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from './fake_clock.js';
 import { MemoryMarks } from './memory_marks.js';
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { systemClock } from '../../src/clock/clock.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
-import { TestClock } from '../service/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TestSocket } from '../service/harness.js';
 import { latestOf, latestWhen } from '../service/publishing.js';
@@ -16,7 +16,7 @@ const STEPS: readonly (readonly [name: string, stepMs: number])[] = [
 ];
 
 test('the clock steps: ts never falls, signatures never go back, and ticks resume', async (t) => {
-  const clock = new TestClock(systemClock());
+  const clock = new FakeClock(systemClock());
   const service = await startTestService(
     { assets: [{ id: 1, symbol: 'BTCUSD', clock_period: '20ms' }] },
     { clock },
@@ -52,7 +52,7 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
       isBehind ? { status: 503, text: BEHIND } : { status: 200 },
       `${name}: /readyz`,
     );
-    // Old frames may still be on their way: several later ones of each stream are from after the step.
+    // Frames from before the step may still arrive; of five, the last is from after it.
     for (const stream of streams.slice(0, 2))
       for (let i = 0; i < 5; i++) {
         const ts = timestampOf(await stream.socket.next());

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { TestClock } from '../service/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TestSocket } from '../service/harness.js';
 
 // Failed logins and open routes are counted per client, also behind a proxy, on REST and at upgrades.
@@ -8,7 +8,7 @@ const DEPLOYMENTS = '/v1/deployments/evm';
 
 for (const threads of [1, 2]) {
   test(`clients behind a trusted proxy are counted each by itself, ${threads} threads`, async (t) => {
-    const clock = new TestClock();
+    const clock = new FakeClock();
     const service = await startTestService(
       {
         listen: { port: 0, threads, trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8'] },
@@ -68,7 +68,7 @@ for (const threads of [1, 2]) {
 }
 
 test('nobody is believed who is not a trusted proxy', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startTestService({ limits: { failed_logins_per_minute: 4 } }, { clock });
   t.teardown(() => service.stop());
   const statuses: number[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TestSocket } from './harness.js';
 import { latestWhen } from './publishing.js';

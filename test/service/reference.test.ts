@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Market status, and what the configuration says of the service (spec "MarketStatusValue", contract §4).
+// Market status, and what the configuration says of the service.
 
 /** Monday 2026-03-02 14:00:00 UTC: 9:00 in New York. */
 const START_S = Number(START_NS / 1_000_000_000n);

@@ -1,11 +1,13 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { verifyAggregate } from '../../src/client/index.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// `/v1/prices/*`: parameters, the latest prices, and those of a recent second (contract §4).
+// `/v1/prices/*`: parameters, the latest prices, and those of a recent second.
 
 const SECOND_NS = 1_000_000_000n;
 const START_S = Number(START_NS / SECOND_NS);

@@ -9,8 +9,8 @@ import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { type StreamConnection, StreamSession } from '../../src/stream/session.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
-import { FakeClock } from '../model/sample.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
-import { FakeClock } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
 
 function newLogins(failuresPerMinute = 3) {

@@ -3,7 +3,7 @@ import type { TokenConfig } from '../../../src/config/config.js';
 import { type LoginOptions, Logins } from '../../../src/server/access/logins.js';
 import type { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/messages.js';
-import { FakeClock } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 
 export function sampleToken(text: string, overrides: Partial<TokenConfig> = {}): TokenConfig {
   return {

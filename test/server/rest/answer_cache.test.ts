@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { createHeldBytes } from '../../../bench/load/held_memory.js';
+import { createHeldBytes } from '../../../scripts/load/held_memory.js';
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerCache } from '../../../src/server/rest/answer_cache.js';
 
 const MIB = 1024 * 1024;

@@ -1,13 +1,13 @@
 import { test } from 'tap';
 import { z } from 'zod';
-import { createHeldBytes } from '../../../bench/load/held_memory.js';
+import { createHeldBytes } from '../../../scripts/load/held_memory.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/messages.js';
 import { AnswerCache } from '../../../src/server/rest/answer_cache.js';
 import { createRest } from '../../../src/server/rest/rest.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
-import { FakeClock } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from '../access/sample_tokens.js';
 
 const MIB = 1024 * 1024;

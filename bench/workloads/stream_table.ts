@@ -1,9 +1,9 @@
+import { SEED, seededRandom } from '../../scripts/load/random.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import { SEED, seededRandom } from '../harness/random.js';
 
-/** A table with a live price of every asset, as a service has it that has heard of all of them. */
+/** A table with a live price of every asset. */
 export function filledTable(assets: number): { readonly table: PriceTable; readonly indexes: AssetIndex[] } {
   const random = seededRandom(SEED);
   const indexes = Array.from({ length: assets }, (_, i) => i as AssetIndex);

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 
-/** A WebSocket client that costs next to nothing, so that the server is what a load run measures. */
+/** A WebSocket client that needs little CPU time, so that load runs measure the server. */
 export interface FrameSocket {
   /** Sends bytes that {@link clientFrame} made. */
   write(frames: Buffer): void;
-  /** Reads nothing from now on. */
+  /** Stops reading. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -12,12 +12,12 @@ export interface FrameSocket {
 
 export interface FrameSocketOptions {
   readonly port: number;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly token: string;
-  /** Told of each text frame. The bytes are only valid during the call. */
+  /** Called for each text frame. The bytes are only valid during the call. */
   readonly onFrame: (payload: Buffer) => void;
-  /** Told when the server ends the connection, with the code of its close frame if it sent one. */
+  /** Called when the server ends the connection, with the code of its close frame if it sent one. */
   readonly onClose?: (code: number | undefined) => void;
 }
 
@@ -33,7 +33,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
       host: '127.0.0.1',
       noDelay: true,
       onread: {
-        // One buffer for all sockets: what is read has been handled when the call returns.
+        // All sockets share one buffer: the bytes have been handled when the call returns.
         buffer: READ_BUFFER,
         callback(length, buffer) {
           const bytes = (buffer as Buffer).subarray(0, length);
@@ -74,7 +74,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
   });
 }
 
-/** A text frame from a client (RFC 6455, section 5.2). Its mask is zero, which changes nothing and costs nothing. */
+/** A text frame from a client (RFC 6455, section 5.2). Its mask is zero, so that masking costs nothing. */
 export function clientFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const head = payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10;
@@ -95,12 +95,12 @@ const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
 const OPCODE_CLOSE = 8;
 
-/** Cuts what a server sends into frames; servers do not mask. Pings, which nobody here waits for, are passed over. */
+/** Splits the bytes of a server, which are not masked, into frames. Ignores pings. */
 class FrameParser {
   readonly #onFrame: (payload: Buffer) => void;
-  /** The beginning of a frame whose end has not come yet. */
+  /** The beginning of an incomplete frame. */
   #begun: Buffer = Buffer.alloc(0);
-  /** Of the close frame, when it has come. */
+  /** The code of the close frame, once one has arrived. */
   closeCode: number | undefined;
 
   constructor(onFrame: (payload: Buffer) => void) {

@@ -16,3 +16,9 @@ export function percentile(values: ArrayLike<number>, percent: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN;
 }
+
+/** The value with three significant digits, for a table; a dash where there is none. */
+export function threeDigits(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
+}

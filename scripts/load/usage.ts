@@ -1,18 +1,18 @@
 import type { ServerProcess } from './server_process.js';
 
-/** What a stretch of a load run cost. */
+/** What a part of a load run used. */
 export interface Usage {
   readonly wallSeconds: number;
   readonly serverCpuSeconds: number;
-  /** Of the server, in cores: above 1 when several threads worked. */
+  /** CPU time of the server by wall time, in cores: above 1 when several threads worked. */
   readonly serverShare: number;
-  /** Of the wall time, how long threads of the server were ready to run and had no core: the work of others. */
+  /** The share of the wall time in which threads of the server were ready to run and had no core. */
   readonly serverWaitShare: number;
-  /** Of this process, the client. Near 1 it would be the bottleneck. */
+  /** CPU time of this process, the client, by wall time. Near 1 it would be the bottleneck. */
   readonly clientShare: number;
 }
 
-/** Begins a stretch; the function that it returns ends it. */
+/** Starts to measure. @returns a function that ends the measurement */
 export function measureUsage(server: ServerProcess): () => Usage {
   const startMs = performance.now();
   const startClient = process.cpuUsage();

@@ -7,15 +7,16 @@ import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { SEED, seededRandom } from '../harness/random.js';
-import { ORACLE_ID, type PublisherKeys, publisherKeys, symbolOf } from './catalogue.js';
+import { ORACLE_ID, symbolOf } from './config.js';
+import { type PublisherKeys, publisherKeys } from './keys.js';
+import { SEED, seededRandom } from './random.js';
 
-/** 2025-01-01; each next update is a millisecond younger. */
+/** 2025-01-01. Each update is a millisecond later than the one before. */
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
 /** Prices stay within this of an asset's first one, below the 0.1 % at which an aggregate is signed at once. */
 const MOVE_MAX = 0.0003;
-/** So many that no price comes twice in a second, which would be a refresh. */
+/** So many that no price is repeated within a second, which would be a refresh. */
 const MOVE_STEPS = 1_000_000_000_000n;
 
 export interface Update {
@@ -26,7 +27,7 @@ export interface Update {
   readonly text: string;
 }
 
-/** What publishers send: real signed updates, the same ones in every run. */
+/** Makes the messages of publishers: signed updates, the same in every run. */
 export class Updates {
   readonly #type: SignatureType;
   readonly #keys: PublisherKeys[] = [];
@@ -75,7 +76,7 @@ export class Updates {
   }
 }
 
-/** A message that is answered with a rejection, behind the effect of all that was sent before on its connection. */
+/** A message that the service rejects. The rejection comes after everything sent before on the connection has taken effect. */
 export const REJECTED_MESSAGE = publishMessage([
   '"?":{"asset_id":"?","signed_price":{"publisher_key":"0x0","external_asset_id":"?","signature_type":"evm",' +
     '"price":"0","timestamped_signature":{"signature":{"r":"0x0","s":"0x0"},"timestamp":0,"msg_hash":"0x0"}}}',

@@ -1,22 +1,21 @@
+import { TOKEN } from '../../scripts/load/config.js';
+import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { PUBLISH_PATHS } from '../../src/wire/paths.js';
-import { TOKEN } from './catalogue.js';
-import { clientFrame, openFrameSocket } from './frame_socket.js';
-import { REJECTED_MESSAGE } from './updates.js';
 
 /** A publisher's connection. */
 export interface PublisherSocket {
   /** Sends frames without waiting for anything. */
   write(frames: Buffer): void;
   /**
-   * Sends frames and waits until they have taken effect: nobody asks for answers, but a last message is answered
-   * because it is rejected. @throws Error with the answer when the service rejects another.
+   * Sends frames and waits until they have taken effect. A message that is rejected, and so answered, is sent after them. @throws Error with the answer when the service rejects another.
    */
   settle(frames: Buffer): Promise<void>;
   close(): void;
 }
 
-/** @param onReply told of replies until something is to settle */
+/** @param onReply called for each reply, until {@link PublisherSocket.settle} */
 export async function openPublisher(
   port: number,
   signatureType: SignatureType,

@@ -1,9 +1,9 @@
+import { Updates } from '../../scripts/load/updates.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { STAGE_TIME_NS } from './stream_stage.js';
-import { Updates } from './updates.js';
 
 /** The first price of every asset, as a priced service has it. */
 export function firstPrices(assets: number): Price[] {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded into every server with `--import`. A load run that is killed cannot end its server; but its end of this pipe
-// closes with it, however it came to its end.
+// Loaded into every server with `--import`. A load run that is killed cannot stop its server. But its end of this pipe closes
+// when it ends, for whatever reason.
 const PARENT_FD = 3;
 
 if (isMainThread) {

@@ -1,3 +1,4 @@
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import type { MarkPlace } from '../../src/clock/written_mark.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
@@ -7,15 +8,14 @@ import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { StreamSession } from '../../src/stream/session.js';
 import type { MessageType } from '../../src/wire/stream.js';
-import { SERVICE_KEY } from './catalogue.js';
 import { filledTable } from './stream_table.js';
 
 /** Signed times are used up to a mark on disk, which is not what is measured. */
 const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
-/** A time with as many digits as every time of our days. */
+/** A time with 19 digits, like any between 2001 and 2286. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
 
-/** What a figure about frames of so many assets is called. */
+/** The name of a figure about frames of that many assets. */
 export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }

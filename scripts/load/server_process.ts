@@ -10,16 +10,16 @@ export interface ServerProcess {
   readonly port: number;
   /** Of the service only. */
   readonly adminPort: number | undefined;
-  /** How it came to its end, once it has. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<ProcessEnd>;
   /** CPU time of all its threads so far, in seconds. Linux only. */
   cpuSeconds(): number;
-  /** Time that its threads were ready to run and another process had the core, in seconds. Linux only. */
+  /** Time that its threads were ready to run and had no core, in seconds. Linux only. */
   waitSeconds(): number;
-  /** Anonymous memory that it holds, in bytes; mapped files do not count. Linux only. */
+  /** Its anonymous memory in bytes, without mapped files. Linux only. */
   anonymousBytes(): number;
   signal(name: NodeJS.Signals): void;
-  /** Asks the module that it was started with for something; see {@link StartOptions.probed}. */
+  /** Sends a question to the module that it was started with; see {@link StartOptions.probed}. */
   ask(question: string): Promise<unknown>;
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
@@ -32,25 +32,20 @@ export interface ProcessEnd {
 }
 
 export interface StartOptions {
-  /** What all its threads are to have in `NODE_OPTIONS`. */
+  /** `NODE_OPTIONS` of all its threads. */
   readonly nodeOptions?: string;
-  /** A command that is given the command to run as its arguments, and becomes it. */
+  /** A command that takes the server's command as arguments and replaces itself with it (`exec`). */
   readonly wrapper?: readonly string[];
-  /** What it writes to standard error is dropped, and its warnings are not shown. */
+  /** Drops its standard error, and hides its warnings. */
   readonly isQuiet?: boolean;
-  /** `nodeOptions` load a module that answers messages of this process. */
+  /** Whether `nodeOptions` load a module that answers messages of this process. */
   readonly probed?: boolean;
 }
 
-/** Ends a server with this process; see there. */
+/** Ends a server when this process ends. */
 const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.url).href}`;
 
-/** Starts one of the peers in `bench/peers`. */
-export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
-  return startServer([fileURLToPath(new URL(`../peers/${name}.js`, import.meta.url))], args, {});
-}
-
-/** The environment variable with options for Node itself that the service is started with, as for a profile. */
+/** The environment variable with Node's options for the service, for example for a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
 /** Starts `tickseal serve --config` with a configuration file. */
@@ -60,8 +55,15 @@ export function startService(configFile: string, start: StartOptions = {}): Prom
   return startServer([...options, file], ['serve', '--config', configFile], start);
 }
 
-/** Waits for the line of JSON that says the port. */
-async function startServer(program: string[], args: string[], start: StartOptions): Promise<ServerProcess> {
+/**
+ * Starts a Node program that prints a line of JSON with its port when it is ready.
+ * @param program options for Node and the file
+ */
+export async function startServer(
+  program: readonly string[],
+  args: readonly string[],
+  start: StartOptions = {},
+): Promise<ServerProcess> {
   const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
   const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
   const child = spawn(command!, rest, {
@@ -105,11 +107,11 @@ async function startServer(program: string[], args: string[], start: StartOption
 
 const LOG_LEVEL_WARN = 40;
 
-/** Places in a thread's `schedstat`. */
+/** Fields of a thread's `schedstat`. */
 const SCHEDSTAT_CPU = 0;
 const SCHEDSTAT_WAIT = 1;
 
-/** The scheduler counts nanoseconds per thread, where `/proc/PID/stat` counts in steps of 10 ms. */
+/** From `schedstat`, which counts nanoseconds; `/proc/PID/stat` counts in steps of 10 ms. */
 function schedulerSecondsOf(pid: number, place: number): number {
   let ns = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`))

@@ -2,61 +2,38 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { evmAddress } from '../../src/crypto/evm.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { fieldNumber } from '../../src/crypto/stark.js';
-import { starkPublicKey } from '../../src/crypto/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
+import { publisherKeys, SERVICE_KEY } from './keys.js';
 
-/** The token of the bench, with every scope. */
+/** The access token of a load run, with every scope. */
 export const TOKEN = 'bench';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
 
-/** What a service is configured with for a load run. */
-export interface LoadCatalogue {
+/** The size of the service in a load run. */
+export interface LoadConfig {
   readonly signatureType: SignatureType;
-  /** `A0`, `A1`, …; their streaming IDs are their numbers. */
+  /** How many: `A0`, `A1`, …, with their numbers as streaming IDs. */
   readonly assets: number;
   readonly publishers: number;
   /** Default 500ms. */
   readonly clockPeriod?: string;
 }
 
-/** One publisher's key pair; the same in every run. */
-export interface PublisherKeys {
-  /** 32 bytes. */
-  readonly secretKey: Buffer;
-  /** An EVM address of 20 bytes, or a Stark public key of 32. */
-  readonly key: Buffer;
-}
-
-/** The service's key for `signed_ecdsa` payloads, and the same for every run. */
-export const SERVICE_KEY = secretKeyOf('service');
-
 export function symbolOf(asset: number): string {
   return `A${asset}`;
 }
 
-export function publisherKeys(signatureType: SignatureType, publisher: number): PublisherKeys {
-  const secretKey = secretKeyOf(`${signatureType} ${publisher}`);
-  const key =
-    signatureType === 'evm'
-      ? evmAddress(secp256k1.publicKey(secretKey))
-      : starkPublicKey(fieldNumber(secretKey));
-  return { secretKey, key };
-}
-
 /**
- * Writes the configuration and keys of a service into a folder of its own, which is gone when this process ends.
- * @returns the configuration file.
+ * Writes the configuration and keys of a service, into a temporary folder that this process removes when it exits unless
+ * a folder is given. @returns the paths of the configuration file and the data folder
  */
 export function writeConfig(
-  catalogue: LoadCatalogue,
+  load: LoadConfig,
   dir: string = temporaryFolder(),
 ): { readonly file: string; readonly storageDir: string } {
-  const { signatureType, assets, publishers, clockPeriod = '500ms' } = catalogue;
+  const { signatureType, assets, publishers, clockPeriod = '500ms' } = load;
   const keyFile = join(dir, 'service.hex');
   writeFileSync(keyFile, SERVICE_KEY.toString('hex'), { mode: 0o600 });
   const storageDir = join(dir, 'data');
@@ -106,11 +83,4 @@ function temporaryFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   return dir;
-}
-
-/** A key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
-function secretKeyOf(name: string): Buffer {
-  const key = createHash('sha256').update(`tickseal bench, ${name}`).digest();
-  key[0]! &= 0x07;
-  return key;
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { readMetrics } from '../../scripts/load/metrics.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { writeConfig } from './catalogue.js';
-import { clientFrame } from './frame_socket.js';
-import { readMetrics } from './metrics.js';
 import { openPublisher } from './publishers.js';
-import { type ServerProcess, startService } from './server_process.js';
-import { pause } from './streams.js';
-import { Updates } from './updates.js';
-import { measureUsage, type Usage } from './usage.js';
 
 export interface IngestLoad {
   readonly signatureType: SignatureType;
@@ -24,12 +24,12 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
-/** Well below what may wait for its verdict, of all connections and of one. */
+/** Well below the limits of updates that wait for verification, per connection and in all. */
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers: so many
- * at once, until all have taken effect. A last message on each socket is answered because it is rejected.
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers:
+ * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '' } = load;
@@ -59,7 +59,7 @@ export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   }
 }
 
-/** Cuts the endless row of updates into messages; publishers and assets take turns. */
+/** Makes messages of updates; publishers and assets take turns. */
 class Batches {
   readonly #load: IngestLoad;
   readonly #updates: Updates;

@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
-import { TOKEN } from './catalogue.js';
+import { TOKEN } from '../../scripts/load/config.js';
 
-/** What a time of requests came to. */
+/** The requests of a period. */
 export interface RequestCount {
   readonly requests: number;
   /** From a request's last byte out to its answer's last byte in, in ms. */
   readonly delaysMs: readonly number[];
 }
 
-/** Asks for one path over and over, each of the connections as soon as it has its answer, for a while. */
+/** Requests one path for a period; each connection sends the next request when it has its answer. */
 export async function requestFor(
   port: number,
   path: string,
@@ -19,15 +19,6 @@ export async function requestFor(
   const delaysMs: number[] = [];
   await Promise.all(Array.from({ length: connections }, () => keepAsking(port, path, endMs, delaysMs)));
   return { requests: delaysMs.length, delaysMs };
-}
-
-/** The body of one answer. @throws Error for any status but 200. */
-export async function fetchBody(port: number, path: string): Promise<string> {
-  const headers = { Authorization: `Basic ${TOKEN}` };
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
-  const body = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
-  return body;
 }
 
 const READ_BUFFER = Buffer.allocUnsafeSlow(512 * 1024);

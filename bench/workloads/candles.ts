@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { SEED, seededRandom } from '../../scripts/load/random.js';
 import { loadConfig } from '../../src/config/load.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { openStore } from '../../src/store/store.js';
-import { SEED, seededRandom } from '../harness/random.js';
 
 const MINUTE_S = 60;
 const MINUTES_PER_COMMIT = 1_440;
@@ -16,8 +16,8 @@ export interface HistoryRange {
 }
 
 /**
- * Fills the store of a configuration with a price a minute of its first asset, up to the last minute that is over.
- * @returns the range that holds all of them and nothing else.
+ * Fills the store of a configuration with a price a minute of its first asset, up to the last full minute.
+ * @returns the range of exactly these prices
  */
 export async function storeCandles(configFile: string, candles: number): Promise<HistoryRange> {
   const loaded = loadConfig(configFile);

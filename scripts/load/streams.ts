@@ -1,31 +1,31 @@
 import { STREAM_PATH } from '../../src/wire/paths.js';
-import { TOKEN } from './catalogue.js';
+import { TOKEN } from './config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
 
 export interface StreamsOptions {
   readonly port: number;
-  /** Of `/ws`, such as `channel=10ms`. */
+  /** The query of `/ws`, such as `channel=10ms`. */
   readonly query: string;
   readonly count: number;
-  /** The one with every scope unless given. */
+  /** The token with every scope unless given. */
   readonly token?: string;
   /** The streaming IDs that a connection subscribes to. */
   readonly assetsOf: (connection: number) => readonly number[];
   readonly onFrame?: (payload: Buffer, connection: number) => void;
-  /** Told of a connection that the server ended, with the code of its close frame if it sent one. */
+  /** Called when the server ends a connection, with the code of its close frame if it sent one. */
   readonly onClose?: (code: number | undefined, connection: number) => void;
 }
 
 /** Many subscribers in this process. */
 export interface Streams {
-  /** Frames that came so far, on all connections. */
+  /** Frames received so far on all connections, without the first answers. */
   readonly frames: number;
-  /** Connections that the server ended. */
+  /** Connections that the server has ended. */
   readonly closed: number;
   close(): void;
 }
 
-/** Connections that are opened at once. */
+/** How many connections are opened at once. */
 const OPENING_MAX = 200;
 
 /** Connects and subscribes; resolves when every connection has had an answer. Peers answer the same message. */
@@ -73,12 +73,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
     subscribes.push(...(await Promise.all(these)));
   }
-  // Only when all are there: frames for thousands of clients leave both sides little time for the others to connect.
+  // Subscribes when all are connected: frames for thousands of clients would slow down the connecting of the others.
   await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
-}
-
-/** Lets a load run go on for a while. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
