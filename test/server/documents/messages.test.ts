@@ -6,7 +6,8 @@ import { readPublishMessage } from '../../../src/ingest/message.js';
 import type { Publisher, SignatureType } from '../../../src/model/asset.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { readRequest } from '../../../src/stream/request.js';
-import { FakeClock, sampleAsset } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleAsset } from '../../model/sample.js';
 import { bodyOf, routesOf } from './routes.js';
 import { valuesOf } from './schema_values.js';
 
