@@ -46,7 +46,7 @@ test('every recorded update and aggregate verifies', { skip }, async (t) => {
   let updates = 0;
   let aggregates = 0;
   let roots = 0;
-  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.json'))) {
+  for (const name of readdirSync(FOLDER).filter((file) => /^recorded-.*\.json$/.test(file))) {
     const text = readFileSync(new URL(name, FOLDER), 'utf8');
     const content = JSON.parse(text.replace(/("timestamp": )(\d+)/g, '$1"$2"')) as Aggregate | Aggregate[];
     for (const aggregate of [content].flat()) {
