@@ -39,7 +39,7 @@ Try, in another terminal:
   curl ${authorization} "${url}${REST_PATHS.marketStatus}?asset_id=AAPL"
   npx wscat -c "${streamUrl}?channel=1s" ${authorization} ${subscribe}
   npx wscat -c "${streamUrl}?channel=1s&message_type=signed_ecdsa&addtl_attrs=ms" ${authorization} ${subscribe}
-  node dist/src/cli/main.js subscribe BTCUSD --url ${socketUrl} --token ${token} --message-type signed_ecdsa --decode --signer ${evmAddress}
+  TICKSEAL_TOKEN=${token} node dist/src/cli/main.js subscribe BTCUSD --url ${socketUrl} --message-type signed_ecdsa --decode --signer ${evmAddress}
 
 `;
 }
