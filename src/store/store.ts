@@ -1,4 +1,4 @@
-import type { Asset } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { DamagedRecord } from '../records/envelope.js';
@@ -6,6 +6,7 @@ import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
+import { inputSignatureType, RecordKeys } from './record_keys.js';
 import { DAY_S, type Resolution } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries } from './series_index.js';
@@ -20,34 +21,34 @@ export interface Store {
   /** Takes the next aggregate, in signing order. Only memory is touched; a group commit writes it soon after. */
   append(aggregate: SignedAggregate): void;
   /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
-  ended(asset: NamedAsset, atNs: TimeNs): void;
+  ended(asset: AssetName, atNs: TimeNs): void;
   /** Keeps the latest accepted input of a publisher for an asset. @param key the publisher's: its bytes */
-  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice): void;
+  putInput(asset: AssetName, key: Buffer, input: PublisherPrice): void;
   /**
    * Resolves once everything handed over before this call has been flushed to the disk.
    * @throws Error (as a rejection) that says why, while the disk fails.
    */
   durable(): Promise<void>;
   /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
-  latest(asset: NamedAsset): SignedAggregate | undefined;
+  latest(asset: AssetName): SignedAggregate | undefined;
   /**
    * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
    * @throws DamagedRecord when the disk no longer holds what was written.
    */
-  recent(asset: NamedAsset, second: number): SignedAggregate | undefined;
+  recent(asset: AssetName, second: number): SignedAggregate | undefined;
   /**
    * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
    * @throws DamagedRecord when the disk no longer holds what was written.
    */
   history(
-    asset: NamedAsset,
+    asset: AssetName,
     resolution: Resolution,
     fromS: number,
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
   /** The days whose candles do not change any more. */
-  sealedDays(asset: NamedAsset): Days;
+  sealedDays(asset: AssetName): Days;
   /** The latest accepted inputs of the configured assets, of all publishers, as they are on disk: for the start. */
   inputs(): Iterable<StoredInput>;
   /** Records that are not on disk yet. */
@@ -65,11 +66,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Records name an asset by its symbol. */
-export type NamedAsset = Pick<Asset, 'symbol'>;
-
 export interface StoredInput {
-  readonly symbol: string;
+  readonly asset: AssetName;
   /** The publisher's key: its bytes. */
   readonly key: Buffer;
   readonly input: PublisherPrice;
@@ -79,7 +77,7 @@ export interface StoreOptions {
   /** The data folder; made when there is none. One process at a time can have it. */
   readonly dir: string;
   /** The configured ones; records of others stay as they are. */
-  readonly assets: readonly NamedAsset[];
+  readonly assets: readonly AssetName[];
   /** How long candles are kept; whole days are deleted, some time after they are due. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
@@ -108,13 +106,18 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   const journal = openJournal(folder);
   const tables = openTables(journal);
   damage = findDamagedRecord(tables);
-  const seriesIndex = loadSeries(options.assets, tables);
-  let symbols = new Set(options.assets.map(({ symbol }) => symbol));
+  const recordKeys = new RecordKeys(tables.inputs);
+  const seriesIndex = loadSeries(options.assets, recordKeys, tables);
+  let configured = byRecordKey(options.assets);
   journal.beforeCommit(() =>
     runHousekeeping(seriesIndex.all(), cutoffs(), tables, ({ message }) => {
       damage = message;
     }),
   );
+
+  function byRecordKey(assets: readonly AssetName[]): ReadonlyMap<string, AssetName> {
+    return new Map(assets.map((asset) => [recordKeys.of(asset), asset]));
+  }
 
   function cutoffs(): Cutoffs {
     const nowNs = clock.nowNs();
@@ -137,7 +140,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: ({ symbol }, key, input) => tables.inputs.put([symbol, key.toString('hex')], input),
+    putInput: (asset, key, input) => tables.inputs.put([recordKeys.of(asset), key.toString('hex')], input),
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
@@ -146,17 +149,19 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         const inForce = secondInForce(series, second);
         if (inForce === undefined) return undefined;
         if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
-        return tables.seconds.get([inForce, asset.symbol])?.aggregate;
+        return tables.seconds.get([inForce, series.assetKey])?.aggregate;
       }),
     history: (asset, resolution, fromS, toS, candlesMax) =>
       noticeDamage(() => readHistory(seriesIndex.of(asset), resolution, fromS, toS, candlesMax, tables)),
     sealedDays: (asset) => noticeDamage(() => sealedDays(seriesIndex.of(asset))),
     *inputs() {
-      for (const [symbol, keyDigits] of tables.inputs.keysOnDisk()) {
-        if (!symbols.has(String(symbol))) continue;
-        const input = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
+      for (const [assetKey, keyDigits] of tables.inputs.keysOnDisk()) {
+        const asset = configured.get(String(assetKey));
+        // Another type: the asset's was changed, in a folder whose keys did not name it.
+        if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
+        const input = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
-        if (input !== undefined) yield { symbol: String(symbol), key, input };
+        if (input !== undefined) yield { asset, key, input };
       }
     },
     get recordsWaiting() {
@@ -168,7 +173,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     },
     reconfigure(next) {
       for (const asset of next.assets) seriesIndex.of(asset);
-      symbols = new Set(next.assets.map(({ symbol }) => symbol));
+      configured = byRecordKey(next.assets);
       candleRetentionMs = next.candleRetentionMs;
     },
     async close() {

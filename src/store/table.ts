@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import { unwrapRecord, wrapRecord } from '../records/envelope.js';
 
-/** Two parts order a record among its kind: a second or a symbol first, then what tells the rest apart. */
+/** Two parts order a record among its kind: a second or an asset first, then what tells the rest apart. */
 export type Key = readonly [string | number, string | number];
 
 /** How the values of one kind of record become bytes. */

@@ -4,20 +4,21 @@ import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeInput, encodeInput } from '../records/input_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
+import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
-/** The kinds of records in the data folder. */
+/** The kinds of records in the data folder. What stands for an asset in their keys is for `RecordKeys` to say. */
 export interface Tables {
-  /** [UNIX second, symbol]: what held at the end of that second. Only seconds in which something changed have one. */
+  /** [UNIX second, asset]: what held at the end of that second. Only seconds in which something changed have one. */
   readonly seconds: Table<Holding>;
-  /** [symbol, publisher key in hex]: the latest accepted input. */
+  /** [asset, publisher key in hex]: the latest accepted input. */
   readonly inputs: Table<PublisherPrice>;
-  /** [symbol, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
+  /** [asset, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
-  /** [symbol, days since 1970]: the minutes of a sealed day. */
+  /** [asset, days since 1970]: the minutes of a sealed day. */
   readonly days: Table<CandleBlock>;
   /**
-   * [symbol, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
+   * [asset, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
    * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
    */
   readonly quarters: Table<CandleBlock>;
@@ -28,7 +29,7 @@ export function openTables(journal: Journal): Tables {
   return {
     seconds: journal.table('seconds', {
       encode: encodeHolding,
-      decode: (payload, [, symbol]) => decodeHolding(payload, String(symbol)),
+      decode: (payload, [, assetKey]) => decodeHolding(payload, symbolOf(String(assetKey))),
     }),
     inputs: journal.table('inputs', {
       encode: encodeInput,

@@ -66,7 +66,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
       wrong: [undefined, '', '*', 'A,B', 'A B', 'A\u0000', 'A"', 'A\\', '__proto__', 'x'.repeat(65), 5],
     },
   ],
-  ['assets[1].symbol', { right: ['X'.repeat(26)], wrong: ['X'.repeat(27), '€USD', 'BTCUSD'] }],
+  ['assets[1].symbol', { right: ['X'.repeat(26), 'BTCUSD'], wrong: ['X'.repeat(27), '€USD'] }],
   ['assets[0].signature_type', { right: [undefined, 'stark'], wrong: ['EVM', '', null] }],
   [
     'assets[0].aggregation',

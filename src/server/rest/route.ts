@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Asset } from '../../model/asset.js';
+import type { Asset, SignatureType } from '../../model/asset.js';
 import type { Token } from '../access/tokens.js';
-import { assetId } from '../schemas/values.js';
+import { assetId, signatureType as signatureTypeName } from '../schemas/values.js';
 
 /** A query parameter: how it is documented, and how its text is read. */
 export interface Parameter<T = unknown> {
@@ -129,11 +129,28 @@ export const assetList = z
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
   .refine((symbols) => !symbols.includes(''), 'has an empty element');
 
-export type FindAsset = (symbol: string) => Asset | undefined;
+/** Without a type: the EVM asset of the symbol, or the Stark one where there is no other. */
+export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
-/** The assets of symbols that a token may see; all unknown ones are named. */
+/** What a request names its assets by. */
+export interface WantedAssets {
+  readonly symbols: readonly string[];
+  /** Of all of them; `undefined` leaves it to {@link FindAsset}. */
+  readonly signatureType: SignatureType | undefined;
+}
+
+/** What a request names its only asset by. */
+export interface WantedAsset {
+  /** The parameter that the symbol comes from. */
+  readonly parameter: string;
+  readonly symbol: string;
+  /** `undefined` leaves it to {@link FindAsset}. */
+  readonly signatureType: SignatureType | undefined;
+}
+
+/** The assets of symbols that a token may see; all at fault are named. */
 export function findAssets(
-  symbols: readonly string[],
+  { symbols, signatureType }: WantedAssets,
   token: Token,
   assetsMax: number,
   find: FindAsset,
@@ -143,22 +160,34 @@ export function findAssets(
       status: 400,
       error: `assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`,
     };
-  const assets = symbols.map(find);
-  const unknown = symbols.filter((_, i) => assets[i] === undefined);
+  const unknown = symbols.filter((symbol) => find(symbol) === undefined);
   if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
   const foreign = symbols.filter((symbol) => !token.maySee(symbol));
   if (foreign.length > 0)
     return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
-  return assets as Asset[];
+  const assets = symbols.map((symbol) => find(symbol, signatureType));
+  const missing = symbols.filter((_, i) => assets[i] === undefined);
+  return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
 }
 
-/** The asset that the parameter `name` names, when the token may see it. */
-export function findAsset(name: string, symbol: string, token: Token, find: FindAsset): Asset | RouteError {
-  const asset = find(symbol);
-  if (asset === undefined) return { status: 400, error: `${name} names an unknown asset: ${symbol}` };
-  return token.maySee(symbol)
-    ? asset
-    : { status: 403, error: `the access token does not cover this asset: ${symbol}` };
+/** The asset that a parameter names, when the token may see it. */
+export function findAsset(
+  { parameter, symbol, signatureType }: WantedAsset,
+  token: Token,
+  find: FindAsset,
+): Asset | RouteError {
+  if (find(symbol) === undefined)
+    return { status: 400, error: `${parameter} names an unknown asset: ${symbol}` };
+  if (!token.maySee(symbol))
+    return { status: 403, error: `the access token does not cover this asset: ${symbol}` };
+  return find(symbol, signatureType) ?? typeMissing(signatureType!, [symbol]);
+}
+
+function typeMissing(signatureType: SignatureType, symbols: readonly string[]): RouteError {
+  return {
+    status: 400,
+    error: `signature_type is ${signatureType}, in which there is no ${symbols.join(', ')}`,
+  };
 }
 
 /** A parameter that names one asset. */
@@ -166,4 +195,11 @@ export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
   schema: assetId,
+} as const;
+
+/** A parameter that says which asset of a symbol is meant. */
+export const signatureTypeParameter = {
+  description: 'Signature type of the assets; when it is left out, `evm` for a symbol that has both',
+  required: false,
+  schema: signatureTypeName,
 } as const;

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import type { SignedAggregate } from '../../model/signed_price.js';
 import { type Clock, secondOf } from '../../model/time.js';
+import type { Token } from '../access/tokens.js';
 import {
   assetList,
   type FindAsset,
   findAssets,
   type Route,
   type RouteResult,
+  signatureTypeParameter,
   tokenRoute,
   unixSeconds,
+  type WantedAssets,
 } from '../rest/route.js';
 import { aggregatedSignedPrice, assetId } from '../schemas/values.js';
 import { aggregateJson } from './aggregate_json.js';
@@ -22,9 +25,9 @@ export interface PriceSource {
 }
 
 export interface PriceRouteOptions {
-  /** In the order of the configuration. */
-  readonly listed: readonly Asset[];
-  readonly assetBySymbol: FindAsset;
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
   /** The configuration's `service.name`. */
@@ -43,9 +46,12 @@ const assetsParameter = {
 } as const;
 
 export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
-  const { listed, assetBySymbol, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
+  const { symbols, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
   const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
   const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
+
+  const find = (wanted: WantedAssets, token: Token) =>
+    findAssets(wanted, token, assetsPerRequestMax, options.findAsset);
 
   return [
     [
@@ -55,8 +61,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         response: z.array(assetId),
         errors: [404],
         handle(_values, token) {
-          if (listed.length === 0) return { status: 404, error: 'the catalogue is empty' };
-          const symbols = listed.map(({ symbol }) => symbol);
+          if (symbols.length === 0) return { status: 404, error: 'the catalogue is empty' };
           return { data: JSON.stringify(symbols.filter((symbol) => token.maySee(symbol))) };
         },
       }),
@@ -65,11 +70,11 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
       '/v1/prices/latest',
       tokenRoute({
         summary: 'The latest aggregated signed price of each asset that has a live one',
-        parameters: { assets: assetsParameter },
+        parameters: { assets: assetsParameter, signature_type: signatureTypeParameter },
         response: byAsset,
         errors: [400],
-        handle(values, token) {
-          const assets = findAssets(values.assets, token, assetsPerRequestMax, assetBySymbol);
+        handle({ assets: symbols, signature_type: signatureType }, token) {
+          const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
           const aggregates = assets.map((asset) => prices.latest(asset));
           return {
@@ -90,15 +95,16 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
             schema: unixSeconds,
           },
           assets: assetsParameter,
+          signature_type: signatureTypeParameter,
         },
         response: byAsset,
         errors: [400, 404, 500],
-        handle({ timestamp, assets: symbols }, token): RouteResult {
+        handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
           const nowS = Number(secondOf(clock.nowNs()));
           if (timestamp > nowS) return { status: 400, error: 'timestamp lies in the future' };
           if (timestamp < nowS - RECENT_WINDOW_S)
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
-          const assets = findAssets(symbols, token, assetsPerRequestMax, assetBySymbol);
+          const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
           const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), toJson);
           return data === '{}'

@@ -8,6 +8,7 @@ import {
   type FindAsset,
   findAsset,
   type Route,
+  signatureTypeParameter,
   tokenRoute,
   unixSeconds,
 } from '../rest/route.js';
@@ -17,9 +18,9 @@ import { resolution } from './history.js';
 
 export interface UdfRouteOptions {
   readonly clock: Clock;
-  /** In the order of the configuration. */
-  readonly listed: readonly Asset[];
-  readonly assetBySymbol: FindAsset;
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly findAsset: FindAsset;
   readonly readCandles: ReadCandles;
   readonly candlesPerRequestMax: number;
 }
@@ -36,7 +37,7 @@ const EXCHANGE = 'tickseal';
  * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
-  const { clock, listed, assetBySymbol } = options;
+  const { clock, symbols } = options;
   return [
     [
       '/udf/config',
@@ -60,11 +61,12 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       '/udf/symbols',
       tokenRoute({
         summary: 'How a chart shows an asset',
-        parameters: { symbol: assetParameter },
+        parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
         response: z.union([udfSymbol, udfError]),
         raw: 'application/json',
-        handle({ symbol }, token) {
-          const asset = findAsset('symbol', symbol, token, assetBySymbol);
+        handle({ symbol, signature_type: signatureType }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
         },
       }),
@@ -87,12 +89,10 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         raw: 'application/json',
         errors: [400],
         handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
-          const found = listed
-            .filter(
-              ({ symbol }) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()),
-            )
+          const found = symbols
+            .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
             .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
-          return { data: JSON.stringify(found.map(searchResult)) };
+          return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
         },
       }),
     ],
@@ -102,6 +102,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         summary: 'Candles of an asset in the form of the charting library',
         parameters: {
           symbol: assetParameter,
+          signature_type: signatureTypeParameter,
           resolution: { description: 'Minutes, or day, week and month', required: true, schema: z.string() },
           from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
           to: {
@@ -118,8 +119,9 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         response: udfHistory,
         raw: 'application/json',
         errors: [400, 500],
-        handle(values, token) {
-          const asset = findAsset('symbol', values.symbol, token, assetBySymbol);
+        handle({ symbol, signature_type: signatureType, ...values }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
           const step = resolution.safeParse(values.resolution);
           if (!step.success)

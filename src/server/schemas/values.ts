@@ -16,7 +16,7 @@ export const encodedAssetId = z.string().meta({
   id: 'EncodedAssetID',
   description: 'Base64 of the asset ID, or its Keccak-256 in hex, as configured',
 });
-export const signatureType = z.enum(['evm', 'stark']).meta({
+export const signatureType = z.enum(['evm', 'stark'], { error: 'must be evm or stark' }).meta({
   id: 'SignatureType',
   description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
 });
