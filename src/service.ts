@@ -21,12 +21,14 @@ import { Markets } from './prices/markets.js';
 import { Prices } from './prices/prices.js';
 import { createRoutes } from './server/routes/index.js';
 import { openServer, type Server } from './server/server.js';
-import { loadWebSockets, UWS_SHA256_VARIABLE } from './server/uws/native.js';
+import { fileHandleProblem } from './server/uws/file_handles.js';
+import { UWS_SHA256_VARIABLE } from './server/uws/machine.js';
+import { loadWebSockets } from './server/uws/native.js';
 import { openStore } from './store/store.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
-import { TICK_MS } from './stream/options.js';
 import { PriceTable } from './stream/price_table.js';
+import { REAL_TIME_INTERVAL_MS, TICK_MS } from './wire/stream.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -43,6 +45,8 @@ export interface Service {
   readonly adminPort: number;
   /** The service's EVM address, which signs aggregates and streaming payloads. */
   readonly evmAddress: string;
+  /** The x coordinate of the key that signs Stark aggregates. */
+  readonly starkPublicKey: string | undefined;
   /** Assets of the configuration that have no live price now. */
   staleAssets(): number;
   /**
@@ -62,8 +66,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What `real_time` needs, beside {@link TICK_MS} of the fixed channels. */
-const REAL_TIME_TICK_MS = 1;
 /** What takes effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
 
@@ -87,6 +89,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (secp256k1.implementation !== 'native')
     logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
   const threads = planThreads(config.listen.threads, availableParallelism());
+  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
+  if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: threads.crypto });
   let inForce = derive(config, options.keys);
 
@@ -153,7 +157,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   function routes() {
-    const { catalogue, markets, config: now } = inForce;
+    const { catalogue, markets, config: now, signer } = inForce;
     return createRoutes({
       clock,
       simulation,
@@ -167,6 +171,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
+      signer,
       encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
@@ -201,7 +206,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   metrics.measure({ pool, aggregator, stream, store, table, server });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
-    ticker.setInterval(stream.hasRealTime ? REAL_TIME_TICK_MS : TICK_MS);
+    ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
   });
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
@@ -237,6 +242,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     port: server.port,
     adminPort: server.adminPort,
     evmAddress: inForce.signer.evmAddress,
+    starkPublicKey: inForce.signer.starkPublicKey,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
       const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));

@@ -11,6 +11,7 @@ export const PAGES = [
   'src/README.md',
   'src/cli/README.md',
   'src/client/README.md',
+  'src/client/solidity/README.md',
   'src/config/README.md',
   'src/server/README.md',
   'bench/README.md',

@@ -129,7 +129,7 @@ test('the list of metrics is whole', async (t) => {
 });
 
 test('the REST paths are those of the service', async (t) => {
-  const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {} };
+  const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {}, signer: {} };
   // The routes are only listed, not asked, so what they would answer from may be missing.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
   const rows = section('src/server/README.md', 'REST').match(/^\| `\/.*$/gm) ?? [];

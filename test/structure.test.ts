@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { type Test, test } from 'tap';
 import ts from 'typescript';
+import { CLOSES } from '../src/wire/close_codes.js';
+import { ADMIN_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
 import { ROOT, section } from './pages.js';
 
 // The rules of the code's shape, kept by a test so that they stay true (after TigerBeetle's tidy test).
@@ -11,21 +13,23 @@ import { ROOT, section } from './pages.js';
  * is one too. A room may only name rooms above it in this table, types included, so there is no way round in a circle.
  */
 const ROOMS: Rooms = {
-  model: [],
-  calendar: [],
+  wire: [],
+  model: ['wire'],
+  calendar: ['wire'],
   aggregate: ['model'],
-  ingest: ['model'],
-  crypto: ['model'],
-  records: ['model'],
-  stream: ['model'],
-  client: ['model'],
+  ingest: ['wire', 'model'],
+  crypto: ['wire', 'model'],
+  records: ['wire', 'model'],
+  stream: ['wire', 'model'],
+  client: ['wire', 'model'],
   clock: ['model'],
   metrics: ['model'],
-  config: ['model', 'calendar/definition', 'calendar/calendars'],
-  store: ['model', 'records'],
+  config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
+  store: ['wire', 'model', 'records'],
   aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics'],
-  prices: ['model', 'calendar', 'stream', 'store'],
+  prices: ['wire', 'model', 'calendar', 'stream', 'store'],
   server: [
+    'wire',
     'model',
     'calendar',
     'ingest',
@@ -37,6 +41,7 @@ const ROOMS: Rooms = {
     'aggregator',
   ],
   service: [
+    'wire',
     'model',
     'calendar',
     'crypto',
@@ -49,7 +54,17 @@ const ROOMS: Rooms = {
     'prices',
     'server',
   ],
-  cli: ['model', 'client', 'clock', 'config', 'service'],
+  cli: [
+    'wire',
+    'model',
+    'client',
+    'clock',
+    'config',
+    'store/data_folder',
+    'server/uws/machine',
+    'server/uws/file_handles',
+    'service',
+  ],
 };
 
 /** The same inside `src/server`. */
@@ -57,7 +72,7 @@ const SERVER_ROOMS: Rooms = {
   http: [],
   access: ['http'],
   schemas: [],
-  connections: ['http', 'access', 'schemas'],
+  connections: ['http', 'access'],
   rest: ['http', 'access', 'schemas'],
   documents: ['rest', 'schemas'],
   routes: ['access', 'rest', 'schemas', 'documents'],
@@ -79,11 +94,11 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. What `client/reconnecting_socket` may
- * import is for the test of the client in a browser.
+ * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/reconnecting_socket`
+ * has what browsers have too; the test of the client's package runs it without Node.
  */
 const PURE =
-  /^(?:model|aggregate|calendar|ingest|records|stream|client(?!\/reconnecting_socket)|crypto(?!\/(?:threads|pool|worker|secp256k1)\.ts))\//;
+  /^(?:wire|model|aggregate|calendar|ingest|records|stream|client(?!\/reconnecting_socket)|crypto(?!\/(?:threads|pool|worker|secp256k1)\.ts))\//;
 const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto', 'node:zlib'];
 const EFFECTS = new Set([
   'Date',
@@ -158,7 +173,7 @@ test('what computes has no effects, and the client needs no Node', async (t) => 
   const effects = modules
     .filter(({ path }) => PURE.test(path))
     .flatMap(({ path, source, imports }) => {
-      const builtins = path.startsWith('client/') ? [] : PURE_BUILTINS;
+      const builtins = /^(?:wire|client)\//.test(path) ? [] : PURE_BUILTINS;
       return [
         ...imports
           .filter(({ specifier }) => specifier.startsWith('node:') && !builtins.includes(specifier))
@@ -167,6 +182,35 @@ test('what computes has no effects, and the client needs no Node', async (t) => 
       ];
     });
   t.same(effects, []);
+});
+
+test('what goes over a socket is said in one place, which imports nothing', async (t) => {
+  const outside = modules
+    .filter(({ path }) => path.startsWith('wire/'))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier }) => !specifier.startsWith('./'))
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    );
+  t.same(outside, []);
+  const texts = new Set<string>([
+    ...SOCKET_PATHS,
+    ...Object.values(REST_PATHS),
+    ...Object.values(ADMIN_PATHS),
+  ]);
+  const codes = new Set(Object.values(CLOSES).map(({ code }) => String(code)));
+  const repeated = written
+    .filter(({ path }) => !path.startsWith('wire/'))
+    .flatMap(({ path, source }) =>
+      nodesOf(source)
+        .filter(
+          (node) =>
+            (ts.isStringLiteralLike(node) && texts.has(node.text)) ||
+            (ts.isNumericLiteral(node) && codes.has(node.text)),
+        )
+        .map((node) => `${path}:${lineOf(source, node)} ${node.getText()}`),
+    );
+  t.same(repeated, []);
 });
 
 test('files are short, finished and named after what they are about', async (t) => {

@@ -1,4 +1,5 @@
 import type { SignatureType } from '../../src/model/asset.js';
+import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 import { TOKEN } from './catalogue.js';
 import { clientFrame, openFrameSocket } from './frame_socket.js';
 import { REJECTED_MESSAGE } from './updates.js';
@@ -24,7 +25,7 @@ export async function openPublisher(
   let take = onReply;
   const socket = await openFrameSocket({
     port,
-    path: `/${signatureType}/publish`,
+    path: PUBLISH_PATHS[signatureType],
     token: TOKEN,
     onFrame: (payload) => take(payload.toString()),
   });

@@ -3,8 +3,8 @@ import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { createCounters } from '../../src/metrics/counters.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
-import type { MessageType } from '../../src/stream/options.js';
 import { StreamSession } from '../../src/stream/session.js';
+import type { MessageType } from '../../src/wire/stream.js';
 import { SERVICE_KEY } from './catalogue.js';
 import { filledTable } from './stream_table.js';
 

@@ -1,3 +1,4 @@
+import { STREAM_PATH } from '../../src/wire/paths.js';
 import { TOKEN } from './catalogue.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
 
@@ -45,7 +46,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     });
     const socket = await openFrameSocket({
       port,
-      path: `/ws?${query}`,
+      path: `${STREAM_PATH}?${query}`,
       token,
       onFrame: (payload) => {
         if (onAnswer !== undefined) {

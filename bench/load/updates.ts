@@ -15,7 +15,7 @@ const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
 /** Prices stay within this of an asset's first one, below the 0.1 % at which an aggregate is signed at once. */
 const MOVE_MAX = 0.0003;
-/** So many that no price comes twice in a second, which would be a replay. */
+/** So many that no price comes twice in a second, which would be a refresh. */
 const MOVE_STEPS = 1_000_000_000_000n;
 
 export interface Update {

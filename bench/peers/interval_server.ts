@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { eip191 } from '../../src/crypto/evm.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { publisherKeys } from '../load/catalogue.js';
 import { serve, webSockets } from './web_sockets.js';
 
@@ -14,7 +15,7 @@ const { signature, recid } = native.ecdsaSign(digest, publisherKeys('evm', 0).se
 
 const app = webSockets.App();
 const options = { idleTimeout: 960, maxPayloadLength: 1024 * 1024 };
-app.ws<{ topic: string }>('/ws', {
+app.ws<{ topic: string }>(STREAM_PATH, {
   ...options,
   upgrade(res, req, context) {
     res.upgrade({ topic: req.getQuery('channel')! }, req.getHeader('sec-websocket-key'), '', '', context);
@@ -24,7 +25,7 @@ app.ws<{ topic: string }>('/ws', {
     ws.subscribe(ws.getUserData().topic);
   },
 });
-app.ws('/evm/publish', {
+app.ws(PUBLISH_PATHS.evm, {
   ...options,
   message: () => {
     native.ecdsaRecover(signature, recid, digest, false);

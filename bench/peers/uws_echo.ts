@@ -1,3 +1,4 @@
+import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
@@ -8,14 +9,14 @@ const [frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
 const app = webSockets.App();
 const options = { idleTimeout: 960, maxPayloadLength: 1024 * 1024 };
-app.ws('/ws', {
+app.ws(STREAM_PATH, {
   ...options,
   message(ws, message) {
     ws.send(message, false);
     ws.subscribe('all');
   },
 });
-app.ws('/evm/publish', {
+app.ws(PUBLISH_PATHS.evm, {
   ...options,
   message() {
     app.publish('all', bytes, false);

@@ -1,3 +1,4 @@
+import { STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
@@ -7,7 +8,7 @@ import { serve, webSockets } from './web_sockets.js';
 const [interval = '0', frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
 const app = webSockets.App();
-app.ws('/ws', {
+app.ws(STREAM_PATH, {
   idleTimeout: 960,
   maxPayloadLength: 1024 * 1024,
   message(ws, message) {

@@ -1,3 +1,4 @@
+import { MESSAGE_TYPES } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 import { TOKEN } from '../load/catalogue.js';
@@ -15,7 +16,6 @@ const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = [10, 100] as const;
-const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
 
 export const latency: Row = {
   name: 'latency',
@@ -95,7 +95,7 @@ async function measurePeer(scale: Scale): Promise<Measurement> {
     const delays = await measureDelays(peer, scale, '', count, updates);
     addPercentiles(figures, `${count} subscribers`, delays);
   }
-  addPercentiles(figures, 'fence', await measureEcho(peer, scale));
+  addPercentiles(figures, 'echo', await measureEcho(peer, scale));
   await peer.stop();
   return { figures };
 }

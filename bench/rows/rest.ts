@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 import { type HistoryRange, storeCandles } from '../load/candles.js';
@@ -148,10 +149,10 @@ async function publishAll(service: ServerProcess): Promise<void> {
 function pathOf(name: Case, { fromS, toS }: HistoryRange): string {
   switch (name) {
     case 'latest of 1 asset':
-      return `/v1/prices/latest?assets=${symbolOf(0)}`;
+      return `${REST_PATHS.latest}?assets=${symbolOf(0)}`;
     case 'latest of 100 assets':
-      return `/v1/prices/latest?assets=${Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset)).join()}`;
+      return `${REST_PATHS.latest}?assets=${Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset)).join()}`;
     case 'history of 10,080 candles':
-      return `/v1/tradingview/history?symbol=${symbolOf(0)}&resolution=1&from=${fromS}&to=${toS}`;
+      return `${REST_PATHS.history}?symbol=${symbolOf(0)}&resolution=1&from=${fromS}&to=${toS}`;
   }
 }

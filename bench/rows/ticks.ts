@@ -1,4 +1,4 @@
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { percentile } from '../harness/statistics.js';
 import { clientFrame } from '../load/frame_socket.js';

@@ -10,6 +10,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { PriceSink } from '../model/price_sink.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { Admission } from './admission.js';
@@ -39,10 +40,15 @@ export interface AggregatorOptions {
   readonly defer: (callback: () => void) => void;
 }
 
-/** Keeps the latest accepted input of each publisher and asset over a restart. */
+/** Keeps the latest accepted input of each publisher and asset over a restart, and what stops replays of earlier ones. */
 export interface InputStore {
-  putInput(asset: Asset, key: Buffer, input: PublisherPrice): void;
-  inputs(): Iterable<{ readonly asset: AssetName; readonly key: Buffer; readonly input: PublisherPrice }>;
+  putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  inputs(): Iterable<{
+    readonly asset: AssetName;
+    readonly key: Buffer;
+    readonly input: PublisherPrice;
+    readonly seen: SeenUpdates | undefined;
+  }>;
 }
 
 /**
@@ -101,11 +107,11 @@ export class Aggregator {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
     this.#signing.startAfter(signedUntilNs);
-    for (const { asset: name, key, input } of inputs.inputs()) {
+    for (const { asset: name, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
-      this.#gate.restore(asset, publisher, input.timestampNs, input.msgHash);
+      this.#gate.restore(asset, publisher, input.timestampNs, seen);
       this.#books[asset.index]!.put(publisher, input, nowNs);
     }
     for (const { index } of this.#catalogue.listed) {
@@ -194,17 +200,19 @@ export class Aggregator {
       accepted.push(candidate.raw.symbol);
       // As it is configured now, which may have changed while the signature was verified.
       const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(candidate.asset, publisher, toPublisherPrice(candidate), nowNs);
+      this.#put(publisher, candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);
     return accepted;
   }
 
-  #put(asset: Asset, publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+  #put(publisher: Publisher, candidate: Candidate, nowNs: TimeNs): void {
+    const { asset } = candidate;
+    const input = toPublisherPrice(candidate);
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
-    this.#options.inputs.putInput(asset, publisher.key, input);
+    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(candidate));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
+import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status.js';
 import type { BUILT_IN_CALENDARS } from './definition.js';
 import { MINUTES_PER_DAY, type Schedule, type Session } from './schedule.js';
-import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from './status.js';
 import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';
 
 const TIME_ZONE = 'America/New_York';

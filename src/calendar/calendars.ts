@@ -1,14 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
+import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status.js';
 import { BUILT_IN_SCHEDULES } from './built-in.js';
 import type { CalendarDefinition } from './definition.js';
 import { closedEarly, MINUTES_PER_DAY, type Schedule, type Session, usualSessionsOn } from './schedule.js';
-import {
-  type Calendar,
-  MARKET_AFTER_HOURS,
-  MARKET_EXTENDED,
-  MARKET_REGULAR,
-  type OpenStatus,
-} from './status.js';
+import type { Calendar, OpenStatus } from './status.js';
 import { createCalendar } from './timeline.js';
 
 /** A definition that makes no sense, and where: the path begins with the calendar's name. */

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Temporal } from 'temporal-polyfill';
-import { MARKET_REGULAR, type OpenStatus } from './status.js';
+import { MARKET_REGULAR } from '../wire/market_status.js';
+import type { OpenStatus } from './status.js';
 
 export const MINUTES_PER_DAY = 1440;
 

@@ -1,11 +1,5 @@
-export const MARKET_CLOSED = 0;
-export const MARKET_REGULAR = 1;
-/** The session before regular hours. */
-export const MARKET_EXTENDED = 2;
-export const MARKET_AFTER_HOURS = 3;
+import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status.js';
 
-/** The market status codes of the wire: spec.md, "Market status codes". */
-export type MarketStatus = 0 | 1 | 2 | 3;
 /** The status of a session; between sessions the market is closed. */
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
 

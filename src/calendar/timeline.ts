@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { Temporal } from 'temporal-polyfill';
+import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status.js';
 import { MINUTES_PER_DAY, type Schedule, sessionsOn } from './schedule.js';
-import { type Calendar, MARKET_CLOSED, type MarketState, type MarketStatus } from './status.js';
+import type { Calendar, MarketState } from './status.js';
 
 /** A session as it happens: `startS` is in it, `endS` is not. UNIX seconds. */
 interface Interval {

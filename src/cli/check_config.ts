@@ -1,16 +1,27 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../config/load.js';
+import { readForStart, startProblem } from './start_checks.js';
 
-/** Adds `check-config FILE`: the validation of `serve`, without serving. Exit status 2 when the file has errors. */
+/**
+ * Adds `check-config FILE`: the checks of `serve`, without serving. Exit status 2 when the file has errors, 1 when the
+ * service cannot run on this machine; warnings do not change it.
+ */
 export function registerCheckConfig(program: Command): void {
   const command = program
     .command('check-config')
-    .description('check a configuration file as serve does, with its keys and TLS files')
+    .description(
+      'check a configuration file as serve does, with its keys, TLS files and data folder, and this machine',
+    )
     .argument('<file>', 'the configuration file');
   command.action((file: string) => {
     const { writeOut, writeErr } = command.configureOutput();
-    const result = loadConfig(file);
+    const problem = startProblem();
+    if (problem !== undefined) {
+      writeErr?.(`${problem}\n`);
+      process.exitCode = 1;
+    }
+    const result = readForStart(file);
     if (result.ok) {
+      for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
       writeOut?.(`${file}: ok\n`);
     } else {
       writeErr?.(`${result.errors.join('\n')}\n`);

@@ -10,16 +10,41 @@ export interface CommandStreams {
 }
 
 /** Adds the options of every command that connects to a service. */
-export function withConnectionOptions(command: Command): Command {
+export function withConnectionOptions(command: Command, { stderr }: CommandStreams): Command {
   return command
+    .hook('preAction', () => {
+      if (command.getOptionValueSource('token') === 'cli')
+        stderr.write(`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead\n`);
+    })
     .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
     .addOption(
       new Option('--token <token>', "the caller's access token").env('TICKSEAL_TOKEN').makeOptionMandatory(),
     );
 }
 
+/** What is wrong with a secret in an argument. */
+export const SHOWN_TO_ALL = 'stands in the list of processes, where every user of this machine can read it';
+
 /** The option of every command that compares a signature with its signer. */
-export const SIGNER_OPTION = ['--signer <key>', 'the address or public key that must have signed'] as const;
+export const SIGNER_OPTION = [
+  '--signer <key>',
+  'an address or public key that may sign; once for each. Without one nothing is verified',
+  collectSigner,
+] as const;
+
+/** The exit status when every check passed but no signer was named, so that nothing is verified. */
+export const EXIT_NOT_VERIFIED = 3;
+
+/** The end of a line about something whose signer was recovered but not named by the caller. */
+export function notVerified(signer: string): string {
+  return `recovered ${signer}, NOT verified: --signer names no address`;
+}
+
+function collectSigner(signer: string, signers: readonly string[] = []): readonly string[] {
+  if (!/^0x[0-9a-fA-F]{1,64}$/.test(signer))
+    throw new InvalidArgumentError('expected 0x and at most 64 hex digits');
+  return [...signers, signer];
+}
 
 /** Opens a socket of the package `ws`, which sends the token's header. */
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });

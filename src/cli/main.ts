@@ -1,23 +1,12 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
-import { registerCheckConfig } from './check_config.js';
-import { registerKeygen } from './keygen.js';
-import { registerPublish } from './publish.js';
-import { registerServe } from './serve.js';
-import { registerSubscribe } from './subscribe.js';
-import { registerToken } from './token.js';
-import { registerVerify } from './verify.js';
+import { fileHandleProblem } from '../server/uws/file_handles.js';
 
-const program = new Command('tickseal')
-  .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
-  .showHelpAfterError()
-  // A misspelled option is quoted with its value, which may be a token or a key.
-  .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
-registerServe(program);
-registerCheckConfig(program);
-registerKeygen(program);
-registerToken(program);
-registerPublish(program);
-registerSubscribe(program);
-registerVerify(program);
-await program.parseAsync();
+// Loading the program takes many file handles at once, and fails with a stack where they are missing.
+const problem = fileHandleProblem(0);
+if (problem !== undefined) {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+} else {
+  const { createProgram } = await import('./program.js');
+  await createProgram().parseAsync();
+}

@@ -6,6 +6,7 @@ import { shownText } from '../config/shown_text.js';
 import type { SignatureType } from '../model/asset.js';
 import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs } from '../model/time.js';
+import { SIGNED_PRICES_TYPE } from '../wire/publish.js';
 
 /** What one line of input asks for. */
 export type PriceLine =
@@ -40,7 +41,7 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return bad('it is not a JSON object');
   const fields = value as Fields;
-  if (fields['type'] === 'signed_prices') {
+  if (fields['type'] === SIGNED_PRICES_TYPE) {
     const traceId = fields['trace_id'];
     if (typeof traceId !== 'string') return bad('trace_id is not a string');
     return { kind: 'forward', messages: [{ traceId, text: line }] };
@@ -66,6 +67,7 @@ function priceToSign(fields: Fields, { scaled, clock }: PriceLineOptions): Price
   const priceText = String(priceField);
   const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
   if (price === undefined) {
+    if (/^-0(?:\.0+)?$/.test(priceText)) return bad(`price "${priceText}" is zero with a sign`);
     return bad(
       `price "${priceText}" is not ${scaled ? 'an integer times 10^18' : 'a decimal number'} in range`,
     );
@@ -100,7 +102,7 @@ function recordedPrices(
       signed_price: signedPrice,
     };
     const traceId = `line-${lineNumber}-${i}`;
-    const message = { type: 'signed_prices', trace_id: traceId, data: { [assetId]: update } };
+    const message = { type: SIGNED_PRICES_TYPE, trace_id: traceId, data: { [assetId]: update } };
     messages.push({ traceId, text: writeExactJson(message) });
   }
   return { kind: 'forward', messages };

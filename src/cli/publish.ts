@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { Publisher, type PublishResult } from '../client/publisher.js';
-import { createPriceSigner, type PriceSigner, parseSecretKey } from '../client/sign_price.js';
+import { createPriceSigner, type PriceSigner } from '../client/sign_price.js';
 import { systemClock } from '../clock/clock.js';
-import { readSecretFile } from '../config/secret_file.js';
 import type { SignatureType } from '../model/asset.js';
+import { ACKS, DEFAULT_ACK, type RequestedAck } from '../wire/publish.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
   describeDown,
@@ -13,6 +13,7 @@ import {
   openSocket,
   withConnectionOptions,
 } from './client_command.js';
+import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 
 interface PublishOptions {
@@ -21,7 +22,7 @@ interface PublishOptions {
   readonly key?: string;
   readonly type: SignatureType;
   readonly oracleId: string;
-  readonly ack: 'true' | 'durable';
+  readonly ack: RequestedAck;
   readonly scaled: boolean;
 }
 
@@ -36,17 +37,14 @@ message, an aggregated signed price, or a publisher's signed price.`;
 
 /** Adds `tickseal publish`. Exit status 1: something was not accepted, or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
-  withConnectionOptions(program.command('publish').description(DESCRIPTION))
+  const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
+  withKeyOption(command, streams)
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
-    .option(
-      '--key <file|hex>',
-      "the publisher's secret key: a file that only its owner can read, or 64 hex digits",
-    )
-    .addOption(new Option('--type <type>', 'signature type').choices(['evm', 'stark']).default('evm'))
+    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
-        .choices(['true', 'durable'])
+        .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
@@ -61,11 +59,13 @@ async function publish(
   options: PublishOptions,
   streams: CommandStreams,
 ): Promise<boolean> {
+  const input = new InputLines(streams.stdin);
   let signer: PriceSigner | undefined;
   try {
-    signer = options.key === undefined ? undefined : signerOf(options.key, options);
+    signer = options.key === undefined ? undefined : await signerOf(options.key, options, input);
   } catch (error) {
     streams.stderr.write(`publish: ${(error as Error).message}\n`);
+    input.close();
     return false;
   }
   const session = new PublishSession(options, signer, streams);
@@ -74,26 +74,57 @@ async function publish(
     const lines =
       prices.length > 0
         ? prices.map((price) => parsePriceArgument(price, lineOptions))
-        : inputLines(streams.stdin, lineOptions);
+        : pricesOf(input, lineOptions);
     return await session.run(lines);
   } catch (error) {
     // The reason was printed when the connection went down.
     if (!session.isDown) throw error;
     return false;
   } finally {
+    input.close();
     await session.close();
   }
 }
 
-async function* inputLines(
-  stdin: NodeJS.ReadableStream,
-  options: PriceLineOptions,
-): AsyncGenerator<PriceLine> {
-  let lineNumber = 0;
-  // Breaking off closes the interface, and with it standard input.
-  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    lineNumber += 1;
-    if (line.trim() !== '') yield parsePriceLine(line, lineNumber, options);
+async function signerOf(
+  key: string,
+  { type: signatureType, oracleId }: PublishOptions,
+  input: InputLines,
+): Promise<PriceSigner> {
+  const secretKey = await readSecretKey(key, () => input.next());
+  return createPriceSigner({ signatureType, secretKey, oracleId });
+}
+
+async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGenerator<PriceLine> {
+  for (let line = await input.next(); line !== undefined; line = await input.next())
+    if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
+}
+
+/** The lines of standard input, which is opened when the first one is asked for. */
+class InputLines {
+  readonly #stdin: NodeJS.ReadableStream;
+  #lines: AsyncIterator<string> | undefined;
+  /** Of the line that was read last, from 1. */
+  lineNumber = 0;
+
+  constructor(stdin: NodeJS.ReadableStream) {
+    this.#stdin = stdin;
+  }
+
+  /** @returns `undefined` at the end. */
+  async next(): Promise<string | undefined> {
+    this.#lines ??= createInterface({ input: this.#stdin, crlfDelay: Number.POSITIVE_INFINITY })[
+      Symbol.asyncIterator
+    ]();
+    const { done, value } = await this.#lines.next();
+    if (done) return undefined;
+    this.lineNumber += 1;
+    return value;
+  }
+
+  /** Closes standard input too, so that nothing waits for it. */
+  close(): void {
+    void this.#lines?.return?.();
   }
 }
 
@@ -190,17 +221,4 @@ class PublishSession {
       this.#out.write(JSON.stringify({ type: 'error', trace_id, error: result.reason }));
     }
   }
-}
-
-/** The texts of its errors never show what was given: it may be the key itself with a digit missing. */
-function signerOf(key: string, { type: signatureType, oracleId }: PublishOptions): PriceSigner {
-  const secretKey = parseSecretKey(/^(?:0x)?[0-9a-fA-F]{64}$/.test(key) ? key : readKeyFile(key));
-  if (secretKey === undefined) throw new RangeError('--key: the file does not hold 32 bytes of hex');
-  return createPriceSigner({ signatureType, secretKey, oracleId });
-}
-
-function readKeyFile(file: string): string {
-  const read = readSecretFile(file);
-  if ('text' in read) return read.text.trim();
-  throw new RangeError(`--key: ${existsSync(file) ? read.message : 'neither 64 hex digits nor a file'}`);
 }

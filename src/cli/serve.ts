@@ -1,16 +1,13 @@
 import { once } from 'node:events';
-import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
-import type { Config } from '../config/config.js';
-import { loadKeys, type PrivateKeys } from '../config/keys.js';
-import { loadConfig } from '../config/load.js';
-import { type Service, startService } from '../service.js';
+import type { Service } from '../service.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
+import { readConfigured, readForStart, startProblem } from './start_checks.js';
 
 interface ServeOptions {
   readonly config?: string;
@@ -30,6 +27,8 @@ export function registerServe(program: Command): void {
     .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
     .action(async (options: ServeOptions) => {
       try {
+        const problem = startProblem();
+        if (problem !== undefined) throw new Error(problem);
         const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
         if (options.config === undefined) await serveDemo(options, logger);
         else await serve(options.config, logger);
@@ -74,6 +73,9 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     ...demo,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    evmAddress: service.evmAddress,
+    // The demo always has both keys.
+    starkPublicKey: service.starkPublicKey!,
   });
   reloadOnSignal(demo.configFile, logger, service);
   await untilLive(service, stopSignal);
@@ -93,26 +95,24 @@ async function untilLive(service: Service, stopSignal: AbortSignal): Promise<voi
 const LIVE_MS_MAX = 5_000;
 const LIVE_POLL_MS = 50;
 
-/** @returns what is wrong, when it is not valid. */
-function read(file: string): { config: Config; keys: PrivateKeys } | { errors: readonly string[] } {
-  const loaded = loadConfig(file);
-  if (!loaded.ok) return loaded;
-  const keys = loadKeys(loaded.config, dirname(resolve(file)), process.env);
-  return keys.ok
-    ? { config: loaded.config, keys: keys.keys }
-    : { errors: keys.errors.map(({ path, message }) => `${file}: ${path.join('.')}: ${message}`) };
-}
-
 /** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
 async function start(file: string, logger: Logger, simulation: boolean): Promise<Service | undefined> {
-  const configured = read(file);
-  if ('errors' in configured) {
+  const configured = readForStart(file);
+  if (!configured.ok) {
     process.stderr.write(`${configured.errors.join('\n')}\n`);
     process.exitCode = 2;
     return undefined;
   }
+  logWarnings(configured.warnings, logger);
+  // An attacker who takes the process over has all rights of its user.
+  if (!simulation && process.getuid?.() === 0)
+    logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
+  // Only now, for it loads native add-ons.
+  const { startService } = await import('../service.js');
+  const { config, keys } = configured;
   const service = await startService({
-    ...configured,
+    config,
+    keys,
     clock: systemClock(),
     logger,
     env: process.env,
@@ -123,16 +123,21 @@ async function start(file: string, logger: Logger, simulation: boolean): Promise
   return service;
 }
 
+function logWarnings(warnings: readonly string[], logger: Logger): void {
+  for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
+}
+
 /** `SIGHUP` reads the file again; one that is not valid changes nothing. */
 function reloadOnSignal(file: string, logger: Logger, service: Service): void {
   process.on('SIGHUP', () => {
-    const configured = read(file);
-    if ('errors' in configured) {
+    const configured = readConfigured(file);
+    if (!configured.ok) {
       logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
       return;
     }
     try {
       service.reload(configured.config, configured.keys);
+      logWarnings(configured.warnings, logger);
       logger.info('the configuration was read again');
     } catch (error) {
       logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');

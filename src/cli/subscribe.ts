@@ -1,13 +1,25 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { writeExactJson } from '../client/exact_json.js';
 import type { Frame } from '../client/frame.js';
-import { type Channel, Subscriber } from '../client/subscriber.js';
+import { Subscriber } from '../client/subscriber.js';
 import { type PayloadReport, verifyPayload } from '../client/verify_payload.js';
-import type { SignatureType } from '../model/asset.js';
+import { UINT16_MAX } from '../wire/asset.js';
+import { REST_PATHS } from '../wire/paths.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
+import {
+  CHANNELS,
+  type Channel,
+  DEFAULT_CHANNEL,
+  DEFAULT_MESSAGE_TYPE,
+  MESSAGE_TYPES,
+  type MessageType,
+} from '../wire/stream.js';
 import {
   type CommandStreams,
   describeDown,
+  EXIT_NOT_VERIFIED,
   LineWriter,
+  notVerified,
   openSocket,
   REFUSALS,
   SIGNER_OPTION,
@@ -18,61 +30,74 @@ interface SubscribeOptions {
   readonly url: string;
   readonly token: string;
   readonly channel?: Channel;
-  readonly messageType?: 'unsigned' | 'signed_ecdsa';
+  readonly messageType?: MessageType;
   readonly attrs?: string;
   readonly type?: SignatureType;
   readonly count?: number;
   readonly decode: boolean;
-  readonly signer?: string;
+  readonly signer?: readonly string[];
 }
 
-const CHANNELS: readonly Channel[] = ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'];
 const TAXONOMY_DELAY_MS_MAX = 10_000;
 
-/** Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload that does not verify. */
+/**
+ * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload of which a check failed; 3: with
+ * `--decode` no check failed, but no signer was named.
+ */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
     program.command('subscribe').description('print a stream of prices, one frame a line'),
+    streams,
   )
     .argument('<assets...>', 'symbols or numeric asset IDs')
     .addOption(
-      new Option('--channel <channel>', "delivery rate (the service's default: real_time)").choices(CHANNELS),
+      new Option('--channel <channel>', `delivery rate (the service's default: ${DEFAULT_CHANNEL})`).choices(
+        CHANNELS,
+      ),
     )
     .addOption(
-      new Option('--message-type <type>', "frame type (the service's default: unsigned)").choices([
-        'unsigned',
-        'signed_ecdsa',
-      ]),
+      new Option(
+        '--message-type <type>',
+        `frame type (the service's default: ${DEFAULT_MESSAGE_TYPE})`,
+      ).choices(MESSAGE_TYPES),
     )
     .addOption(
       new Option(
         '--type <type>',
         'signature type of the assets that symbols name (default: evm for a symbol that has both)',
-      ).choices(['evm', 'stark']),
+      ).choices(SIGNATURE_TYPES),
     )
     .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
     .option('--count <n>', 'end after this many frames', parseCount)
-    .option('--decode', 'verify each signed_ecdsa payload, and print what it says and who signed it', false)
+    .option(
+      '--decode',
+      'check each signed_ecdsa payload, and print what it says, its signer and the verdict',
+      false,
+    )
     .option(...SIGNER_OPTION)
     .action(async (assets: string[], options: SubscribeOptions) => {
-      const isOk = await subscribe(assets, options, streams);
-      if (!isOk) process.exitCode = 1;
+      const exitCode = await subscribe(assets, options, streams);
+      if (exitCode !== 0) process.exitCode = exitCode;
     });
 }
 
+/** @returns the exit status. */
 async function subscribe(
   assets: readonly string[],
   options: SubscribeOptions,
   streams: CommandStreams,
-): Promise<boolean> {
+): Promise<number> {
+  let exitCode = 0;
+  const warn = (problem: string) => streams.stderr.write(`subscribe: ${problem}\n`);
   const fail = (problem: string) => {
-    streams.stderr.write(`subscribe: ${problem}\n`);
-    return false;
+    warn(problem);
+    exitCode = 1;
   };
   const ids = await resolveAssets(assets, options);
-  if (typeof ids === 'string') return fail(ids);
-
-  let isOk = true;
+  if (typeof ids === 'string') {
+    fail(ids);
+    return exitCode;
+  }
   let frames = 0;
   let wasUp = false;
   let isClosing = false;
@@ -91,21 +116,25 @@ async function subscribe(
     onFrame(frame) {
       if (options.count !== undefined && frames >= options.count) return;
       frames += 1;
-      isOk = printFrame(frame, options, out) && isOk;
+      const report = printFrame(frame, options, out);
+      if (report?.verdict === 'failed') {
+        exitCode = 1;
+      } else if (report?.verdict === 'recovered' && exitCode === 0) {
+        exitCode = EXIT_NOT_VERIFIED;
+        warn(notVerified(report.signer));
+      }
       if (frames === options.count) end();
     },
-    onError: (error) => {
-      isOk = fail(error);
-    },
+    onError: fail,
     onUp() {
       wasUp = true;
     },
     onDown(down) {
       if (isClosing) return;
-      fail(describeDown(options.url, down));
+      warn(describeDown(options.url, down));
       // A stream that once ran comes back by itself.
       if (wasUp && !down.final) return;
-      isOk = false;
+      exitCode = 1;
       end();
     },
   });
@@ -114,7 +143,7 @@ async function subscribe(
   process.once('SIGTERM', stop);
   void subscriber.subscribe(ids).then((result) => {
     if (result.ok || !wasUp) return;
-    isOk = fail(result.error);
+    fail(result.error);
     end();
   });
   await ended;
@@ -122,22 +151,26 @@ async function subscribe(
   process.off('SIGTERM', stop);
   isClosing = true;
   await subscriber.close();
-  return isOk;
+  return exitCode;
 }
 
-/** Prints a frame; returns whether what was checked of it holds. */
-function printFrame(frame: Frame, { decode, signer }: SubscribeOptions, out: LineWriter): boolean {
+/** Prints a frame. @returns what the checks of its payload found, where it was decoded. */
+function printFrame(
+  frame: Frame,
+  { decode, signer }: SubscribeOptions,
+  out: LineWriter,
+): PayloadReport | undefined {
   if (!decode || frame.type !== 'signed_ecdsa') {
     out.write(frame.text);
-    return true;
+    return undefined;
   }
-  const report = verifyPayload(frame.payload, { signer });
+  const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked' });
   out.write(writeExactJson(decodedFrame(report)));
-  return report.ok;
+  return report;
 }
 
-/** The payload in the shape of an unsigned frame, with its signer and the checks that failed. */
-function decodedFrame({ payload, signer, checks }: PayloadReport): object {
+/** The payload in the shape of an unsigned frame, with its signer, the verdict and the checks that failed. */
+function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
   const failed = checks.filter(({ status }) => status === 'failed');
   return {
     type: 'signed_ecdsa',
@@ -149,6 +182,7 @@ function decodedFrame({ payload, signer, checks }: PayloadReport): object {
       ms: marketStatus ?? undefined,
     })),
     signer,
+    verdict,
     failed: failed.map(({ name, reason }) => `${name}: ${reason}`),
   };
 }
@@ -185,7 +219,7 @@ interface TaxonomyEntry {
 }
 
 async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<readonly TaxonomyEntry[] | string> {
-  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}/v1/taxonomy`;
+  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}${REST_PATHS.taxonomy}`;
   try {
     const response = await fetch(address, {
       headers: { Authorization: `Basic ${token}` },
@@ -202,7 +236,7 @@ async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<readonly
 }
 
 function isAssetId(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff;
+  return /^\d{1,5}$/.test(text) && Number(text) <= UINT16_MAX;
 }
 
 function parseCount(text: string): number {

@@ -1,28 +1,42 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Check } from '../client/checks.js';
+import type { Check, Verdict } from '../client/checks.js';
 import { formatDecimalPrice } from '../client/decimal_price.js';
 import { parseExactJson } from '../client/exact_json.js';
 import type { Payload } from '../client/payload.js';
-import { type AggregateExpectations, verifyAggregate } from '../client/verify_aggregate.js';
-import { type PayloadExpectations, verifyPayload } from '../client/verify_payload.js';
-import { type CommandStreams, LineWriter, SIGNER_OPTION } from './client_command.js';
+import { verifyAggregate } from '../client/verify_aggregate.js';
+import { verifyPayload } from '../client/verify_payload.js';
+import { UINT16_MAX } from '../wire/asset.js';
+import {
+  type CommandStreams,
+  EXIT_NOT_VERIFIED,
+  LineWriter,
+  notVerified,
+  SIGNER_OPTION,
+} from './client_command.js';
 
 interface VerifyOptions {
-  readonly signer?: string;
+  readonly signer?: readonly string[];
   readonly taxonomyId?: number;
+  readonly serviceName?: string;
   readonly algorithmText?: string;
   readonly oracleId: string;
   readonly weight: Readonly<Record<string, string>>;
 }
+
+/** What the checks of one input come to, whether signers were named or not. */
+type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 
 const DESCRIPTION = `check signatures offline and say which check failed
 
 The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
 file, the text itself, or - for standard input.`;
 
-/** Adds `tickseal verify`. Exit status 1: a check failed, or the input cannot be read. */
+/**
+ * Adds `tickseal verify`. Exit status 1: a check failed, or the input cannot be read; 3: no check failed, but no signer was
+ * named.
+ */
 export function registerVerify(program: Command, streams: CommandStreams = process): void {
   program
     .command('verify')
@@ -34,6 +48,10 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       '--algorithm-text <file>',
       "the aggregation algorithm's definition, whose checksum an aggregate carries",
     )
+    .option(
+      '--service-name <name>',
+      "the service's name in <name>_signed_price, where two fields have that form",
+    )
     .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
     .option(
       '--weight <key=weight>',
@@ -44,8 +62,9 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
     .action(async (input: string, options: VerifyOptions) => {
       const out = new LineWriter(streams.stdout, () => {});
       try {
-        const isOk = verifyText(await readInput(input, streams.stdin), options, out);
-        if (!isOk) process.exitCode = 1;
+        const verdicts = verifyText(await readInput(input, streams.stdin), options, out);
+        if (verdicts.includes('failed')) process.exitCode = 1;
+        else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
         // Files that cannot be read, and options that are wrong.
         streams.stderr.write(`verify: ${(error as Error).message}\n`);
@@ -54,54 +73,58 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
     });
 }
 
-/** Verifies every non-empty line when the input is many payloads or frames, and the whole text otherwise. */
-function verifyText(input: string, options: VerifyOptions, out: LineWriter): boolean {
+/** Verifies every line when the input is many payloads or frames, and the whole text otherwise. */
+function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   const lines = whole.split('\n').map((line) => line.trim());
   const payloads = lines.map(payloadOf);
-  if (payloads.every((payload) => payload !== undefined)) {
-    return payloads.map((payload) => printPayload(payload, options, out)).every(Boolean);
+  if (payloads.every((payload) => payload !== undefined))
+    return payloads.map((payload) => verifyPayloadText(payload, options, out));
+  const { signer, serviceName, oracleId, algorithmText, weight } = options;
+  const reports = verifyAggregate(whole, {
+    signers: signer ?? 'unchecked',
+    serviceName,
+    oracleId,
+    algorithmText: algorithmText && readFileSync(algorithmText, 'utf8'),
+    weights: Object.keys(weight).length > 0 ? weight : undefined,
+  });
+  for (const { assetId, verdict, signer, checks } of reports) {
+    printChecks(checks, out);
+    out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
   }
-  const expected: AggregateExpectations = {
-    publicKey: options.signer,
-    oracleId: options.oracleId,
-    algorithmText: options.algorithmText && readFileSync(options.algorithmText, 'utf8'),
-    weights: Object.keys(options.weight).length > 0 ? options.weight : undefined,
-  };
-  const reports = verifyAggregate(whole, expected);
-  for (const { assetId, checks } of reports) printChecks(assetId ?? 'aggregate', checks, out);
-  return reports.every(({ ok }) => ok);
+  return reports.map(({ verdict }) => verdict);
 }
 
-function printPayload(
-  payload: string,
-  { signer, taxonomyId }: PayloadExpectations,
-  out: LineWriter,
-): boolean {
-  const report = verifyPayload(payload, { signer, taxonomyId });
-  if (report.payload !== undefined) printContent(report.payload, report.signer, out);
-  printChecks('payload', report.checks, out);
-  return report.ok;
+function verifyPayloadText(hex: string, { signer, taxonomyId }: VerifyOptions, out: LineWriter): AnyVerdict {
+  const report = verifyPayload(hex, { signers: signer ?? 'unchecked', taxonomyId });
+  const { payload, verdict, checks } = report;
+  if (payload !== undefined) printContent(payload, verdict, report.signer ?? 'nobody', out);
+  printChecks(checks, out);
+  out.write(`payload: ${conclusion(verdict, checks, report.signer)}`);
+  return verdict;
 }
 
-function printContent(
-  { layout, taxonomyId, timestampNs, assets }: Payload,
-  signer = 'nobody',
-  out: LineWriter,
-): void {
-  out.write(`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, signed by ${signer}`);
+function printContent(payload: Payload, verdict: AnyVerdict, signer: string, out: LineWriter): void {
+  const { layout, taxonomyId, timestampNs, assets } = payload;
+  const signed = verdict === 'verified' ? `signed by ${signer}` : `recovered signer ${signer}`;
+  out.write(`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, ${signed}`);
   for (const { id, value, marketStatus } of assets) {
     const status = marketStatus === undefined ? '' : `  market status ${marketStatus ?? 'none'}`;
     out.write(`  asset ${id}: ${formatDecimalPrice(value)}${status}`);
   }
 }
 
-function printChecks(subject: string, checks: readonly Check[], out: LineWriter): void {
+function printChecks(checks: readonly Check[], out: LineWriter): void {
   for (const { name, status, reason } of checks) {
     out.write(`${status.padEnd(7)}  ${name}${reason === undefined ? '' : `: ${reason}`}`);
   }
+}
+
+function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nobody'): string {
+  if (verdict === 'verified') return 'verified';
+  if (verdict === 'recovered') return notVerified(signer);
   const failed = checks.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  out.write(failed.length === 0 ? `${subject}: verified` : `${subject}: FAILED: ${failed.join(', ')}`);
+  return `FAILED: ${failed.join(', ')}`;
 }
 
 /** The hex of a payload: the text itself, or `p` of a frame. */
@@ -125,6 +148,7 @@ function collectWeight(argument: string, weights: Readonly<Record<string, string
 }
 
 function parseTaxonomyId(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 0xffff) throw new InvalidArgumentError('expected a uint16');
+  if (!/^\d{1,5}$/.test(text) || Number(text) > UINT16_MAX)
+    throw new InvalidArgumentError('expected a uint16');
   return Number(text);
 }

@@ -1,6 +1,12 @@
-import type { AggregationType, SignatureType } from '../model/asset.js';
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
+import { SERVICE_NAME_PATTERN, signedPriceField } from '../wire/service_name.js';
+import {
+  AGGREGATION_TYPES,
+  type AggregationType,
+  SIGNATURE_TYPES,
+  type SignatureType,
+} from '../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
 /** A signature and what it says it signs, read into numbers. */
@@ -22,6 +28,8 @@ export interface PublisherForm extends SignedForm {
 }
 
 export interface ServiceForm extends SignedForm {
+  /** The name of the field that it stands in: `<service name>_signed_price`. */
+  readonly field: string;
   readonly encodedAssetId: string;
   readonly merkleRoot: bigint;
   readonly algorithm: AggregationType;
@@ -39,27 +47,30 @@ export interface AggregateForm {
   readonly publishers: readonly PublisherForm[];
 }
 
-const SIGNATURE_TYPES: readonly SignatureType[] = ['evm', 'stark'];
-const ALGORITHMS: readonly AggregationType[] = ['median', 'average', 'weighted average'];
 /** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
 /** The field of an aggregate that is missing or has another form than the specification's. */
 export class FormError extends Error {}
 
+/** The service's signature stands under a name of the operator's choice, such as `acme_signed_price`. */
+const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
+
 /**
  * Reads an aggregate whose integers are exact (bigints, safe numbers or decimal strings).
+ * @param serviceName the service's name in `<name>_signed_price`. Without it there must be exactly one field of that form.
  * @throws FormError naming the first field that has the wrong form.
  */
-export function readAggregate(value: unknown): AggregateForm {
+export function readAggregate(value: unknown, serviceName?: string): AggregateForm {
   const root = new Fields(value, '');
   const signatureType = root.oneOf('signature_type', SIGNATURE_TYPES);
+  const serviceField = serviceName === undefined ? root.only(SERVICE_FIELD) : signedPriceField(serviceName);
   return {
     assetId: root.text('asset_id'),
     signatureType,
     price: root.price('price'),
     timestampNs: root.timestamp('timestamp'),
-    service: readService(root.child('service_signed_price'), signatureType),
+    service: readService(root.child(serviceField), signatureType),
     publishers: root.children('signed_prices').map(publisherOf),
   };
 }
@@ -76,9 +87,10 @@ function readService(fields: Fields, signatureType: SignatureType): ServiceForm 
   const algorithm = fields.child('calculation_alg');
   return {
     ...readSigned(fields, 'public_key', signatureType),
+    field: fields.path,
     encodedAssetId: fields.text('encoded_asset_id'),
     merkleRoot: fields.hex('publisher_merkle_root'),
-    algorithm: algorithm.oneOf('type', ALGORITHMS),
+    algorithm: algorithm.oneOf('type', AGGREGATION_TYPES),
     checksum: algorithm.hex('checksum', '0x'),
   };
 }
@@ -114,6 +126,18 @@ class Fields {
     if (typeof value !== 'object' || value === null)
       throw new FormError(`${path || 'the value'} is not an object`);
     this.#values = value as Record<string, unknown>;
+  }
+
+  /** The name of the only field that matches. Of several nobody can tell here which one is meant. */
+  only(pattern: RegExp): string {
+    const [name, ...others] = Object.keys(this.#values).filter((one) => pattern.test(one));
+    if (name === undefined) throw new FormError('there is no field <service name>_signed_price');
+    if (others.length > 0) {
+      throw new FormError(
+        `${[name, ...others].join(' and ')}: which one is the service's depends on its name`,
+      );
+    }
+    return name;
   }
 
   text(name: string): string {

@@ -1,11 +1,12 @@
-import { type AggregationType, WEIGHT_SCALE } from '../model/asset.js';
 import { PRICE_SCALE } from '../model/price.js';
+import type { AggregationType } from '../wire/signatures.js';
 import type { PublisherForm } from './aggregate_form.js';
 import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
+import { keyText } from './number_text.js';
 
 /** Weights have six decimal places, prices eighteen. */
-const WEIGHT_UNIT = PRICE_SCALE / BigInt(WEIGHT_SCALE);
+const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
 
 /**
  * The price that `algorithm` makes of the publishers' prices; every division truncates toward zero, as bigint's does.
@@ -36,9 +37,10 @@ function weightedAverage(
 ): bigint | string {
   let sum = 0n;
   let weightSum = 0n;
-  for (const { key, price } of publishers) {
+  for (const { key, price, signatureType } of publishers) {
     const weight = weights.get(key);
-    if (weight === undefined) return `no weight was given for publisher 0x${key.toString(16)}`;
+    if (weight === undefined)
+      return `no weight was given for publisher ${keyText(key, signatureType === 'evm')}`;
     sum += weight * price;
     weightSum += weight;
   }

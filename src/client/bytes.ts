@@ -1,7 +1,8 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { WORD_BYTES } from '../wire/signatures.js';
 
-/** 32 bytes in hex: no number in a signature, a hash or a key is longer. */
-const HEX_DIGITS_MAX = 64;
+/** No number in a signature, a hash or a key is longer. */
+const HEX_DIGITS_MAX = WORD_BYTES * 2;
 const HEX_INTEGER = /^0x[0-9a-fA-F]+$/;
 
 /** `value` as `size` big-endian bytes, two's complement when negative. `value` must fit. */

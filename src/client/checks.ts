@@ -1,3 +1,5 @@
+import { parseHexInteger } from './bytes.js';
+
 /** One thing that was looked at, by name. A reason says what is wrong, or why it could not be looked at. */
 export interface Check {
   readonly name: string;
@@ -5,13 +7,39 @@ export interface Check {
   readonly reason?: string;
 }
 
-/** The checks of one verification, in the order in which they were made. */
-export class CheckList {
-  readonly checks: Check[] = [];
+/**
+ * Whose signatures count: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least one. Or
+ * `'unchecked'`: anybody's, and then nothing is verified, since anybody can make a key and sign with it.
+ */
+export type Signers = readonly string[] | 'unchecked';
 
-  /** No check failed; a skipped one does not count against it. */
-  get ok(): boolean {
-    return this.checks.every(({ status }) => status !== 'failed');
+/**
+ * `verified`: no check failed, and one of the named signers signed. `recovered`: no check failed, but no signer was named,
+ * so the signature proves nothing. `failed`: a check failed.
+ */
+export type Verdict<S extends Signers> = PassedVerdict<S> | 'failed';
+
+/** The verdict when no check failed. */
+export type PassedVerdict<S extends Signers> = S extends 'unchecked' ? 'recovered' : 'verified';
+
+/** The checks of one verification, in the order in which they were made. */
+export class CheckList<S extends Signers> {
+  readonly checks: Check[] = [];
+  readonly #signers: S;
+
+  constructor(signers: S) {
+    this.#signers = signers;
+  }
+
+  get verdict(): Verdict<S> {
+    return this.passedVerdict ?? 'failed';
+  }
+
+  /** `undefined` when a check failed. */
+  get passedVerdict(): PassedVerdict<S> | undefined {
+    if (this.checks.some(({ status }) => status === 'failed')) return undefined;
+    const verdict: 'recovered' | 'verified' = this.#signers === 'unchecked' ? 'recovered' : 'verified';
+    return verdict as PassedVerdict<S>;
   }
 
   /** Records whether `holds`, with `reason` when it does not, and returns it. */
@@ -20,7 +48,31 @@ export class CheckList {
     return holds;
   }
 
+  /** Records whether `key` is one of the signers' keys; `keyText` is shown when it is not. */
+  expectSigner(name: string, key: bigint | undefined, keyText: string): void {
+    const signers: Signers = this.#signers;
+    if (signers === 'unchecked') {
+      this.skip(name, 'no signer was named');
+      return;
+    }
+    const isNamed = key !== undefined && signers.some((signer) => parseHexInteger(signer) === key);
+    this.expect(name, isNamed, `signed by ${keyText}, not ${signers.join(' or ')}`);
+  }
+
   skip(name: string, reason: string): void {
     this.checks.push({ name, status: 'skipped', reason });
+  }
+}
+
+/**
+ * @throws TypeError when signers are neither named nor `'unchecked'`.
+ * @throws RangeError when the list is empty, or one is not hex of at most 32 bytes.
+ */
+export function requireSigners(signers: Signers): void {
+  if (signers === 'unchecked') return;
+  if (!Array.isArray(signers)) throw new TypeError("signers must be a list of addresses, or 'unchecked'");
+  if (signers.length === 0) throw new RangeError('signers must name at least one address');
+  for (const signer of signers) {
+    if (parseHexInteger(signer) === undefined) throw new RangeError(`signers: "${signer}" is not an address`);
   }
 }

@@ -1,18 +1,18 @@
 import { PRICE_MAX, PRICE_MIN, PRICE_SCALE, type Price } from '../model/price.js';
+import { PRICE_DECIMALS } from '../wire/price.js';
 
-/** Decimal places that a price holds exactly: it is the real price times 10^18. */
-const DECIMAL_PLACES = 18;
-const DECIMAL = /^(-?)(0|[1-9][0-9]{0,20})(?:\.([0-9]{1,18}))?$/;
+const DECIMAL = new RegExp(`^(-?)(0|[1-9][0-9]{0,20})(?:\\.([0-9]{1,${PRICE_DECIMALS}}))?$`);
 
 /**
  * Reads a real price such as `65000.5` exactly.
  * @returns the price times 10^18, or `undefined` when `text` is no plain decimal number with at most 18 decimal
- *   places or its value needs more than 16 bytes.
+ *   places, is a zero with a sign, or its value needs more than 16 bytes.
  */
 export function parseDecimalPrice(text: string): Price | undefined {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return undefined;
-  const size = BigInt(whole) * PRICE_SCALE + BigInt(fraction.padEnd(DECIMAL_PLACES, '0'));
+  const size = BigInt(whole) * PRICE_SCALE + BigInt(fraction.padEnd(PRICE_DECIMALS, '0'));
+  if (sign === '-' && size === 0n) return undefined;
   const price = sign === '-' ? -size : size;
   return price < PRICE_MIN || price > PRICE_MAX ? undefined : (price as Price);
 }
@@ -20,6 +20,6 @@ export function parseDecimalPrice(text: string): Price | undefined {
 /** Writes a price times 10^18 as the real price, without trailing zeros: the inverse of {@link parseDecimalPrice}. */
 export function formatDecimalPrice(price: bigint): string {
   const size = price < 0n ? -price : price;
-  const fraction = (size % PRICE_SCALE).toString().padStart(DECIMAL_PLACES, '0').replace(/0+$/, '');
+  const fraction = (size % PRICE_SCALE).toString().padStart(PRICE_DECIMALS, '0').replace(/0+$/, '');
   return `${price < 0n ? '-' : ''}${size / PRICE_SCALE}${fraction === '' ? '' : `.${fraction}`}`;
 }

@@ -1,11 +1,15 @@
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
+import { ERROR_TYPE, MESSAGE_TYPES, PONG_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+
+const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
+const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 
 /** A price frame of the stream; `text` is the frame as it came. */
 export type Frame = UnsignedFrame | SignedFrame;
 
 export interface UnsignedFrame {
-  readonly type: 'unsigned';
+  readonly type: typeof UNSIGNED;
   readonly taxonomyId: number;
   readonly timestampNs: TimeNs;
   readonly assets: readonly FrameAsset[];
@@ -20,7 +24,7 @@ export interface FrameAsset {
 }
 
 export interface SignedFrame {
-  readonly type: 'signed_ecdsa';
+  readonly type: typeof SIGNED;
   /** Hex, for {@link verifyPayload}. */
   readonly payload: string;
   readonly text: string;
@@ -28,15 +32,20 @@ export interface SignedFrame {
 
 /** The answer to a subscribe or unsubscribe message that carried an ID. */
 export interface SubscriptionReply {
-  readonly type: 'subscribe' | 'unsubscribe';
+  readonly type: RequestType;
   readonly id: unknown;
   /** The whole set now. */
   readonly assets: readonly number[];
   readonly invalid: readonly number[];
 }
 
+/** The answer to a ping. */
+export interface PongReply {
+  readonly type: typeof PONG_TYPE;
+}
+
 export interface ErrorReply {
-  readonly type: 'error';
+  readonly type: typeof ERROR_TYPE;
   readonly id: unknown;
   readonly error: string;
 }
@@ -48,7 +57,7 @@ export interface ErrorReply {
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
-export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply | undefined {
+export function parseFrame(text: string): Frame | SubscriptionReply | PongReply | ErrorReply | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
@@ -58,22 +67,22 @@ export function parseFrame(text: string): Frame | SubscriptionReply | ErrorReply
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Record<string, unknown>;
   switch (fields['type']) {
-    case 'unsigned':
+    case UNSIGNED:
       return unsignedFrame(fields, text);
-    case 'signed_ecdsa':
-      return typeof fields['p'] === 'string'
-        ? { type: 'signed_ecdsa', payload: fields['p'], text }
-        : undefined;
-    case 'subscribe':
-    case 'unsubscribe':
+    case SIGNED:
+      return typeof fields['p'] === 'string' ? { type: SIGNED, payload: fields['p'], text } : undefined;
+    case SUBSCRIBE:
+    case UNSUBSCRIBE:
       return {
         type: fields['type'],
         id: fields['id'],
         assets: ids(fields['assets']),
         invalid: ids(fields['invalid']),
       };
-    case 'error':
-      return { type: 'error', id: fields['id'], error: String(fields['error']) };
+    case PONG_TYPE:
+      return { type: PONG_TYPE };
+    case ERROR_TYPE:
+      return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
     default:
       return undefined;
   }
@@ -85,7 +94,7 @@ function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedF
   if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
   const assets = a.map(frameAsset);
   if (assets.includes(undefined)) return undefined;
-  return { type: 'unsigned', taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
+  return { type: UNSIGNED, taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
 }
 
 function frameAsset(pair: { id?: unknown; v?: unknown; ms?: unknown } | null): FrameAsset | undefined {

@@ -1,4 +1,15 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { NO_SCHEDULE } from '../wire/market_status.js';
+import {
+  LAYOUT_MAGIC,
+  LAYOUT_VERSION,
+  MASK_MARKET_STATUS,
+  MASK_PRICE,
+  MASK_PRICE_AND_MARKET_STATUS,
+  PAYLOAD_SIGNATURE,
+  SIMPLIFIED_LAYOUT,
+  VERSIONED_LAYOUT,
+} from '../wire/payload.js';
 import { bytesInteger } from './bytes.js';
 import type { EvmSignature } from './evm.js';
 
@@ -6,7 +17,7 @@ import type { EvmSignature } from './evm.js';
 export interface Payload {
   readonly layout: 'simplified' | 'versioned';
   readonly signature: EvmSignature;
-  /** What the signature covers: everything after its 65 bytes. */
+  /** What the signature covers: everything after it. */
   readonly body: Uint8Array;
   readonly taxonomyId: number;
   /** UNIX nanoseconds. */
@@ -28,20 +39,9 @@ export interface PayloadFault {
   readonly reason: string;
 }
 
-const SIGNATURE_BYTES = 65;
-const TIME_BYTES = 8;
-const PRICE_BYTES = 16;
-/** Asset ID and value. */
-const PAIR_BYTES = 2 + PRICE_BYTES;
-/** Taxonomy ID and timestamp. */
-const SIMPLIFIED_HEADER_BYTES = 2 + TIME_BYTES;
-/** Magic, version and attribute mask come first. */
-const VERSIONED_HEADER_BYTES = 4 + SIMPLIFIED_HEADER_BYTES;
-const MAGIC = 0xff;
-const VERSION = 0x02;
-const MASK_PRICE = 0b01;
-const MASK_MARKET_STATUS = 0b10;
-const NO_MARKET_SCHEDULE = 0xff;
+const SIGNATURE_AT = PAYLOAD_SIGNATURE.at;
+const SIMPLIFIED_HEAD = SIMPLIFIED_LAYOUT.head;
+const VERSIONED_HEAD = VERSIONED_LAYOUT.head;
 const HEX = /^[0-9a-fA-F]+$/;
 
 /** Decodes the hex of a payload, with or without `0x`, in either layout. Nothing is verified beyond its form. */
@@ -51,20 +51,20 @@ export function decodePayload(hex: string): Payload | PayloadFault {
     return { check: 'form', reason: 'the payload is not hex with two digits a byte' };
   }
   const bytes = hexToBytes(digits);
-  const v = bytes[SIGNATURE_BYTES - 1];
+  const v = bytes[SIGNATURE_AT.v];
   if (v === undefined) return { check: 'form', reason: `${bytes.length} bytes do not hold a signature` };
   if (v > 1) return { check: 'form', reason: `the recovery byte is ${v}, not 0 or 1` };
   const signature = {
-    r: bytesInteger(bytes.subarray(0, 32)),
-    s: bytesInteger(bytes.subarray(32, 64)),
+    r: bytesInteger(bytes.subarray(SIGNATURE_AT.r, SIGNATURE_AT.s)),
+    s: bytesInteger(bytes.subarray(SIGNATURE_AT.s, SIGNATURE_AT.v)),
     recovery: v as 0 | 1,
   };
-  return decodeBody(bytes.subarray(SIGNATURE_BYTES), signature);
+  return decodeBody(bytes.subarray(PAYLOAD_SIGNATURE.bytes), signature);
 }
 
 function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | PayloadFault {
-  const isPlain = holdsEntries(body, SIMPLIFIED_HEADER_BYTES, PAIR_BYTES);
-  if (body[0] !== MAGIC) {
+  const isPlain = holdsEntries(body, SIMPLIFIED_HEAD.bytes, SIMPLIFIED_LAYOUT.asset.bytes);
+  if (body[VERSIONED_HEAD.at.magic] !== LAYOUT_MAGIC) {
     return isPlain ? decodeEntries(body, signature, 0) : lengthFault(body, 'simplified');
   }
   const fault = versionedFault(body);
@@ -75,48 +75,55 @@ function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | Payloa
 }
 
 function versionedFault(body: Uint8Array): PayloadFault | undefined {
-  if (body[1] !== VERSION)
-    return { check: 'version', reason: `the layout version is ${body[1]}, not ${VERSION}` };
+  const version = body[VERSIONED_HEAD.at.version];
+  if (version !== LAYOUT_VERSION)
+    return { check: 'version', reason: `the layout version is ${version}, not ${LAYOUT_VERSION}` };
   const mask = maskOf(body);
-  if ((mask & MASK_PRICE) === 0 || mask > (MASK_PRICE | MASK_MARKET_STATUS)) {
-    return { check: 'mask', reason: `the attribute mask is ${mask}, not 1 or 3` };
+  if ((mask & MASK_PRICE) === 0 || mask > MASK_PRICE_AND_MARKET_STATUS) {
+    return {
+      check: 'mask',
+      reason: `the attribute mask is ${mask}, not ${MASK_PRICE} or ${MASK_PRICE_AND_MARKET_STATUS}`,
+    };
   }
-  return holdsEntries(body, VERSIONED_HEADER_BYTES, entryBytes(mask))
+  return holdsEntries(body, VERSIONED_HEAD.bytes, entryBytes(mask))
     ? undefined
     : lengthFault(body, 'versioned');
 }
 
 /** `mask` is 0 for the simplified layout. */
 function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number): Payload {
-  const headerBytes = mask === 0 ? SIMPLIFIED_HEADER_BYTES : VERSIONED_HEADER_BYTES;
+  const { at: headAt, bytes: headBytes } = mask === 0 ? SIMPLIFIED_HEAD : VERSIONED_HEAD;
+  const entryAt = VERSIONED_LAYOUT.asset.at;
   const view = new DataView(body.buffer, body.byteOffset, body.length);
   const assets: PayloadAsset[] = [];
-  for (let at = headerBytes; at < body.length; at += entryBytes(mask)) {
-    const id = view.getUint16(at);
-    const value = (view.getBigInt64(at + 2) << 64n) | view.getBigUint64(at + 10);
+  for (let at = headBytes; at < body.length; at += entryBytes(mask)) {
+    const id = view.getUint16(at + entryAt['asset ID']);
+    const priceAt = at + entryAt.price;
+    const value = (view.getBigInt64(priceAt) << 64n) | view.getBigUint64(priceAt + 8);
     if ((mask & MASK_MARKET_STATUS) === 0) {
       assets.push({ id, value });
     } else {
-      const code = view.getUint8(at + PAIR_BYTES);
-      assets.push({ id, value, marketStatus: code === NO_MARKET_SCHEDULE ? null : code });
+      const code = view.getUint8(at + entryAt.ms);
+      assets.push({ id, value, marketStatus: code === NO_SCHEDULE ? null : code });
     }
   }
   return {
     layout: mask === 0 ? 'simplified' : 'versioned',
     signature,
     body,
-    taxonomyId: view.getUint16(headerBytes - SIMPLIFIED_HEADER_BYTES),
-    timestampNs: view.getBigUint64(headerBytes - TIME_BYTES),
+    taxonomyId: view.getUint16(headAt['taxonomy ID']),
+    timestampNs: view.getBigUint64(headAt.timestamp),
     assets,
   };
 }
 
 function maskOf(body: Uint8Array): number {
-  return ((body[2] ?? 0) << 8) | (body[3] ?? 0);
+  const at = VERSIONED_HEAD.at['attribute mask'];
+  return ((body[at] ?? 0) << 8) | (body[at + 1] ?? 0);
 }
 
 function entryBytes(mask: number): number {
-  return (mask & MASK_MARKET_STATUS) === 0 ? PAIR_BYTES : PAIR_BYTES + 1;
+  return ((mask & MASK_MARKET_STATUS) === 0 ? SIMPLIFIED_LAYOUT : VERSIONED_LAYOUT).asset.bytes;
 }
 
 function holdsEntries(body: Uint8Array, headerBytes: number, sizeBytes: number): boolean {

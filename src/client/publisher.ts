@@ -1,16 +1,15 @@
-import type { SignatureType } from '../model/asset.js';
-import {
-  type ConnectionOptions,
-  ReconnectingSocket,
-  type Schedule,
-  scheduleTimeout,
-} from './reconnecting_socket.js';
+import { PUBLISH_PATHS } from '../wire/paths.js';
+import { ACK_TYPE, type RequestedAck } from '../wire/publish.js';
+import type { SignatureType } from '../wire/signatures.js';
+import { ERROR_TYPE } from '../wire/stream.js';
+import type { Schedule } from './liveness.js';
+import { type ConnectionOptions, ReconnectingSocket, scheduleTimeout } from './reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from './sign_price.js';
 
 export interface PublisherOptions extends ConnectionOptions {
   readonly signatureType: SignatureType;
   /** Ask for an answer to every message: `true` when it was judged, `durable` when its effect is on disk. */
-  readonly ack?: 'true' | 'durable' | undefined;
+  readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
@@ -38,6 +37,8 @@ export type PublishResult =
 /** Messages without an answer; a further one is refused. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
+/** The service says nothing of what it accepts, unless answers were asked for: so its pongs are what is expected. */
+const QUIET_MS = 2_000;
 
 /**
  * Publishes signed prices on one WebSocket, which it keeps up. Prices age, so nothing is kept for later: while there
@@ -59,12 +60,15 @@ export class Publisher {
       this.#failAll(down.reason);
       options.onDown?.(down);
     };
-    const path = `/${options.signatureType}/publish${query}`;
+    const path = PUBLISH_PATHS[options.signatureType] + query;
     this.#socket = new ReconnectingSocket(
       path,
+      QUIET_MS,
       { ...options, onDown },
-      () => {},
-      (text) => this.#read(text),
+      {
+        onOpen: () => {},
+        onText: (text) => this.#read(text),
+      },
     );
   }
 
@@ -117,10 +121,10 @@ export class Publisher {
     const reply = parseReply(text);
     if (reply === undefined) return;
     const { type, traceId, error, accepted, rejected } = reply;
-    if (type === 'error') this.#options.onRejection?.({ traceId, error, rejected });
+    if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
     if (traceId === undefined) return;
     // An answer was asked for and follows, unless the message was too bad to be judged asset by asset.
-    if (type === 'ack') this.#settle({ status: 'answered', traceId, accepted, rejected });
+    if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
     else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
   }
 
@@ -136,7 +140,7 @@ export class Publisher {
 }
 
 interface Reply {
-  readonly type: 'ack' | 'error';
+  readonly type: typeof ACK_TYPE | typeof ERROR_TYPE;
   readonly traceId: string | undefined;
   readonly error: string;
   readonly accepted: readonly string[];
@@ -152,7 +156,7 @@ function parseReply(text: string): Reply | undefined {
     return undefined;
   }
   const type = value?.['type'];
-  if (type !== 'ack' && type !== 'error') return undefined;
+  if (type !== ACK_TYPE && type !== ERROR_TYPE) return undefined;
   const { trace_id, error, accepted, rejected } = value as Record<string, unknown>;
   return {
     type,

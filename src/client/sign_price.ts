@@ -1,15 +1,10 @@
-import type { SignatureType } from '../model/asset.js';
 import { PRICE_MAX, PRICE_MIN } from '../model/price.js';
+import { SIGNED_PRICES_TYPE } from '../wire/publish.js';
+import { ORACLE_ID_LENGTH, type SignatureType, WORD_BYTES } from '../wire/signatures.js';
 import { integerBytes, parseHexInteger, prefixedHex } from './bytes.js';
 import { checksumAddress, eip191Digest, evmAddress, evmPriceHash, signDigest } from './evm.js';
 import { writeExactJson } from './exact_json.js';
-import {
-  ORACLE_ID_LENGTH,
-  starkExternalAssetId,
-  starkPriceHash,
-  starkPublicKey,
-  starkSign,
-} from './stark.js';
+import { starkExternalAssetId, starkPriceHash, starkPublicKey, starkSign } from './stark.js';
 
 /** An update object of a publish message, as the publisher API specifies it; `timestamp` has every digit. */
 export interface PriceUpdate {
@@ -88,7 +83,7 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
   const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));
   if (Object.keys(data).length !== updates.length) throw new RangeError('updates name an asset twice');
-  return writeExactJson({ type: 'signed_prices', trace_id: traceId, data });
+  return writeExactJson({ type: SIGNED_PRICES_TYPE, trace_id: traceId, data });
 }
 
 /**
@@ -97,7 +92,7 @@ export function publishMessage(traceId: string, updates: readonly PriceUpdate[])
  */
 export function parseSecretKey(text: string): Uint8Array | undefined {
   const value = parseHexInteger(text.startsWith('0x') ? text : `0x${text}`);
-  return value === undefined || value === 0n ? undefined : integerBytes(value, 32);
+  return value === undefined || value === 0n ? undefined : integerBytes(value, WORD_BYTES);
 }
 
 function evmSigner({ secretKey, oracleId }: SignerOptions): PriceSigner {
@@ -168,7 +163,7 @@ function requirePrice({ price, timestampNs }: PriceToSign, priceMin: bigint): vo
 
 /** All 32 bytes, as EVM tools write them. */
 function hex32(value: bigint): string {
-  return prefixedHex(integerBytes(value, 32));
+  return prefixedHex(integerBytes(value, WORD_BYTES));
 }
 
 /** Without leading zeros, as Stark tools write them. */

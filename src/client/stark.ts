@@ -1,11 +1,11 @@
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { Fp251, getStarkKey, MAX_VALUE, pedersen, Signature, sign, verify } from '@scure/starknet';
 import { NS_PER_SECOND } from '../model/time.js';
+import { ORACLE_ID_LENGTH } from '../wire/signatures.js';
 import { integerBytes } from './bytes.js';
 
 /** Hex digits of an asset ID inside a Stark message; a shorter ID is padded with zeros on the right. */
 const ASSET_HEX_DIGITS = 32;
-export const ORACLE_ID_LENGTH = 5;
 const ORACLE_HEX_DIGITS = ORACLE_ID_LENGTH * 2;
 /** The price is shifted left by these bits to make room for the second. */
 const SECOND_BITS = 32n;

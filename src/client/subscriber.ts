@@ -1,16 +1,18 @@
+import { STREAM_PATH } from '../wire/paths.js';
+import { type Channel, type MessageType, PONG_TYPE } from '../wire/stream.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
 import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
-
-export type Channel = '10ms' | '20ms' | '50ms' | '100ms' | '500ms' | '1s' | 'real_time';
 
 export interface SubscriberOptions extends ConnectionOptions {
   /** The service's default is `real_time`. */
   readonly channel?: Channel | undefined;
   /** The service's default is `unsigned`. */
-  readonly messageType?: 'unsigned' | 'signed_ecdsa' | undefined;
+  readonly messageType?: MessageType | undefined;
   /** Further attributes of each asset; `ms` is the market status. */
   readonly addtlAttrs?: readonly string[] | undefined;
   readonly onFrame: (frame: Frame) => void;
+  /** Called when, after a loss, the service has confirmed again what was subscribed before. */
+  readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
   /** Called with an error that answers no request of this client, or an unreadable frame. */
   readonly onError?: ((error: string) => void) | undefined;
 }
@@ -18,6 +20,22 @@ export interface SubscriberOptions extends ConnectionOptions {
 export type SubscriptionResult =
   | { readonly ok: true; readonly assets: readonly number[]; readonly invalid: readonly number[] }
   | { readonly ok: false; readonly error: string };
+
+/**
+ * How long nothing may arrive before the connection is probed: some frames of a fixed channel, whose assets may all be
+ * without a price; `real_time` promises none.
+ */
+const QUIET_MS: Readonly<Record<Channel, number>> = {
+  '10ms': 1_000,
+  '20ms': 1_000,
+  '50ms': 1_000,
+  '100ms': 1_000,
+  '500ms': 1_500,
+  '1s': 2_500,
+  real_time: 2_000,
+};
+/** The ID of the request that subscribes again; others count from 1. */
+const RESUBSCRIBE_ID = 0;
 
 /** Receives a stream of prices on one WebSocket, which it keeps up; what was subscribed is subscribed again. */
 export class Subscriber {
@@ -33,12 +51,12 @@ export class Subscriber {
       for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
       options.onDown?.(down);
     };
-    const path = `/ws${queryOf(options)}`;
+    const path = STREAM_PATH + queryOf(options);
     this.#socket = new ReconnectingSocket(
       path,
+      QUIET_MS[options.channel ?? 'real_time'],
       { ...options, onDown },
-      () => this.#resubscribe(),
-      (text) => this.#read(text),
+      { onOpen: () => this.#resubscribe(), onText: (text) => this.#read(text) },
     );
   }
 
@@ -83,13 +101,14 @@ export class Subscriber {
   /** An asset may have left the catalogue meanwhile, which must not cost the others. */
   #resubscribe(): void {
     if (this.#assets.length === 0) return;
-    const request = { type: 'subscribe', assets: this.#assets, ignore_invalid: true, id: 0 };
+    const request = { type: 'subscribe', assets: this.#assets, ignore_invalid: true, id: RESUBSCRIBE_ID };
     this.#socket.send(JSON.stringify(request));
   }
 
   #read(text: string): void {
     const frame = parseFrame(text);
     if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
+    else if (frame.type === PONG_TYPE) return;
     else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
     else this.#readReply(frame);
   }
@@ -98,7 +117,8 @@ export class Subscriber {
     const id = typeof reply.id === 'number' ? reply.id : -1;
     if (reply.type !== 'error') {
       this.#assets = reply.assets;
-      this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
+      if (id === RESUBSCRIBE_ID) this.#options.onResubscribed?.(reply.assets);
+      else this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
     } else if (!this.#settle(id, { ok: false, error: reply.error })) {
       this.#options.onError?.(reply.error);
     }

@@ -2,10 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type AggregateForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
-import { bytesInteger, integerBytes, parseHexInteger, prefixedHex } from './bytes.js';
-import { CheckList } from './checks.js';
+import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
+import { CheckList, requireSigners, type Signers } from './checks.js';
 import { evmAggregateHash, keccak256 } from './evm.js';
 import { parseExactJson } from './exact_json.js';
+import { keyText } from './number_text.js';
 import { starkExternalAssetId, starkPriceHash, starkVerify } from './stark.js';
 import {
   type AggregateReport,
@@ -17,10 +18,15 @@ import {
 } from './verify_signed_price.js';
 
 /** What the reader knows beforehand; a check of something unknown is skipped. */
-export interface AggregateExpectations {
-  /** The service's key: an address for `evm` aggregates, the key's x coordinate for `stark` ones. */
-  readonly publicKey?: string | undefined;
-  /** The service's own oracle ID, which its Stark messages contain. */
+export interface AggregateExpectations<S extends Signers> {
+  /** The service's keys, or `'unchecked'`: addresses for `evm` aggregates, x coordinates of keys for `stark` ones. */
+  readonly signers: S;
+  /**
+   * The service's name in `<name>_signed_price`. Without it the aggregate may hold one field of that form, whatever the
+   * name: no signature covers it.
+   */
+  readonly serviceName?: string | undefined;
+  /** The service's own oracle ID, which its Stark messages contain: without it no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
   /** The algorithm's definition, whose SHA-256 the checksum must be. */
   readonly algorithmText?: string | undefined;
@@ -30,12 +36,17 @@ export interface AggregateExpectations {
 
 /**
  * Rechecks aggregates from nothing but their own bytes: every publisher's hash and signature, the Merkle root, the
- * aggregate's price, the service's hash and signature.
+ * aggregate's price, the service's hash and signature. The publishers' keys are those that the service's signature covers.
  * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
  *   `JSON.parse` loses digits of timestamps.
- * @returns one report an aggregate; never empty.
+ * @returns one report an aggregate, never empty. `verified` only when one of the named signers signed it.
+ * @throws RangeError or TypeError when `signers` names nobody or not an address, or for weights that are none.
  */
-export function verifyAggregate(value: unknown, expected: AggregateExpectations = {}): AggregateReport[] {
+export function verifyAggregate<const S extends Signers>(
+  value: unknown,
+  expected: AggregateExpectations<S>,
+): AggregateReport<S>[] {
+  requireSigners(expected.signers);
   const parsed = typeof value === 'string' ? parseExactJson(value) : value;
   const aggregates = aggregatesIn(parsed);
   if (aggregates.length === 0) return [formFault('the response holds no aggregates')];
@@ -50,15 +61,15 @@ function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: u
   return typeof data === 'object' && data !== null ? Object.entries(data) : [];
 }
 
-function verifyOne(
+function verifyOne<S extends Signers>(
   symbol: string | undefined,
   value: unknown,
-  expected: AggregateExpectations,
-): AggregateReport {
-  const aggregate = formOf(value, readAggregate);
+  expected: AggregateExpectations<S>,
+): AggregateReport<S> {
+  const aggregate = formOf(value, (one) => readAggregate(one, expected.serviceName));
   if (typeof aggregate === 'string') return formFault(aggregate);
-  const { assetId } = aggregate;
-  const list = new CheckList();
+  const { assetId, service } = aggregate;
+  const list = new CheckList(expected.signers);
   list.expect('form', true, '');
   if (symbol !== undefined) list.expect('asset', symbol === assetId, `${assetId} is served as ${symbol}`);
   aggregate.publishers.forEach((publisher, i) => {
@@ -67,11 +78,16 @@ function verifyOne(
   checkInputs(list, aggregate, expected);
   checkAlgorithm(list, aggregate, expected);
   checkService(list, aggregate, expected);
-  return { assetId, ok: list.ok, checks: list.checks };
+  const signer = keyText(service.key, aggregate.signatureType === 'evm');
+  return { verdict: list.verdict, checks: list.checks, assetId, signer };
 }
 
 /** What the aggregate says about its inputs, against the inputs. */
-function checkInputs(list: CheckList, aggregate: AggregateForm, expected: AggregateExpectations): void {
+function checkInputs(
+  list: CheckList<Signers>,
+  aggregate: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
   const { publishers, service } = aggregate;
   const keys = new Set(publishers.map(({ key, signatureType }) => `${signatureType} ${key}`));
   list.expect(
@@ -99,7 +115,11 @@ function checkInputs(list: CheckList, aggregate: AggregateForm, expected: Aggreg
   list.expect('price', price === aggregate.price, found);
 }
 
-function checkAlgorithm(list: CheckList, { service }: AggregateForm, expected: AggregateExpectations): void {
+function checkAlgorithm(
+  list: CheckList<Signers>,
+  { service }: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
   if (expected.algorithmText === undefined) {
     list.skip('checksum', "the algorithm's definition was not given");
     return;
@@ -109,9 +129,13 @@ function checkAlgorithm(list: CheckList, { service }: AggregateForm, expected: A
   list.expect('checksum', bytesInteger(hash) === service.checksum, reason);
 }
 
-function checkService(list: CheckList, aggregate: AggregateForm, expected: AggregateExpectations): void {
+function checkService(
+  list: CheckList<Signers>,
+  aggregate: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
   const { assetId, service, signatureType } = aggregate;
-  const name = 'service_signed_price';
+  const name = service.field;
   list.expect(
     `${name} price`,
     service.price === aggregate.price,
@@ -122,12 +146,7 @@ function checkService(list: CheckList, aggregate: AggregateForm, expected: Aggre
     isEncodedAssetId(service.encodedAssetId, assetId),
     `it is not ${assetId}`,
   );
-  if (expected.publicKey === undefined) {
-    list.skip(`${name} public_key`, 'no public key was given to compare with');
-  } else {
-    const matches = parseHexInteger(expected.publicKey) === service.key;
-    list.expect(`${name} public_key`, matches, `it is not ${expected.publicKey}`);
-  }
+  list.expectSigner(`${name} public_key`, service.key, keyText(service.key, signatureType === 'evm'));
   if (signatureType === 'evm') {
     const hash = evmHashOf(service, (address) =>
       evmAggregateHash({
@@ -141,7 +160,10 @@ function checkService(list: CheckList, aggregate: AggregateForm, expected: Aggre
     );
     checkSigned(list, name, service, true, hash);
   } else if (expected.oracleId === undefined) {
-    list.skip(`${name} msg_hash`, "the service's oracle ID was not given");
+    // The hash cannot be recomputed, so the signature may be over anything.
+    const reason = "the service's oracle ID was not given";
+    if (expected.signers === 'unchecked') list.skip(`${name} msg_hash`, reason);
+    else list.expect(`${name} msg_hash`, false, reason);
     const signed = starkVerify(service, service.msgHash, service.key);
     list.expect(`${name} signature`, signed, 'it is not a signature of msg_hash by the key');
   } else {

@@ -1,31 +1,57 @@
 import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
-import { type Check, CheckList } from './checks.js';
+import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
 import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm.js';
 import { parseExactJson } from './exact_json.js';
+import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
 import { isStarkAsset, starkPriceHash, starkVerify } from './stark.js';
 
-export interface AggregateReport {
+export interface AggregateReport<S extends Signers = Signers> {
+  readonly verdict: Verdict<S>;
+  readonly checks: readonly Check[];
   /** Absent when the value has no readable form. */
   readonly assetId?: string;
-  /** No check failed. */
-  readonly ok: boolean;
-  readonly checks: readonly Check[];
+  /** The address or public key that signed, as the value names it; absent when the value has no readable form. */
+  readonly signer?: string;
 }
 
-/** Checks one publisher's `signed_price` by itself; `assetId` is the asset that it should be for. */
-export function verifySignedPrice(value: unknown, assetId: string): AggregateReport {
+/** What the reader knows of a publisher's price. */
+export interface SignedPriceExpectations<S extends Signers> {
+  /** The addresses or public keys that may sign, or `'unchecked'`. */
+  readonly signers: S;
+  /** The asset that it should be for. */
+  readonly assetId: string;
+}
+
+/**
+ * Checks one publisher's `signed_price` by itself.
+ * @returns `verified` only when one of the named signers signed it.
+ * @throws RangeError or TypeError when `signers` names nobody or not an address.
+ */
+export function verifySignedPrice<const S extends Signers>(
+  value: unknown,
+  { signers, assetId }: SignedPriceExpectations<S>,
+): AggregateReport<S> {
+  requireSigners(signers);
   const parsed = typeof value === 'string' ? parseExactJson(value) : value;
   const form = formOf(parsed, readPublisher);
   if (typeof form === 'string') return formFault(form);
-  const list = new CheckList();
+  const list = new CheckList(signers);
+  const name = 'signed_price';
+  const signer = keyText(form.key, form.signatureType === 'evm');
   list.expect('form', true, '');
-  checkPublisher(list, assetId, form, 'signed_price');
-  return { assetId, ok: list.ok, checks: list.checks };
+  list.expectSigner(`${name} publisher_key`, form.key, signer);
+  checkPublisher(list, assetId, form, name);
+  return { verdict: list.verdict, checks: list.checks, assetId, signer };
 }
 
 /** Checks a publisher's price whose form is known; `name` begins the names of the checks. */
-export function checkPublisher(list: CheckList, assetId: string, form: PublisherForm, name: string): void {
+export function checkPublisher(
+  list: CheckList<Signers>,
+  assetId: string,
+  form: PublisherForm,
+  name: string,
+): void {
   const isEvm = form.signatureType === 'evm';
   const { externalAssetId } = form;
   const isAsset = isEvm ? externalAssetId === assetId : isStarkAsset(externalAssetId, assetId);
@@ -38,13 +64,13 @@ export function checkPublisher(list: CheckList, assetId: string, form: Publisher
 
 /** Checks the declared hash against the recomputed one, and the signature over the recomputed one. */
 export function checkSigned(
-  list: CheckList,
+  list: CheckList<Signers>,
   name: string,
   form: SignedForm,
   isEvm: boolean,
   hash: bigint | undefined,
 ): void {
-  const found = hash === undefined ? 'these values cannot be signed' : `recomputed 0x${hash.toString(16)}`;
+  const found = hash === undefined ? 'these values cannot be signed' : `recomputed ${hashText(hash, isEvm)}`;
   list.expect(`${name} msg_hash`, hash === form.msgHash, found);
   if (hash === undefined) return;
   const fault = isEvm ? evmSignatureFault(form, hash) : starkSignatureFault(form, hash);
@@ -65,12 +91,12 @@ function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined
 
 /** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
 export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
-  return form.key >> 160n === 0n ? bytesInteger(hash(integerBytes(form.key, 20))) : undefined;
+  return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
 }
 
 /** The report on a value that has no readable form. */
-export function formFault(reason: string): AggregateReport {
-  return { ok: false, checks: [{ name: 'form', status: 'failed', reason }] };
+export function formFault(reason: string): AggregateReport<never> {
+  return { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] };
 }
 
 /** The value read into its form, or the sentence that says what is wrong with it. */

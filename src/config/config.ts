@@ -28,8 +28,14 @@ export interface Config {
   readonly assets: readonly Asset[];
   /** By {@link PublisherIndex}, in the order of the file. */
   readonly publishers: readonly Publisher[];
-  /** How far a publisher's timestamp may lie behind and ahead of the service's clock. */
-  readonly ingest: { readonly maxPastNs: bigint; readonly maxFutureNs: bigint };
+  readonly ingest: {
+    /** How far a publisher's timestamp may lie behind the service's clock. */
+    readonly maxPastNs: bigint;
+    /** How far it may lie ahead of it. */
+    readonly maxFutureNs: bigint;
+    /** How far it may lie behind the newest accepted one of the same publisher and asset; 0: only newer ones count. */
+    readonly maxBackwardNs: bigint;
+  };
   readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
   /** In the spec's field names, as the API lists them. */
   readonly deployments: readonly Deployment[];
@@ -107,7 +113,11 @@ export function toConfig(file: ConfigFile): Config {
     tokens: file.tokens.map(toToken),
     assets: file.assets.map(toAsset),
     publishers: file.publishers.map(toPublisher),
-    ingest: { maxPastNs: file.ingest.max_past, maxFutureNs: file.ingest.max_future },
+    ingest: {
+      maxPastNs: file.ingest.max_past,
+      maxFutureNs: file.ingest.max_future,
+      maxBackwardNs: file.ingest.max_backward,
+    },
     storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,

@@ -69,6 +69,8 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
 /** Without the piece of the file that the parser adds to some messages: it may be a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
+  if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
+  if (code === 'NON_STRING_KEY') return 'expected text as a key';
   return code === 'BAD_DIRECTIVE' ? 'the directive is not known' : message.replace(/(?<=\w): .*$/s, '');
 }
 

@@ -4,13 +4,22 @@ import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
+import { describeIssue } from './issue_text.js';
 import { type Environment, loadKeys } from './keys.js';
 import { type ReadableFile, referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
 import { readPublicFile, readSecretFile } from './secret_file.js';
+import { configWarnings } from './warnings.js';
 
 export type LoadResult =
-  | { readonly ok: true; readonly config: Config }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      /** What is probably not meant, one line each, as errors are written. */
+      readonly warnings: readonly string[];
+      /** One line for each problem that shows only when the configuration is used. */
+      describe(problems: readonly Problem[]): string[];
+    }
   /** Every error of the file, one line each, in its order: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
@@ -37,7 +46,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   const config = withAbsolutePaths(result.config, baseDir);
   const keys = loadKeys(config, baseDir, env);
   const problems = [...(keys.ok ? [] : keys.errors), ...tlsProblems(config)];
-  return problems.length > 0 ? { ok: false, errors: document.describe(problems) } : { ok: true, config };
+  return problems.length > 0 ? { ok: false, errors: document.describe(problems) } : { ...result, config };
 }
 
 function checkDocument(document: ConfigDocument): LoadResult {
@@ -48,7 +57,8 @@ function checkDocument(document: ConfigDocument): LoadResult {
   const readable = parsed.success ? parsed.data : readableParts(document.value);
   problems.push(...unlessKnown(referenceProblems(readable), problems));
   if (!parsed.success || problems.length > 0) return { ok: false, errors: document.describe(problems) };
-  return { ok: true, config: toConfig(parsed.data) };
+  const warnings = document.describe(configWarnings(parsed.data));
+  return { ok: true, config: toConfig(parsed.data), warnings, describe: document.describe };
 }
 
 /** Leaves out what is only the consequence of an error at the same place or below it. */
@@ -67,9 +77,13 @@ function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDoc
     if (issue.code === 'invalid_key') {
       return issue.issues.map((inner) => ({ path, message: inner.message }));
     }
-    if (issue.code !== 'custom' && !document.has(path)) return [{ path, message: 'missing' }];
-    return [{ path, message: issue.message.replace(/^Invalid (?:input|option): /, '') }];
+    return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
   });
+}
+
+/** `undefined` when there is no such place; the file itself has no `undefined`. */
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
 }
 
 /** The keys that fit the schema in a file that as a whole does not, so that all errors are found at once. */
@@ -85,6 +99,10 @@ function readableParts(value: unknown): ReadableFile {
     publishers: asArray(file['publishers']).map((item) =>
       readableKeys(shape.publishers.unwrap().element, item),
     ),
+    deployments: asArray(file['deployments']).map((item) =>
+      readableKeys(shape.deployments.unwrap().element, item),
+    ),
+    pushed_assets: z.safeParse(shape.pushed_assets, file['pushed_assets']).data ?? {},
     calendars: Object.fromEntries(
       Object.entries(asRecord(file['calendars'])).map(([name, definition]) => [
         name,
@@ -101,8 +119,8 @@ function readableKeys<S extends z.ZodObject>(schema: S, value: unknown): Partial
   ) as Partial<z.output<S>>;
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+function asRecord(value: unknown): Record<string | number, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>) : {};
 }
 
 function asArray(value: unknown): unknown[] {

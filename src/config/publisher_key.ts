@@ -1,5 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
 /**
  * Reads a publisher's key: an EVM address (`0x` and 40 hex digits in any case) or the x coordinate of a Stark public
@@ -7,8 +8,9 @@ import { parseHex } from '../model/hex.js';
  * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is no such key.
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {
-  if (signatureType === 'evm' && text.length !== 2 + ADDRESS_BYTES * 2) return undefined;
-  const key = parseHex(text, signatureType === 'evm' ? ADDRESS_BYTES : FIELD_BYTES);
+  const bytes = PUBLIC_KEY_BYTES[signatureType];
+  if (signatureType === 'evm' && text.length !== 2 + bytes * 2) return undefined;
+  const key = parseHex(text, bytes);
   if (key === undefined) return undefined;
   const value = BigInt(`0x${key.toString('hex')}`);
   if (value === 0n || (signatureType === 'stark' && value >= STARK_FIELD_PRIME)) return undefined;
@@ -19,9 +21,6 @@ export function parsePublisherKey(text: string, signatureType: SignatureType): B
 export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
 }
-
-const ADDRESS_BYTES = 20;
-const FIELD_BYTES = 32;
 
 /** The prime of the field that the Stark curve is defined over (STARK curve definition, StarkEx documentation). */
 const STARK_FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;

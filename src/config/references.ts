@@ -1,9 +1,12 @@
 import { createCalendars } from '../calendar/calendars.js';
 import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definition.js';
+import { checksumAddress } from '../crypto/checksum_address.js';
 import { parseHex } from '../model/hex.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { Problem } from './document.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
+import { shownText } from './shown_text.js';
 
 /** What of a file fits the schema, key by key; a whole {@link ConfigFile} is one. */
 export interface ReadableFile {
@@ -13,6 +16,8 @@ export interface ReadableFile {
   readonly tokens: readonly Partial<ConfigFile['tokens'][number]>[];
   readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
   readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
+  readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
+  readonly pushed_assets: ConfigFile['pushed_assets'];
   /** Every name of the file's calendars; `undefined` where the definition does not fit the schema. */
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
 }
@@ -25,6 +30,8 @@ export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* assetProblems(file);
   yield* publisherProblems(file);
   yield* calendarProblems(file);
+  yield* unknownAssets(file);
+  yield* wrongChecksums(file);
 }
 
 function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> {
@@ -53,12 +60,12 @@ function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
 }
 
-/** signing.md's `x` must stay below the field prime, which leaves 26 characters of one byte each. */
+/** The `x` of a Stark price's message must stay below the field prime, which leaves 26 characters of one byte each. */
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
   yield* repeated('assets', 'id', assets, ({ id }) => id);
-  for (const type of ['evm', 'stark'] as const) {
+  for (const type of SIGNATURE_TYPES) {
     const symbolOf = ({ symbol, signature_type }: (typeof assets)[number]) =>
       signature_type === type ? symbol : undefined;
     yield* repeated('assets', 'symbol', assets, symbolOf);
@@ -77,7 +84,7 @@ const KEY_EXPECTED = {
 const STARK_ORACLE_ID_CHARACTERS = 5;
 
 function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
-  for (const type of ['evm', 'stark'] as const) {
+  for (const type of SIGNATURE_TYPES) {
     const keyOf = ({ key, signature_type }: (typeof publishers)[number]) =>
       signature_type === type ? numberText(key) : undefined;
     yield* repeated('publishers', 'key', publishers, keyOf);
@@ -109,6 +116,49 @@ function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Probl
       yield { path: ['assets', index, 'calendar'], message };
     }
   }
+}
+
+/** Symbols that name no asset of the file. Without a symbol for every asset nothing can be said. */
+function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableFile): Generator<Problem> {
+  const known = new Set(assets.map(({ symbol }) => symbol));
+  if (known.has(undefined)) return;
+  const unknown = (path: Problem['path'], symbol: string): Problem[] =>
+    symbol === '*' || known.has(symbol)
+      ? []
+      : [{ path, message: `unknown asset ${JSON.stringify(shownText(symbol))}; assets has no such symbol` }];
+  for (const [list, holders] of Object.entries({ tokens, publishers })) {
+    for (const [index, { assets: symbols = [] }] of holders.entries())
+      for (const [at, symbol] of symbols.entries()) yield* unknown([list, index, 'assets', at], symbol);
+  }
+  for (const [chain, environments] of Object.entries(pushed_assets)) {
+    for (const [environment, pushed] of Object.entries(environments))
+      for (const symbol of Object.keys(pushed))
+        yield* unknown(['pushed_assets', chain, environment, symbol], symbol);
+  }
+}
+
+/** EVM addresses in mixed case whose case is not that of their checksum: a digit of them is probably wrong. */
+function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Generator<Problem> {
+  const wrong = (path: Problem['path'], text: string | undefined): Problem[] => {
+    const expected = text && checksumOf(text);
+    if (!expected || expected === text) return [];
+    const message = `the capital letters do not fit the checksum of this address (EIP-55): check its digits, then write ${expected} or only small letters`;
+    return [{ path, message }];
+  };
+  for (const [index, { key, signature_type }] of publishers.entries())
+    if (signature_type === 'evm') yield* wrong(['publishers', index, 'key'], key);
+  for (const [index, { publisher_keys = [] }] of tokens.entries())
+    for (const [at, key] of publisher_keys.entries())
+      yield* wrong(['tokens', index, 'publisher_keys', at], key);
+  for (const [index, { proxy_address }] of deployments.entries())
+    yield* wrong(['deployments', index, 'proxy_address'], proxy_address);
+}
+
+/** An address in the case of its checksum; `undefined` for what is no address, or has letters of one case only. */
+function checksumOf(text: string): string | undefined {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text) || !/[a-f]/.test(text.slice(2)) || !/[A-F]/.test(text))
+    return undefined;
+  return checksumAddress(Buffer.from(text.slice(2), 'hex'));
 }
 
 /** Finds the items of `list` whose value, as `identity` gives it, an earlier item has too. */

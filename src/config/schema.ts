@@ -1,26 +1,45 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset.js';
+import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
+import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
 // The configuration file, key by key, in the file's own names. Each `prefault` is the key's default, written as it
 // would stand in the file; a key without one and without `optional` is required. What needs two keys to judge is in
 // references.ts.
 
-const uint16 = z.int().min(0).max(65_535);
+const uint16 = z.int().min(0).max(UINT16_MAX);
 const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
-const fiveAscii = z.string().regex(/^[\x20-\x7e]{5}$/, 'expected exactly 5 ASCII characters');
+/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
+const HOST_NAME =
+  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const host = z
+  .string()
+  .max(253)
+  .refine(
+    (text) => isIP(text) !== 0 || HOST_NAME.test(text),
+    'expected a host name or an IP address, without a port',
+  );
+const oracleId = z
+  .string()
+  .regex(
+    new RegExp(`^[\\x20-\\x7e]{${ORACLE_ID_LENGTH}}$`),
+    `expected exactly ${ORACLE_ID_LENGTH} ASCII characters`,
+  );
 const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits');
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
-const signatureType = z.enum(['evm', 'stark']);
+const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** Symbols stand in comma-separated lists, in URLs, and beside `*`, which means all of them. */
+/** Symbols stand beside `*`, which means all of them, and are keys of objects. */
 const symbol = z
   .string()
   .regex(
-    /^(?!\*$|__proto__$)[^\s\p{C},"\\]{1,64}$/u,
+    new RegExp(`^(?!\\*$|__proto__$)${SYMBOL_PATTERN}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
 const symbolList = z
@@ -36,10 +55,10 @@ export const tokenName = z
 const service = z.strictObject({
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9_]{0,31}$/, 'expected a word of lower-case letters, digits and _')
-    .prefault('service'),
+    .regex(new RegExp(`^${SERVICE_NAME_PATTERN}$`), 'expected a word of lower-case letters, digits and _')
+    .prefault(DEFAULT_SERVICE_NAME),
   taxonomy_id: uint16.prefault(1),
-  oracle_id: fiveAscii.prefault('servc'),
+  oracle_id: oracleId.prefault('servc'),
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
 });
 
@@ -47,7 +66,7 @@ const service = z.strictObject({
 const LISTEN_THREADS_MAX = 256;
 
 const listen = z.strictObject({
-  host: line.prefault('127.0.0.1'),
+  host: host.prefault('127.0.0.1'),
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
@@ -59,7 +78,7 @@ const listen = z.strictObject({
     .prefault('auto'),
 });
 
-const admin = z.strictObject({ host: line.prefault('127.0.0.1'), port: uint16.prefault(9090) });
+const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keySource = z
   .strictObject({
@@ -87,11 +106,17 @@ const token = z.strictObject({
   assets: symbolList,
 });
 
+/** A login by signature is signed as a price of this symbol, so no price may be. */
+const RESERVED_SYMBOL = 'STORKAUTH';
+
 const asset = z.strictObject({
   id: uint16,
-  symbol,
+  symbol: symbol.refine(
+    (text) => text !== RESERVED_SYMBOL,
+    `expected another symbol: ${RESERVED_SYMBOL} is reserved for logins by signature`,
+  ),
   signature_type: signatureType.prefault('evm'),
-  aggregation: z.enum(['median', 'average', 'weighted average']).prefault('median'),
+  aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
   min_publishers: z.int().min(1).max(65_535).prefault(1),
   max_age: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   clock_period: durationNs({ minNs: NS_PER_MS, maxNs: 86_400n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
@@ -116,6 +141,8 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
+  /** The hashes of so much time are kept in memory and with every stored input. */
+  max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
 });
 
 const storage = z.strictObject({
@@ -142,7 +169,7 @@ const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
   /** A uint16 names an asset, so no set is larger. */
-  subscriptions_per_connection: count(1000, 65_536),
+  subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
   connections_per_token: count(100),
   client_message_bytes: sizeBytes('64 KiB'),
@@ -190,8 +217,9 @@ interface DurationBounds {
 
 function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
   const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
-  return z.string({ error: expected }).transform((text, context) => {
-    const valueNs = parseDurationNs(text);
+  // Zero needs no unit.
+  return z.union([z.string(), z.literal(0)], { error: expected }).transform((text, context) => {
+    const valueNs = text === 0 ? 0n : parseDurationNs(text);
     if (valueNs === undefined) context.addIssue(expected);
     else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
     else if (maxNs !== undefined && valueNs > maxNs)

@@ -1,5 +1,6 @@
-import { PRICE_BYTES, type Price, writePrice } from '../model/price.js';
+import { type Price, writePrice } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
+import { PRICE_BYTES } from '../wire/price.js';
 import { keccak256, keccak256Into } from './keccak.js';
 import { secp256k1 } from './secp256k1.js';
 
@@ -116,15 +117,6 @@ function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
 /** The 20-byte address of an uncompressed public key (65 bytes, the first is 4). */
 export function evmAddress(publicKey65: Uint8Array): Buffer {
   return keccak256(publicKey65.subarray(1)).subarray(12);
-}
-
-/** `0x` hex of an address in the mixed case of EIP-55. */
-export function checksumAddress(address20: Uint8Array): string {
-  const lower = Buffer.from(address20).toString('hex');
-  const hash = keccak256(Buffer.from(lower)).toString('hex');
-  let text = '0x';
-  for (let i = 0; i < lower.length; i++) text += hash[i]! >= '8' ? lower[i]!.toUpperCase() : lower[i]!;
-  return text;
 }
 
 /** `encoded_asset_id`: base64 of the symbol's UTF-8 bytes, or `0x` hex of their Keccak-256. */

@@ -1,5 +1,6 @@
 import type { Price } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
+import { ORACLE_ID_LENGTH } from '../wire/signatures.js';
 import { FIELD_PRIME } from './stark_curve.js';
 
 /** The two operands of the Pedersen hash that is signed: field elements of 32 big-endian bytes. */
@@ -60,4 +61,3 @@ export function fieldNumber(bytes32: Uint8Array): bigint {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them, and signing rules speak of ASCII.
 const ASCII = /^[\x00-\x7f]+$/;
-const ORACLE_ID_LENGTH = 5;

@@ -1,22 +1,27 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
-import { type Clock, parseTimeNs, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
+import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
-import { ReplayWindow, type SignedUpdate } from './replay.js';
+import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
 /** An update that passed every check that needs no hash and no curve. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
-  readonly asset: Asset;
-  readonly publisher: Publisher;
   /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
   readonly verified: boolean;
 }
 
-/** What the token of a connection allows it to publish. */
+/** Whose connection it is, and what it may publish. */
 export interface PublishRights {
+  /**
+   * Names the sender, over restarts too: only the one that brought an update can refresh it. It is a token's name; another
+   * kind of login needs texts that are no token's name, such as one with a control character.
+   */
+  readonly identity: string;
   mayPublishAs(publisher: Publisher): boolean;
   maySee(symbol: string): boolean;
 }
@@ -29,15 +34,16 @@ export interface AllowList {
   publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
 }
 
-/** How far behind and ahead of the clock a publisher's timestamp may be. */
+/** Which timestamps of publishers are taken. */
 export interface IngestWindow {
+  /** How far behind the clock. */
   readonly maxPastNs: bigint;
+  /** How far ahead of the clock. */
   readonly maxFutureNs: bigint;
+  /** How far behind the newest accepted one of the same publisher and asset; 0: only newer ones. */
+  readonly maxBackwardNs: bigint;
 }
 
-/** The bytes of a publisher key: an address or a field element. */
-const KEY_BYTES = { evm: 20, stark: 32 } as const;
-const HASH_BYTES = 32;
 /** `v` without leading zeros, to the recovery bit. */
 const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1b', 0],
@@ -50,7 +56,7 @@ const KEY_TEXTS_MAX = 10_000;
 
 /** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
 export class Gate {
-  readonly #replay = new ReplayWindow();
+  readonly #replay: ReplayWindow;
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** Keys of the allow-list as they came, by path. */
@@ -61,6 +67,7 @@ export class Gate {
     this.#allowList = allowList;
     this.#clock = clock;
     this.#window = window;
+    this.#replay = new ReplayWindow(window.maxBackwardNs);
   }
 
   /** Takes over a changed allow-list; what was accepted stays remembered. */
@@ -69,9 +76,14 @@ export class Gate {
     for (const publishers of Object.values(this.#publisherByText)) publishers.clear();
   }
 
-  /** Puts back what was last accepted before a restart. */
-  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
-    this.#replay.restore(asset, publisher, timestampNs, msgHash);
+  /** Puts back what was remembered of a publisher and an asset before a restart; `lastNs` is the time of the last update. */
+  restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
+    this.#replay.restore(asset, publisher, lastNs, seen);
+  }
+
+  /** What is remembered since this candidate was accepted; to be stored with it. */
+  seen({ asset, publisher }: Candidate): SeenUpdates {
+    return this.#replay.seen(asset, publisher);
   }
 
   /** @returns the candidate, or the reason why the update is refused. */
@@ -91,7 +103,10 @@ export class Gate {
     if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
 
     const price = parsePrice(raw.price);
-    if (price === undefined) return 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
+    if (price === undefined)
+      return raw.price === '-0'
+        ? 'price is -0; zero has no sign'
+        : 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
     if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
@@ -100,23 +115,37 @@ export class Gate {
     if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
     if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
 
-    const msgHash = parseHex(raw.msgHash, HASH_BYTES);
+    const msgHash = parseHex(raw.msgHash, WORD_BYTES);
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
-    const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
+    const candidate = {
+      raw,
+      asset,
+      publisher,
+      sender: rights.identity,
+      timestampNs,
+      second: Number(secondOf(timestampNs)),
+      nanos: Number(timestampNs % NS_PER_SECOND),
+      price,
+      externalAssetId: raw.externalAssetId,
+      msgHash,
+      hashKey: hashKeyOf(msgHash),
+      signature: signature.rs,
+      recovery: signature.recovery,
+      verified: false,
+    };
+    const refused = this.#replay.check(candidate);
     if (refused !== undefined) return refused;
-    const { rs, recovery } = signature;
-    const { externalAssetId } = raw;
-    const signed = { timestampNs, price, externalAssetId, msgHash, signature: rs, recovery };
-    return { raw, asset, publisher, ...signed, verified: this.#replay.isCurrent(asset, publisher, signed) };
+    candidate.verified = this.#replay.isCurrent(candidate);
+    return candidate;
   }
 
   #publisherOf(text: string, path: SignatureType): Publisher | string {
     const known = this.#publisherByText[path].get(text);
     if (known !== undefined) return known;
-    const key = parseHex(text, KEY_BYTES[path]);
-    if (key === undefined) return `publisher_key is not 0x and the hex of ${KEY_BYTES[path]} bytes`;
+    const key = parseHex(text, PUBLIC_KEY_BYTES[path]);
+    if (key === undefined) return `publisher_key is not 0x and the hex of ${PUBLIC_KEY_BYTES[path]} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (this.#publisherByText[path].size === KEY_TEXTS_MAX) this.#publisherByText[path].clear();
@@ -129,7 +158,7 @@ export class Gate {
    * the configuration may have changed.
    */
   accept(candidate: Candidate): string | undefined {
-    const { raw, asset, publisher, timestampNs, msgHash } = candidate;
+    const { raw, asset, publisher } = candidate;
     if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
       const other = this.#allowList.findAsset(asset.symbol);
       return other ? otherSignatures(other) : 'unknown asset';
@@ -137,8 +166,8 @@ export class Gate {
     const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
     if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
-    const refused = this.#replay.check(asset, publisher, timestampNs, msgHash);
-    if (refused === undefined) this.#replay.record(asset, publisher, timestampNs, msgHash, candidate);
+    const refused = this.#replay.check(candidate);
+    if (refused === undefined) this.#replay.record(candidate);
     return refused;
   }
 }

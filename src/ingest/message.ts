@@ -1,4 +1,5 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
+import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 
 /** One update of a publish message with its texts as they came; nothing about it is believed yet. */
@@ -34,7 +35,6 @@ export type PublishMessage =
 export const METADATA_DEPTH_MAX = 16;
 export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
-const TRACE_ID_LENGTH_MAX = 256;
 
 /**
  * Reads one publish message (spec "Publisher WebSocket API").
@@ -97,7 +97,7 @@ function readEnvelope(message: unknown, updatesMax: number, exact: boolean): Pub
   if (typeof traceId === 'string' && traceId.length > TRACE_ID_LENGTH_MAX)
     return refuse(undefined, `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters`);
   const trace = traceId ?? undefined;
-  if (message['type'] !== 'signed_prices') return refuse(trace, 'type is not "signed_prices"');
+  if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
   const data = message['data'];
   if (!isObject(data)) return refuse(trace, 'data is not an object of asset ID to update');
   const symbols = Object.keys(data);

@@ -1,20 +1,37 @@
 import type { Asset, Publisher } from '../model/asset.js';
 import type { Price } from '../model/price.js';
-import { secondOf, type TimeNs } from '../model/time.js';
+import {
+  SEEN_FIELDS,
+  SEEN_HASH_KEY,
+  SEEN_NANOS,
+  SEEN_SECOND,
+  SEEN_SENDER,
+  type SeenUpdates,
+} from '../model/seen_updates.js';
+import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 /**
- * Different updates that one publisher may have accepted for one asset within one second of its timestamps. Each is
- * remembered until that second is over, so the number is a bound on memory.
+ * Different updates that are remembered of one publisher for one asset. Past it, new ones are refused until their time
+ * has moved the window on, so the number is a bound on memory and on the record that the store keeps.
  */
-export const UPDATES_PER_SECOND_MAX = 10_000;
+export const SEEN_UPDATES_MAX = 30_000;
 
-/** What an update declares and its signature covers. */
+/** What an update declares and its signature covers, and who sent it. */
 export interface SignedUpdate {
+  readonly asset: Asset;
+  readonly publisher: Publisher;
+  /** The identity of the session that it came on. */
+  readonly sender: string;
   readonly timestampNs: TimeNs;
+  /** The whole second of the timestamp, which the signature covers, and the nanoseconds after it, which it does not. */
+  readonly second: number;
+  readonly nanos: number;
   readonly price: Price;
   readonly externalAssetId: string;
   /** The `msg_hash` that the publisher declares: 32 bytes. */
   readonly msgHash: Buffer;
+  /** The part of it that is remembered: {@link hashKeyOf}. */
+  readonly hashKey: number;
   /** r and s, 32 bytes each. */
   readonly signature: Buffer;
   /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
@@ -22,99 +39,183 @@ export interface SignedUpdate {
 }
 
 /**
- * What was last accepted per asset and publisher, and what was before it in the same second.
+ * 53 bits tell the hashes of a window apart: a new hash has the bits of one among 30,000 with a chance of one in 10^11,
+ * and is then refused, or taken as a refresh. As a number they need no text for every look-up.
+ */
+export function hashKeyOf(msgHash: Buffer): number {
+  return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
+}
+
+/**
+ * The hashes of what was accepted lately, per asset and publisher.
  *
- * Signatures cover whole seconds (signing.md), so an old update with its nanoseconds raised carries a valid signature:
- * within one second only a new `msg_hash`, or the current one once more (a refresh), may come.
+ * Signatures cover whole seconds, so anyone can raise the nanoseconds of an update and its signature stays valid. An
+ * update whose hash is in the window is therefore taken only as a refresh: with a later time, and from the sender that
+ * brought it first. A refresh never moves the window. Every other update may be up to `max_backward` older than the
+ * newest one, refreshes aside: the window begins there, and what is older is refused because its hash is forgotten.
  */
 export class ReplayWindow {
-  readonly #lastByPair = new Map<number, Accepted>();
+  readonly #maxBackwardNs: bigint;
+  readonly #pairs = new Map<number, Pair>();
 
-  /** @returns why an update with this time and hash is refused now, or `undefined`. */
-  check(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Buffer): string | undefined {
-    const last = this.#lastByPair.get(pairKey(asset, publisher));
-    if (last === undefined) return undefined;
-    if (timestampNs <= last.timestampNs) return 'timestamp is not newer than the last accepted one';
-    if (secondOf(timestampNs) !== last.second || msgHash.equals(last.msgHash)) return undefined;
-    if (last.sealed)
-      return 'the service was restarted within this second: only a refresh or a later one is taken';
-    if (last.earlierHashes === undefined) return undefined;
-    if (last.earlierHashes.has(msgHash.toString('latin1')))
-      return 'replay of an earlier update of the same second';
-    return last.earlierHashes.size + 1 < UPDATES_PER_SECOND_MAX
-      ? undefined
-      : `more than ${UPDATES_PER_SECOND_MAX} updates in one second`;
+  /** @param maxBackwardNs 0: only updates newer than all before are taken. */
+  constructor(maxBackwardNs: bigint) {
+    this.#maxBackwardNs = maxBackwardNs;
+  }
+
+  /** @returns why the update is refused now, or `undefined`. */
+  check(update: SignedUpdate): string | undefined {
+    const pair = this.#pairs.get(keyOf(update));
+    if (pair === undefined) return undefined;
+    const { timestampNs, nanos, sender } = update;
+    if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
+    const at = find(pair, update);
+    if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
+    const { updates, senders } = pair;
+    if (senders[updates[at + SEEN_SENDER]!] !== sender) return OTHER_SENDER;
+    return nanos > updates[at + SEEN_NANOS]! ? undefined : SEEN_BEFORE;
   }
 
   /**
    * Whether this is what was accepted last, but for the nanoseconds: what the signature covers is compared field by
    * field, since the hash is only what the publisher declares until it is recomputed.
    */
-  isCurrent(asset: Asset, publisher: Publisher, update: SignedUpdate): boolean {
-    const last = this.#lastByPair.get(pairKey(asset, publisher));
+  isCurrent(update: SignedUpdate): boolean {
+    const current = this.#pairs.get(keyOf(update))?.current;
     return (
-      last?.signed !== undefined &&
-      secondOf(update.timestampNs) === last.second &&
-      update.price === last.signed.price &&
-      update.externalAssetId === last.signed.externalAssetId &&
-      update.recovery === last.signed.recovery &&
-      update.msgHash.equals(last.msgHash) &&
-      update.signature.equals(last.signed.signature)
+      current !== undefined &&
+      update.second === current.second &&
+      update.price === current.price &&
+      update.externalAssetId === current.externalAssetId &&
+      update.recovery === current.recovery &&
+      update.msgHash.equals(current.msgHash) &&
+      update.signature.equals(current.signature)
     );
   }
 
   /** Remembers an accepted update, whose hash nobody writes over. */
-  record(
-    asset: Asset,
-    publisher: Publisher,
-    timestampNs: TimeNs,
-    msgHash: Buffer,
-    signed?: SignedUpdate,
-  ): void {
-    const key = pairKey(asset, publisher);
-    const second = secondOf(timestampNs);
-    const last = this.#lastByPair.get(key);
-    let earlierHashes: Set<string> | undefined;
-    let sealed = false;
-    if (last !== undefined && last.second === second) {
-      ({ earlierHashes, sealed } = last);
-      if (!last.msgHash.equals(msgHash)) {
-        earlierHashes ??= new Set();
-        earlierHashes.add(last.msgHash.toString('latin1'));
-      }
+  record(update: SignedUpdate): void {
+    const { timestampNs, second, nanos, hashKey, sender } = update;
+    const key = keyOf(update);
+    let pair = this.#pairs.get(key);
+    if (pair === undefined) {
+      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, current: undefined };
+      this.#pairs.set(key, pair);
     }
-    const accepted = { timestampNs, second, msgHash, signed, earlierHashes, sealed };
-    this.#lastByPair.set(key, accepted);
+    pair.current = update;
+    const at = find(pair, update);
+    if (at >= 0) {
+      pair.updates[at + SEEN_NANOS] = nanos;
+      return;
+    }
+    this.#raiseFloor(pair, timestampNs);
+    pair.placeByKey?.set(hashKey, pair.updates.length);
+    pair.updates.push(hashKey, second, nanos, placeOf(sender, pair.senders));
+  }
+
+  /** What is remembered of a publisher's updates for an asset of which one was accepted. It changes with the next one. */
+  seen(asset: Asset, publisher: Publisher): SeenUpdates {
+    return this.#pairs.get(keyOf({ asset, publisher }))!;
   }
 
   /**
-   * Remembers what was accepted last before a restart. What came before it in its second is forgotten, so that second
-   * takes no other update any more.
+   * Puts back what was remembered before a restart.
+   * @param seen absent in records of versions that kept no window: then nothing is taken up to the end of the second of
+   * the last update.
    */
-  restore(asset: Asset, publisher: Publisher, timestampNs: TimeNs, msgHash: Uint8Array): void {
-    this.#lastByPair.set(pairKey(asset, publisher), {
-      timestampNs,
-      second: secondOf(timestampNs),
-      msgHash: Buffer.from(msgHash),
-      signed: undefined,
-      earlierHashes: undefined,
-      sealed: true,
+  restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
+    this.#pairs.set(keyOf({ asset, publisher }), {
+      floorNs: seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs),
+      senders: [...(seen?.senders ?? [])],
+      updates: [...(seen?.updates ?? [])],
+      placeByKey: undefined,
+      current: undefined,
     });
+  }
+
+  /** Whether one more update of this time can be remembered, with what it makes the window forget. */
+  #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
+    if (updates.length < NUMBERS_MAX) return true;
+    const first = Number(secondOf(this.#floorAfter(timestampNs)));
+    let left = 0;
+    for (let at = 0; at < updates.length; at += SEEN_FIELDS) if (updates[at + SEEN_SECOND]! >= first) left++;
+    return left < SEEN_UPDATES_MAX;
+  }
+
+  /** Begins the window where an accepted update of this time wants it, and forgets the seconds before. */
+  #raiseFloor(pair: Pair, timestampNs: TimeNs): void {
+    const floorNs = this.#floorAfter(timestampNs);
+    if (floorNs <= pair.floorNs) return;
+    const isNextSecond = secondOf(floorNs) > secondOf(pair.floorNs);
+    pair.floorNs = floorNs;
+    if (isNextSecond) forgetBefore(pair, Number(secondOf(floorNs)));
+  }
+
+  #floorAfter(timestampNs: TimeNs): TimeNs {
+    return (this.#maxBackwardNs === 0n ? timestampNs + 1n : timestampNs - this.#maxBackwardNs) as TimeNs;
   }
 }
 
-interface Accepted {
-  readonly timestampNs: TimeNs;
-  readonly second: bigint;
-  readonly msgHash: Buffer;
-  readonly signed: SignedUpdate | undefined;
-  /** Hashes accepted in this second before the current one, as latin1 text. */
-  readonly earlierHashes: Set<string> | undefined;
-  /** What came earlier in this second is not known. */
-  readonly sealed: boolean;
+const NOT_NEWER = 'timestamp is not newer than the last accepted one';
+const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than ingest.max_backward';
+const SEEN_BEFORE = 'replay: timestamp is not newer than the one that this update was accepted with';
+const OTHER_SENDER = 'replay: another token or key sent this update first, and only that one can refresh it';
+const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
+
+const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
+/** Up to so many numbers a search from the start is faster than a map, and most publishers send 2 to 20 updates a second. */
+const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
+
+/** One publisher and one asset. */
+interface Pair extends SeenUpdates {
+  floorNs: TimeNs;
+  senders: string[];
+  updates: number[];
+  /** Where in `updates` a hash key stands, once there are many. */
+  placeByKey: Map<number, number> | undefined;
+  /** The last accepted update, in order of arrival. */
+  current: SignedUpdate | undefined;
+}
+
+/** Where the update with this second and hash begins in `updates`; -1 when it is not there. */
+function find(pair: Pair, { second, hashKey }: SignedUpdate): number {
+  const { updates } = pair;
+  if (updates.length > SEARCHED_NUMBERS_MAX) {
+    pair.placeByKey ??= placesByKey(updates);
+    const at = pair.placeByKey.get(hashKey) ?? -1;
+    return updates[at + SEEN_SECOND] === second ? at : -1;
+  }
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS)
+    if (updates[at + SEEN_HASH_KEY] === hashKey && updates[at + SEEN_SECOND] === second) return at;
+  return -1;
+}
+
+function placesByKey(updates: readonly number[]): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS) places.set(updates[at + SEEN_HASH_KEY]!, at);
+  return places;
+}
+
+function forgetBefore(pair: Pair, first: number): void {
+  const { updates, senders } = pair;
+  pair.updates = [];
+  pair.senders = [];
+  pair.placeByKey = undefined;
+  for (let at = 0; at < updates.length; at += SEEN_FIELDS) {
+    const second = updates[at + SEEN_SECOND]!;
+    if (second < first) continue;
+    const sender = placeOf(senders[updates[at + SEEN_SENDER]!]!, pair.senders);
+    pair.updates.push(updates[at + SEEN_HASH_KEY]!, second, updates[at + SEEN_NANOS]!, sender);
+  }
+}
+
+/** The place of a sender in the list, at its end when it was not there. */
+function placeOf(sender: string, senders: string[]): number {
+  const place = senders.indexOf(sender);
+  return place >= 0 ? place : senders.push(sender) - 1;
 }
 
 /** Indexes stay below 2^26 (a uint16 of assets and the publishers of one file), so the pair fits a double exactly. */
-function pairKey(asset: Asset, publisher: Publisher): number {
+function keyOf({ asset, publisher }: Pick<SignedUpdate, 'asset' | 'publisher'>): number {
   return asset.index * 0x4000000 + publisher.index;
 }

@@ -1,7 +1,6 @@
-/** Whose rules sign a price: Ethereum's (`evm`, secp256k1 and Keccak) or Starknet's (`stark`, Stark curve and Pedersen). */
-export type SignatureType = 'evm' | 'stark';
+import type { AggregationType, SignatureType } from '../wire/signatures.js';
 
-export type AggregationType = 'median' | 'average' | 'weighted average';
+export type { AggregationType, SignatureType };
 
 /** An asset's place in every table that is indexed by asset; it never changes while the process lives. */
 export type AssetIndex = number & { readonly assetIndex: unique symbol };

@@ -1,23 +1,21 @@
+import { PRICE_BYTES, PRICE_DECIMALS, PRICE_PATTERN } from '../wire/price.js';
+
 /** A price: the real price times 10^18, exact, within -2^127 .. 2^127-1 (the 16 bytes of a streaming payload). */
 export type Price = bigint & { readonly price: unique symbol };
 
-export const PRICE_SCALE = 10n ** 18n;
-export const PRICE_MIN = -(2n ** 127n) as Price;
-export const PRICE_MAX = (2n ** 127n - 1n) as Price;
-
-/** Bytes of a price in a streaming payload: a big-endian two's-complement integer. */
-export const PRICE_BYTES = 16;
+export const PRICE_SCALE = 10n ** BigInt(PRICE_DECIMALS);
+export const PRICE_MIN = -(1n << BigInt(PRICE_BYTES * 8 - 1)) as Price;
+export const PRICE_MAX = (-PRICE_MIN - 1n) as Price;
 
 /** 39 digits of 2^127 and a sign: anything longer is out of range before it is parsed. */
 const PRICE_TEXT_LENGTH_MAX = 40;
-const PRICE_TEXT = /^-?(?:0|[1-9][0-9]*)$/;
 
 /**
- * Reads a price as it stands on the wire: `-?[0-9]+` without leading zeros, signs or spaces.
+ * Reads a price as it stands on the wire: `-?[0-9]+` without leading zeros, `+`, spaces, or a sign before 0.
  * @returns the price, or `undefined` when the text has another form or the value needs more than 16 bytes.
  */
 export function parsePrice(text: string): Price | undefined {
-  if (text.length > PRICE_TEXT_LENGTH_MAX || !PRICE_TEXT.test(text)) return undefined;
+  if (text.length > PRICE_TEXT_LENGTH_MAX || !PRICE_PATTERN.test(text)) return undefined;
   const value = BigInt(text);
   return value < PRICE_MIN || value > PRICE_MAX ? undefined : (value as Price);
 }
@@ -34,6 +32,7 @@ const SCRATCH = new DataView(new ArrayBuffer(PRICE_BYTES));
 const SCRATCH_BYTES = new Uint8Array(SCRATCH.buffer);
 
 /** Reads the 16 bytes that {@link writePrice} writes. */
-export function readPrice(bytes: Buffer, offset: number): Price {
-  return ((bytes.readBigInt64BE(offset) << 64n) | bytes.readBigUInt64BE(offset + 8)) as Price;
+export function readPrice(bytes: Uint8Array, offset: number): Price {
+  SCRATCH_BYTES.set(bytes.subarray(offset, offset + PRICE_BYTES));
+  return ((SCRATCH.getBigInt64(0) << 64n) | SCRATCH.getBigUint64(8)) as Price;
 }

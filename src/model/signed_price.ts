@@ -1,9 +1,10 @@
+import type { TRIGGERS } from '../wire/signatures.js';
 import type { AggregationType, Asset, SignatureType } from './asset.js';
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
 /** Why an aggregate was signed: its period came round, or the price moved far enough. */
-export type Trigger = 'clock' | 'delta';
+export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * A publisher's signed price that passed every check. The texts are the publisher's own and are passed on exactly as

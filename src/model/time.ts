@@ -1,3 +1,5 @@
+import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../wire/price.js';
+
 /** UNIX time in nanoseconds, exact. A `number` cannot hold one. */
 export type TimeNs = bigint & { readonly timeNs: unique symbol };
 
@@ -6,8 +8,6 @@ export const NS_PER_SECOND = 1_000_000_000n;
 
 /** 2^63-1 ns is the year 2262; the wire's timestamps are int64. */
 const TIME_MAX = 2n ** 63n - 1n;
-const TIME_TEXT_LENGTH_MAX = 19;
-const TIME_TEXT = /^(?:0|[1-9][0-9]*)$/;
 
 /** Where the time comes from. Everything below `main` is handed one, so tests run on a clock of their own. */
 export interface Clock {
@@ -19,7 +19,7 @@ export interface Clock {
  * @returns the time, or `undefined` when the text is no plain decimal int64 of 0 or above.
  */
 export function parseTimeNs(text: string): TimeNs | undefined {
-  if (text.length > TIME_TEXT_LENGTH_MAX || !TIME_TEXT.test(text)) return undefined;
+  if (text.length > TIMESTAMP_DIGITS_MAX || !TIMESTAMP_PATTERN.test(text)) return undefined;
   const value = BigInt(text);
   return value > TIME_MAX ? undefined : (value as TimeNs);
 }

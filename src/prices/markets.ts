@@ -1,6 +1,6 @@
 import type { Calendar } from '../calendar/status.js';
 import type { Asset } from '../model/asset.js';
-import { NO_SCHEDULE } from '../stream/encoder.js';
+import { NO_SCHEDULE } from '../wire/market_status.js';
 
 /** The market status of every asset, from the calendars that the assets name. */
 export class Markets {

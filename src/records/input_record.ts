@@ -1,8 +1,9 @@
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { parseHex } from '../model/hex.js';
-import { PRICE_BYTES, type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
+import { type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { PRICE_BYTES } from '../wire/price.js';
 import { InputRecord } from './generated/record.js';
 import { packText, unpackText } from './packed_text.js';
 
@@ -35,7 +36,8 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
-    price: price === null ? parsePrice(priceText)! : decodePrice(price),
+    // It was a price when it was written.
+    price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {

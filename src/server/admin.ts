@@ -1,4 +1,5 @@
 import type { TemplatedApp } from 'uWebSockets.js';
+import { ADMIN_PATHS } from '../wire/paths.js';
 import { failure, type RestResponse } from './http/messages.js';
 import { readRequest, writeLater, writeResponse } from './uws/http.js';
 
@@ -13,7 +14,7 @@ export interface AdminOptions {
 export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOptions): void {
   app.any('/*', (res, req) => {
     const { method, path } = readRequest(res, req);
-    if (path === '/metrics' && method === 'GET') {
+    if (path === ADMIN_PATHS.metrics && method === 'GET') {
       writeLater(res, method, metricsResponse(metrics()));
       return;
     }
@@ -21,10 +22,12 @@ export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOption
   });
 }
 
+const PATHS: readonly string[] = Object.values(ADMIN_PATHS);
+
 function answer(method: string, path: string, notReady: () => readonly string[]): RestResponse {
-  if (path !== '/livez' && path !== '/readyz' && path !== '/metrics') return failure(404, 'no such path');
+  if (!PATHS.includes(path)) return failure(404, 'no such path');
   if (method !== 'GET') return failure(405, 'only GET is served here', [['Allow', 'GET']]);
-  const reasons = path === '/readyz' ? notReady() : [];
+  const reasons = path === ADMIN_PATHS.ready ? notReady() : [];
   return reasons.length === 0
     ? { status: 200, headers: [], body: '{"data":"ok"}' }
     : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };

@@ -1,12 +1,6 @@
 import type { CandleBlock } from '../records/candle_block.js';
-import {
-  DAY_S,
-  type Interval,
-  intervalAt,
-  isWholeQuarters,
-  MINUTE_S,
-  type Resolution,
-} from './resolution.js';
+import type { Resolution } from '../wire/rest.js';
+import { DAY_S, type Interval, intervalAt, isWholeQuarters, MINUTE_S } from './resolution.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
 import type { Tables } from './tables.js';
 

@@ -1,12 +1,13 @@
 import type { SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
-import type { PublisherPrice } from '../model/signed_price.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 import type { Table } from './table.js';
 
-type StoredInputs = Pick<Table<PublisherPrice>, 'keysOnDisk' | 'get'>;
+type StoredInputs = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
-/** A publisher's key in hex, as it stands in the key of an input: 20 bytes of an EVM address, 32 of a Stark key. */
-const EVM_KEY_DIGITS = 40;
+/** Of a publisher's key in the key of an input. */
+const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
 /** Symbols hold no spaces. */
 const SEPARATOR = ' ';
 
@@ -63,6 +64,6 @@ function isStark(symbol: string, publisherKeys: readonly string[], inputs: Store
   const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
   if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))
     return isStarkKey(publisherKeys[0]!);
-  const timeOf = (keyDigits: string) => inputs.get([symbol, keyDigits])!.timestampNs;
+  const timeOf = (keyDigits: string) => inputs.get([symbol, keyDigits])!.input.timestampNs;
   return isStarkKey(publisherKeys.reduce((newest, next) => (timeOf(next) > timeOf(newest) ? next : newest)));
 }

@@ -1,24 +1,4 @@
-/** The values of `resolution`, in the order of the spec: minutes, then day, week and month. */
-export const RESOLUTIONS = [
-  '1',
-  '2',
-  '5',
-  '15',
-  '30',
-  '60',
-  '120',
-  '240',
-  '360',
-  '720',
-  'D',
-  '1D',
-  'W',
-  '1W',
-  'M',
-  '1M',
-] as const;
-
-export type Resolution = (typeof RESOLUTIONS)[number];
+import type { Resolution } from '../wire/rest.js';
 
 /** One interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
 export interface Interval {

@@ -1,19 +1,21 @@
 import type { AssetName } from '../model/asset_map.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
+import { RECENT_WINDOW_S, type Resolution } from '../wire/rest.js';
 import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
 import { inputSignatureType, RecordKeys } from './record_keys.js';
-import { DAY_S, type Resolution } from './resolution.js';
+import { DAY_S } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries } from './series_index.js';
 import { openTables, type Tables } from './tables.js';
 
-/** How far back `recent` reaches (spec: the last 10 minutes), and a minute for clocks that differ. */
-const RECENT_WINDOW_S = 600;
+/** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
 
 /** Everything the service remembers: what it signed, the candles of it, and the inputs it is made from. */
@@ -22,8 +24,12 @@ export interface Store {
   append(aggregate: SignedAggregate): void;
   /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: AssetName, atNs: TimeNs): void;
-  /** Keeps the latest accepted input of a publisher for an asset. @param key the publisher's: its bytes */
-  putInput(asset: AssetName, key: Buffer, input: PublisherPrice): void;
+  /**
+   * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
+   * before it.
+   * @param key the publisher's: its bytes
+   */
+  putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Resolves once everything handed over before this call has been flushed to the disk.
    * @throws Error (as a rejection) that says why, while the disk fails.
@@ -66,11 +72,10 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export interface StoredInput {
+export interface StoredInput extends AcceptedInput {
   readonly asset: AssetName;
   /** The publisher's key: its bytes. */
   readonly key: Buffer;
-  readonly input: PublisherPrice;
 }
 
 export interface StoreOptions {
@@ -140,7 +145,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: (asset, key, input) => tables.inputs.put([recordKeys.of(asset), key.toString('hex')], input),
+    putInput: (asset, key, input, seen) =>
+      tables.inputs.put([recordKeys.of(asset), key.toString('hex')], { input, seen }),
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
@@ -159,9 +165,9 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         const asset = configured.get(String(assetKey));
         // Another type: the asset's was changed, in a folder whose keys did not name it.
         if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
-        const input = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
+        const accepted = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
-        if (input !== undefined) yield { asset, key, input };
+        if (accepted !== undefined) yield { asset, key, ...accepted };
       }
     },
     get recordsWaiting() {

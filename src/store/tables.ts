@@ -1,7 +1,6 @@
-import type { PublisherPrice } from '../model/signed_price.js';
+import { type AcceptedInput, decodeAcceptedInput, encodeAcceptedInput } from '../records/accepted_input.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
-import { decodeInput, encodeInput } from '../records/input_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
 import { symbolOf } from './record_keys.js';
@@ -11,8 +10,8 @@ import type { Table } from './table.js';
 export interface Tables {
   /** [UNIX second, asset]: what held at the end of that second. Only seconds in which something changed have one. */
   readonly seconds: Table<Holding>;
-  /** [asset, publisher key in hex]: the latest accepted input. */
-  readonly inputs: Table<PublisherPrice>;
+  /** [asset, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
+  readonly inputs: Table<AcceptedInput>;
   /** [asset, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
   /** [asset, days since 1970]: the minutes of a sealed day. */
@@ -32,8 +31,8 @@ export function openTables(journal: Journal): Tables {
       decode: (payload, [, assetKey]) => decodeHolding(payload, symbolOf(String(assetKey))),
     }),
     inputs: journal.table('inputs', {
-      encode: encodeInput,
-      decode: (payload) => decodeInput(payload).input,
+      encode: encodeAcceptedInput,
+      decode: decodeAcceptedInput,
     }),
     hours: journal.table('hours', candles),
     days: journal.table('days', candles),

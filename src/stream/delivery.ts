@@ -1,5 +1,6 @@
 import type { AssetIndex } from '../model/asset.js';
 import { type Clock, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { REAL_TIME_INTERVAL_MS } from '../wire/stream.js';
 import { FrameEncoder, type PayloadSignature } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
@@ -38,7 +39,7 @@ export interface DeliveryCounters {
 }
 
 /** `real_time` sends no faster than this (spec). */
-const REAL_TIME_INTERVAL_NS = NS_PER_MS;
+const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
 
 interface UnsignedFrame {
   readonly group: Group;

@@ -1,5 +1,15 @@
 import type { AssetIndex } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
+import { MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status.js';
+import {
+  LAYOUT_MAGIC,
+  LAYOUT_VERSION,
+  MASK_PRICE_AND_MARKET_STATUS,
+  PAYLOAD_SIGNATURE,
+  SIMPLIFIED_LAYOUT,
+  VERSIONED_LAYOUT,
+} from '../wire/payload.js';
+import { MESSAGE_TYPES } from '../wire/stream.js';
 import { ENTRY_BYTES, type PriceTable } from './price_table.js';
 
 declare global {
@@ -10,18 +20,17 @@ declare global {
   }
 }
 
-/** `ms` of an asset with no market schedule (spec "Versioned layout"); left out of JSON. */
-export const NO_SCHEDULE = 0xff;
-
-const SIGNATURE_BYTES = 65;
-/** Taxonomy ID and timestamp (spec "Simplified layout"). */
-const SIMPLIFIED_HEADER_BYTES = 2 + 8;
-const MAGIC = 0xff;
-const LAYOUT_VERSION = 0x02;
-/** Bit 0 is the price, bit 1 the market status. */
-const MASK_PRICE_AND_MS = 0x0003;
-/** Magic, version, mask, taxonomy ID and timestamp (spec "Versioned layout"). */
-const VERSIONED_HEADER_BYTES = 1 + 1 + 2 + 2 + 8;
+// Where the fields of a payload's head lie, read from the layouts once.
+const SIMPLIFIED_HEAD_BYTES = SIMPLIFIED_LAYOUT.head.bytes;
+const SIMPLIFIED_TAXONOMY_AT = SIMPLIFIED_LAYOUT.head.at['taxonomy ID'];
+const SIMPLIFIED_TIME_AT = SIMPLIFIED_LAYOUT.head.at.timestamp;
+const VERSIONED_HEAD_BYTES = VERSIONED_LAYOUT.head.bytes;
+const VERSIONED_AT = VERSIONED_LAYOUT.head.at;
+const VERSIONED_TAXONOMY_AT = VERSIONED_AT['taxonomy ID'];
+const VERSIONED_TIME_AT = VERSIONED_AT.timestamp;
+const MAGIC_AT = VERSIONED_AT.magic;
+const VERSION_AT = VERSIONED_AT.version;
+const MASK_AT = VERSIONED_AT['attribute mask'];
 
 /** The head with its longest taxonomy ID and timestamp takes 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
@@ -34,10 +43,12 @@ export const UNSIGNED_ELEMENT_BYTES_MAX = 72;
 export const OPENING_BRACKET = '['.charCodeAt(0);
 export const UNSIGNED_TAIL = ']}';
 
-const FRAME_HEAD = '{"type":"signed_ecdsa","p":"0x';
+const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
+const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
+const FRAME_HEAD = `{"type":"${SIGNED}","p":"0x`;
 const FRAME_TAIL = '"}';
 const SIGNED_FRAME_BYTES_EMPTY =
-  FRAME_HEAD.length + 2 * (SIGNATURE_BYTES + VERSIONED_HEADER_BYTES) + FRAME_TAIL.length;
+  FRAME_HEAD.length + 2 * (PAYLOAD_SIGNATURE.bytes + VERSIONED_HEAD_BYTES) + FRAME_TAIL.length;
 
 /** A signature over the Keccak-256 of a payload's body. */
 export interface PayloadSignature {
@@ -69,10 +80,12 @@ export class FrameEncoder {
     this.#table = table;
     this.#taxonomyId = taxonomyId;
     const assets = table.ids.length;
-    const bodyBytesMax = VERSIONED_HEADER_BYTES + assets * (ENTRY_BYTES + 1);
+    const bodyBytesMax = VERSIONED_HEAD_BYTES + assets * VERSIONED_LAYOUT.asset.bytes;
     this.#body = Buffer.allocUnsafeSlow(bodyBytesMax);
     this.#unsigned = Buffer.allocUnsafeSlow(UNSIGNED_HEAD_BYTES_MAX + assets * UNSIGNED_ELEMENT_BYTES_MAX);
-    this.#signed = Buffer.allocUnsafeSlow(SIGNED_FRAME_BYTES_EMPTY + 2 * assets * (ENTRY_BYTES + 1));
+    this.#signed = Buffer.allocUnsafeSlow(
+      SIGNED_FRAME_BYTES_EMPTY + 2 * assets * VERSIONED_LAYOUT.asset.bytes,
+    );
     this.#signed.latin1Write(FRAME_HEAD, 0);
   }
 
@@ -126,24 +139,24 @@ export class FrameEncoder {
   }
 
   #simplifiedHeader(timestampNs: TimeNs): number {
-    this.#body.writeUInt16BE(this.#taxonomyId, 0);
-    this.#body.writeBigUInt64BE(timestampNs, 2);
-    return SIMPLIFIED_HEADER_BYTES;
+    this.#body.writeUInt16BE(this.#taxonomyId, SIMPLIFIED_TAXONOMY_AT);
+    this.#body.writeBigUInt64BE(timestampNs, SIMPLIFIED_TIME_AT);
+    return SIMPLIFIED_HEAD_BYTES;
   }
 
   #versionedHeader(timestampNs: TimeNs): number {
-    this.#body[0] = MAGIC;
-    this.#body[1] = LAYOUT_VERSION;
-    this.#body.writeUInt16BE(MASK_PRICE_AND_MS, 2);
-    this.#body.writeUInt16BE(this.#taxonomyId, 4);
-    this.#body.writeBigUInt64BE(timestampNs, 6);
-    return VERSIONED_HEADER_BYTES;
+    this.#body[MAGIC_AT] = LAYOUT_MAGIC;
+    this.#body[VERSION_AT] = LAYOUT_VERSION;
+    this.#body.writeUInt16BE(MASK_PRICE_AND_MARKET_STATUS, MASK_AT);
+    this.#body.writeUInt16BE(this.#taxonomyId, VERSIONED_TAXONOMY_AT);
+    this.#body.writeBigUInt64BE(timestampNs, VERSIONED_TIME_AT);
+    return VERSIONED_HEAD_BYTES;
   }
 }
 
 /** An `unsigned` frame up to its array. */
 export function unsignedHead(taxonomyId: number, timestampNs: TimeNs | string): string {
-  return `{"type":"unsigned","tax":${taxonomyId},"ts":${timestampNs},"a":`;
+  return `${UNSIGNED_HEAD}${taxonomyId},"ts":${timestampNs},"a":`;
 }
 
 /** An asset in an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` leaves it out */
@@ -161,7 +174,7 @@ function runLength(assets: readonly AssetIndex[], start: number): number {
   return end - start;
 }
 
-const STATUS_TEXTS = [0, 1, 2, 3].map((status) => `,"ms":${status}}`);
+const STATUS_TEXTS = MARKET_STATUS_CODES.map((status) => `,"ms":${status}}`);
 
 /** Two ASCII digits of each byte, as the uint16 that lies in memory. */
 const HEX_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) =>

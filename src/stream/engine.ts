@@ -1,11 +1,13 @@
 import type { Asset, AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
+import { CLOSES, type Close } from '../wire/close_codes.js';
+import { BAD_MESSAGES_MAX, ERROR_TYPE } from '../wire/stream.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { type RequestError, readRequest, type StreamRequest } from './request.js';
+import { pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
@@ -32,7 +34,6 @@ export interface StreamCounters extends DeliveryCounters {
   slowConsumersClosed: number;
 }
 
-const BAD_MESSAGES_MAX = 10;
 const FLOOD_LENGTH_MAX = 1_024;
 const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
 /** How often readers that do not read are looked at. */
@@ -137,6 +138,8 @@ export class StreamEngine {
       replyError(session, { error, id: request.id });
     } else if ('error' in request) {
       refuseBadMessage(session, request);
+    } else if (request.type === 'ping') {
+      session.connection.send(pongText(request));
     } else if (request.type === 'subscribe') {
       this.#subscribe(session, request);
     } else {
@@ -271,7 +274,7 @@ export class StreamEngine {
         session.stalledSinceNs = nowNs;
       } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {
         this.#options.counters.slowConsumersClosed++;
-        session.connection.close(1013, 'too slow');
+        close(session, CLOSES.tooSlow);
       }
     }
   }
@@ -283,9 +286,13 @@ function indexById({ listed }: StreamCatalogue): Map<number, AssetIndex> {
 
 function refuseBadMessage(session: StreamSession, error: RequestError): void {
   replyError(session, error);
-  if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(1008, 'too many bad messages');
+  if (++session.badMessages === BAD_MESSAGES_MAX) close(session, CLOSES.badMessages);
+}
+
+function close({ connection }: StreamSession, { code, reason }: Close): void {
+  connection.close(code, reason);
 }
 
 function replyError(session: StreamSession, { error, id }: RequestError): void {
-  session.connection.send(JSON.stringify({ type: 'error', error, id }));
+  session.connection.send(JSON.stringify({ type: ERROR_TYPE, error, id }));
 }

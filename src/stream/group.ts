@@ -1,7 +1,8 @@
 import type { AssetIndex } from '../model/asset.js';
 import { Roster } from '../model/roster.js';
+import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
 import type { KeptFrame } from './kept_frame.js';
-import { CHANNEL_INTERVALS_MS, type StreamOptions } from './options.js';
+import type { StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
 /**

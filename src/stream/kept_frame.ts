@@ -1,7 +1,7 @@
 import type { AssetIndex } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
+import { NO_SCHEDULE } from '../wire/market_status.js';
 import {
-  NO_SCHEDULE,
   OPENING_BRACKET,
   UNSIGNED_ELEMENT_BYTES_MAX,
   UNSIGNED_TAIL,

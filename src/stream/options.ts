@@ -1,28 +1,13 @@
-/** Delivery rates of the streaming API (spec "Streaming WebSocket API") and their interval in ms; `real_time` has none. */
-export const CHANNEL_INTERVALS_MS = {
-  '10ms': 10,
-  '20ms': 20,
-  '50ms': 50,
-  '100ms': 100,
-  '500ms': 500,
-  '1s': 1000,
-  real_time: undefined,
-} as const;
-
-/** All of the intervals are multiples of it. */
-export const TICK_MS = 10;
-
-export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
-
-export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
-export type MessageType = (typeof MESSAGE_TYPES)[number];
-
-/** Names in `addtl_attrs`. */
-export const ATTRIBUTES = ['ms'] as const;
-
-/** What a connection gets that does not ask (contract §6). */
-export const DEFAULT_CHANNEL: Channel = 'real_time';
-export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
+import {
+  ATTRIBUTES,
+  CHANNEL_INTERVALS_MS,
+  CHANNELS,
+  type Channel,
+  DEFAULT_CHANNEL,
+  DEFAULT_MESSAGE_TYPE,
+  MESSAGE_TYPES,
+  type MessageType,
+} from '../wire/stream.js';
 
 /** What a connection asked for in the query of `/ws`. */
 export interface StreamOptions {
@@ -32,10 +17,10 @@ export interface StreamOptions {
   readonly marketStatus: boolean;
 }
 
-/** @returns the options, or the error that names the parameter and its allowed values (contract §6). */
+/** @returns the options, or the error that names the parameter and its allowed values. */
 export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOptions | string {
   const channel = query.get('channel') ?? DEFAULT_CHANNEL;
-  if (!isChannel(channel)) return `channel must be one of ${Object.keys(CHANNEL_INTERVALS_MS).join(', ')}`;
+  if (!isChannel(channel)) return `channel must be one of ${CHANNELS.join(', ')}`;
   const messageType = query.get('message_type') ?? DEFAULT_MESSAGE_TYPE;
   if (!isMessageType(messageType)) return `message_type must be one of ${MESSAGE_TYPES.join(', ')}`;
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];

@@ -1,8 +1,11 @@
 import type { AssetIndex } from '../model/asset.js';
-import { PRICE_BYTES, type Price, writePrice } from '../model/price.js';
+import { type Price, writePrice } from '../model/price.js';
+import { SIMPLIFIED_LAYOUT } from '../wire/payload.js';
 
-/** An asset in a payload: its uint16 ID and its 16-byte price. */
-export const ENTRY_BYTES = 2 + PRICE_BYTES;
+/** An asset in a payload: its ID and its price. */
+export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
+const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
+const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
 
 /**
  * The live price of every asset in the forms that frames are put together from, in parallel arrays by asset index. A
@@ -44,7 +47,7 @@ export class PriceTable {
     this.changedAt = new Float64Array(ids.length);
     this.changedAt.set(changedAt);
     ids.forEach((id, index) => {
-      this.entries.writeUInt16BE(id, index * ENTRY_BYTES);
+      this.entries.writeUInt16BE(id, index * ENTRY_BYTES + ID_AT);
       this.#forgetTexts(index as AssetIndex);
     });
   }
@@ -57,7 +60,7 @@ export class PriceTable {
   set(index: AssetIndex, price: Price): boolean {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
-    writePrice(price, this.entries, index * ENTRY_BYTES + 2);
+    writePrice(price, this.entries, index * ENTRY_BYTES + PRICE_AT);
     this.#forgetTexts(index);
     this.live[index] = 1;
     this.changedAt[index] = ++this.sequence;

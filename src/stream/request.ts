@@ -1,10 +1,24 @@
-/** What a client may send on `/ws`. */
+import {
+  PING_TYPE,
+  PONG_TYPE,
+  REQUEST_ID_LENGTH_MAX,
+  REQUEST_TYPES,
+  type RequestType,
+} from '../wire/stream.js';
+
+/** A change of what a client is sent on `/ws`. */
 export interface StreamRequest {
-  readonly type: 'subscribe' | 'unsubscribe';
+  readonly type: RequestType;
   /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
   /** A request with an ID is answered. */
+  readonly id: RequestId | undefined;
+}
+
+/** A client asks whether the connection still works. */
+export interface PingRequest {
+  readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
 }
 
@@ -15,14 +29,11 @@ export interface RequestError {
   readonly id: RequestId | undefined;
 }
 
-/** An ID comes back in the answer, so its size is bounded. */
-export const ID_LENGTH_MAX = 256;
-
 /** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */
-export function readRequest(text: string): StreamRequest | RequestError {
+export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return { error: `the message holds more than ${CONTAINERS_MAX} objects and arrays`, id: undefined };
   let message: unknown;
@@ -35,9 +46,12 @@ export function readRequest(text: string): StreamRequest | RequestError {
     return { error: 'the message is not a JSON object', id: undefined };
   const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
   if (id !== undefined && !isRequestId(id))
-    return { error: `id is not a number or a string of at most ${ID_LENGTH_MAX} characters`, id: undefined };
-  if (type !== 'subscribe' && type !== 'unsubscribe')
-    return { error: 'type is not "subscribe" or "unsubscribe"', id };
+    return {
+      error: `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`,
+      id: undefined,
+    };
+  if (type === PING_TYPE) return { type, id };
+  if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
@@ -45,6 +59,17 @@ export function readRequest(text: string): StreamRequest | RequestError {
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
 }
 
+/** The answer to a ping. */
+export function pongText({ id }: PingRequest): string {
+  return JSON.stringify({ type: PONG_TYPE, id });
+}
+
+const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
+
+function isRequestType(type: unknown): type is RequestType {
+  return (REQUEST_TYPES as readonly unknown[]).includes(type);
+}
+
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' || (typeof id === 'string' && id.length <= ID_LENGTH_MAX);
+  return typeof id === 'number' || (typeof id === 'string' && id.length <= REQUEST_ID_LENGTH_MAX);
 }

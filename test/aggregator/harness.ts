@@ -17,9 +17,9 @@ import { parseHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { Prices } from '../../src/prices/prices.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { NO_SCHEDULE } from '../../src/stream/encoder.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock, samplePublisher } from '../model/sample.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
@@ -125,7 +125,11 @@ export class AggregatorHarness {
     const prices = new Prices({ catalogue, clock, table, stream, store });
     const aggregator = new Aggregator({
       catalogue,
-      ingest: { maxPastNs: 60n * NS_PER_SECOND, maxFutureNs: 2n * NS_PER_SECOND },
+      ingest: {
+        maxPastNs: 60n * NS_PER_SECOND,
+        maxFutureNs: 2n * NS_PER_SECOND,
+        maxBackwardNs: 2n * NS_PER_SECOND,
+      },
       clock,
       pool,
       signer: () => signer,
@@ -180,8 +184,8 @@ export class AggregatorHarness {
   }
 }
 
-export function newSession(type: SignatureType = 'evm'): PublisherSession {
-  return { type, rights: { mayPublishAs: () => true, maySee: () => true }, tail: undefined };
+export function newSession(type: SignatureType = 'evm', identity = 'alice'): PublisherSession {
+  return { type, rights: { identity, mayPublishAs: () => true, maySee: () => true }, tail: undefined };
 }
 
 /** A message in which one publisher signs a price for each asset. */

@@ -95,6 +95,6 @@ test('many are signed on another thread, each with its own signature', async (t)
     const text = aggregateJson(harness.prices.latest(asset)!, 'service', (symbol) =>
       encodedAssetId(symbol, 'base64'),
     );
-    t.match(verifyAggregate(text)[0], { ok: true });
+    t.match(verifyAggregate(text, { signers: 'unchecked' })[0], { verdict: 'recovered' });
   }
 });

@@ -25,10 +25,11 @@ function candidateOf(by: TestPublisher, asset: Asset, price = 5n): Candidate {
   const gate = new Gate({ findAsset: () => asset, publisherByKey: () => by.publisher }, new FakeClock(), {
     maxPastNs: 60n * NS_PER_SECOND,
     maxFutureNs: 0n,
+    maxBackwardNs: 0n,
   });
   const message = readPublishMessage(messageOf(by, { [asset.symbol]: price }, START_NS), 10);
   if (!message.ok) throw new Error(message.error);
-  const all = { mayPublishAs: () => true, maySee: () => true };
+  const all = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
   const candidate = gate.admit(message.updates[0]!, asset.signatureType, all);
   if (typeof candidate === 'string') throw new Error(candidate);
   return candidate;

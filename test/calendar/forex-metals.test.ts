@@ -1,6 +1,7 @@
 import { type Test, test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
-import type { Calendar, MarketStatus } from '../../src/calendar/status.js';
+import type { Calendar } from '../../src/calendar/status.js';
+import type { MarketStatus } from '../../src/wire/market_status.js';
 import { newYorkS, plusDays } from './reference.js';
 
 const { calendars } = createCalendars({});
@@ -52,6 +53,22 @@ test('metals break from 17:00 to 18:00 every day and open on Sunday at 18:00', a
 test('Good Friday closes metals from Thursday 17:00, and forex not at all', async (t) => {
   checkChanges(t, metals, ['2026-04-01 18:00 1', '2026-04-02 17:00 0', '2026-04-05 18:00 1']);
   checkChanges(t, forex, ['2026-03-29 17:00 1', '2026-04-03 17:00 0']);
+});
+
+test('metals know no halt on other US holidays, until the configuration names it', async (t) => {
+  // Martin Luther King Day, a Monday.
+  const trading = ['2026-01-18 18:00 1', '2026-01-19 17:00 0', '2026-01-19 18:00 1', '2026-01-20 17:00 0'];
+  checkChanges(t, metals, trading);
+  const { calendars: changed } = createCalendars({
+    metals: { early_closes: { '2026-01-19': '14:30' }, closures: ['2026-01-21'] },
+  });
+  checkChanges(t, changed.get('metals')!, [
+    '2026-01-18 18:00 1',
+    '2026-01-19 14:30 0',
+    '2026-01-19 18:00 1',
+    '2026-01-20 17:00 0',
+    '2026-01-21 18:00 1',
+  ]);
 });
 
 /** 25 December on each weekday, and how the weeks around it and New Year's Day (a week later) go. */

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
 import type { CalendarDefinition } from '../../src/calendar/definition.js';
-import type { Calendar, MarketStatus } from '../../src/calendar/status.js';
+import type { Calendar } from '../../src/calendar/status.js';
+import type { MarketStatus } from '../../src/wire/market_status.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
 /** Easter Sundays, from the tables. */

@@ -12,6 +12,12 @@ import { type CommandInput, runCommand } from './run_command.js';
 const VECTORS = '../shared/vectors';
 const skip = existsSync(VECTORS) ? false : 'the recorded data is not here';
 const KEY = '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de';
+const KEY_FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-publish-'));
+const KEY_FILE = join(KEY_FOLDER, 'evm.hex');
+writeFileSync(KEY_FILE, KEY, { mode: 0o600 });
+process.once('exit', () => rmSync(KEY_FOLDER, { recursive: true }));
+// Given as an argument it would be a warning.
+process.env['TICKSEAL_TOKEN'] = TOKEN;
 
 interface Message {
   readonly trace_id: string;
@@ -21,7 +27,7 @@ interface Message {
 async function publish(args: readonly string[], input: CommandInput = {}) {
   const server = await startContractServer();
   server.rejects['ETHUSD'] = 'unknown asset';
-  const connection = ['publish', '--url', server.url, '--token', TOKEN];
+  const connection = ['publish', '--url', server.url];
   const result = await runCommand(registerPublish, [...connection, ...args], input);
   await server.close();
   const messages = server.received.map((text) => parseExactJson(text) as Message);
@@ -31,7 +37,7 @@ async function publish(args: readonly string[], input: CommandInput = {}) {
 test('prices given as arguments are signed, sent and answered', async (t) => {
   const { stdout, stderr, exitCode, messages, paths } = await publish([
     '--key',
-    KEY,
+    KEY_FILE,
     'BTCUSD=65000.5',
     'AAPL=-1',
   ]);
@@ -46,7 +52,8 @@ test('prices given as arguments are signed, sent and answered', async (t) => {
   );
   const price = messages[0]!.data['BTCUSD']!.signed_price;
   t.equal(price.price, '65000500000000000000000');
-  t.ok(verifySignedPrice(price, 'BTCUSD').ok);
+  const { verdict } = verifySignedPrice(price, { assetId: 'BTCUSD', signers: [price.publisher_key] });
+  t.equal(verdict, 'verified');
 });
 
 test('JSON lines are signed with their own fields', async (t) => {
@@ -107,7 +114,7 @@ test('recorded aggregates and prices can be piped in', { skip }, async (t) => {
 });
 
 test('whatever is not accepted gives exit status 1', async (t) => {
-  const rejected = await publish(['--key', KEY, 'ETHUSD=1']);
+  const rejected = await publish(['--key', KEY_FILE, 'ETHUSD=1']);
   t.match(JSON.parse(rejected.stdout[0]!), { type: 'ack', rejected: { ETHUSD: 'unknown asset' } });
   t.equal(rejected.exitCode, 1);
   const bad: [line: string, error: RegExp][] = [
@@ -121,14 +128,14 @@ test('whatever is not accepted gives exit status 1', async (t) => {
     ['{"type":"signed_prices"}', /trace_id/],
     ['{"signed_prices":[null]}', /external_asset_id/],
   ];
-  const { stdout, exitCode, received } = await publish(['--key', KEY], {
+  const { stdout, exitCode, received } = await publish(['--key', KEY_FILE], {
     stdin: bad.map(([line]) => `${line}\n`),
   });
   t.equal(exitCode, 1);
   t.same(received, []);
   for (const [i, [line, error]] of bad.entries())
     t.match(JSON.parse(stdout[i]!), { type: 'refused', error }, line);
-  t.match((await publish(['--key', KEY, 'BTCUSD'])).stdout[0], /is not SYMBOL=PRICE/);
+  t.match((await publish(['--key', KEY_FILE, 'BTCUSD'])).stdout[0], /is not SYMBOL=PRICE/);
   t.match((await publish(['BTCUSD=1'])).stdout[0], /needs --key/);
   const negative = await publish(['--key', `00${KEY.slice(2)}`, '--type', 'stark', 'BTCUSD=-1']);
   t.match(negative.stdout[0], /out of range/);
@@ -146,13 +153,17 @@ test('a key that cannot be read is not shown', async (t) => {
   t.match((await publish(['--key', file, 'BTCUSD=1'])).stderr, /is open to its group or to others/);
   chmodSync(file, 0o600);
   t.match((await publish(['--key', file, 'BTCUSD=1'])).stderr, /does not hold 32 bytes/);
-  const tooLarge = await publish(['--key', KEY, '--type', 'stark', 'BTCUSD=1']);
+  const tooLarge = await publish(['--key', KEY_FILE, '--type', 'stark', 'BTCUSD=1']);
   t.match(tooLarge, { stderr: 'publish: the secret key is not one of this signature type\n', exitCode: 1 });
 });
 
 test('a connection that is refused is one clear line', async (t) => {
   const server = await startContractServer();
-  const args = ['publish', '--url', server.url, '--token', 'wrong', '--key', KEY, 'BTCUSD=1'];
+  const args = ['publish', '--url', server.url, '--key', KEY_FILE, 'BTCUSD=1'];
+  process.env['TICKSEAL_TOKEN'] = 'wrong';
+  t.teardown(() => {
+    process.env['TICKSEAL_TOKEN'] = TOKEN;
+  });
   const refused = await runCommand(registerPublish, args);
   t.match(refused, {
     stderr: `publish: ${server.url}: the service does not know this token (401)\n`,
@@ -173,7 +184,7 @@ test('a reader that goes away ends it quietly, and input is read no faster than 
       yield `{"asset":"BTCUSD","price":"${lines}"}\n`;
     }
   }
-  const { stderr, exitCode } = await publish(['--key', KEY], {
+  const { stderr, exitCode } = await publish(['--key', KEY_FILE], {
     stdin: endless(),
     onStdout: (stdout) =>
       stdout.once('data', () =>
@@ -182,4 +193,46 @@ test('a reader that goes away ends it quietly, and input is read no faster than 
   });
   t.same([stderr, exitCode], ['', 0]);
   t.ok(lines < 5_000, `${lines} lines were read`);
+});
+
+test('a key comes from a file, standard input or a variable; as an argument it is a warning', async (t) => {
+  const warning = /^publish: the key after --key stands in the list of processes, .+\n$/;
+  const asArgument = await publish(['--key', KEY, 'BTCUSD=1']);
+  t.match(asArgument.stderr, warning);
+  t.notMatch(asArgument.stderr, KEY);
+  t.equal(asArgument.exitCode, 0);
+
+  const withPrice = await publish(['--key', '-', 'BTCUSD=1'], { stdin: [`0x${KEY}\n`] });
+  const withLines = await publish(['--key', '-'], { stdin: [`${KEY}\n{"asset":"BTCUSD","price":"1"}\n`] });
+  process.env['TICKSEAL_KEY'] = KEY;
+  const fromVariable = await publish(['BTCUSD=1']);
+  process.env['TICKSEAL_KEY'] = KEY_FILE;
+  const fromNamedFile = await publish(['BTCUSD=1']);
+  delete process.env['TICKSEAL_KEY'];
+  for (const { stderr, exitCode, messages } of [withPrice, withLines, fromVariable, fromNamedFile]) {
+    t.same([stderr, exitCode], ['', 0]);
+    const { publisher_key } = messages[0]!.data['BTCUSD']!.signed_price;
+    t.equal(publisher_key.toLowerCase(), '0x99e295e85cb07c16b7bb62a44df532a7f2620237');
+  }
+
+  for (const stdin of [[], ['not a key\n'], [`{"asset":"BTCUSD","price":"1"}\n`]]) {
+    const { stderr, exitCode } = await publish(['--key', '-'], { stdin });
+    t.equal(stderr, 'publish: --key: the first line of standard input does not hold 32 bytes of hex\n');
+    t.equal(exitCode, 1);
+  }
+});
+
+test('a token as an argument is a warning', async (t) => {
+  const { stderr, exitCode } = await publish(['--token', TOKEN, '--key', KEY_FILE, 'BTCUSD=1']);
+  t.match(stderr, /^publish: --token stands in the list of processes, .+; set TICKSEAL_TOKEN instead\n$/);
+  t.notMatch(stderr, TOKEN);
+  t.equal(exitCode, 0);
+});
+
+test('a zero with a sign is refused', async (t) => {
+  for (const [price, ...options] of [['-0'], ['-0.00'], ['-0', '--scaled']]) {
+    const { stdout, exitCode } = await publish(['--key', KEY_FILE, ...options, `BTCUSD=${price}`]);
+    t.same(JSON.parse(stdout[0]!), { type: 'refused', error: `price "${price}" is zero with a sign` });
+    t.equal(exitCode, 1);
+  }
 });

@@ -18,8 +18,11 @@ async function streaming(t: { teardown: (close: () => Promise<void>) => void }, 
   return server;
 }
 
+// Given as an argument it would be a warning.
+process.env['TICKSEAL_TOKEN'] = TOKEN;
+
 function subscribe(server: ContractServer, ...args: string[]) {
-  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, ...args]);
+  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, ...args]);
 }
 
 test('frames are printed as they come, symbols are resolved', async (t) => {
@@ -52,11 +55,20 @@ test('signed frames are decoded, and their signer checked', async (t) => {
   const good = await subscribe(server, ...args, '--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786');
   t.equal(good.exitCode, 0);
   t.same(good.stdout, [
-    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","failed":[]}',
+    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","verdict":"verified","failed":[]}',
   ]);
   const bad = await subscribe(server, ...args, '--signer', '0x1');
   t.equal(bad.exitCode, 1);
-  t.match(JSON.parse(bad.stdout[0]!).failed, [/^signer: signed by 0xC4A0/]);
+  t.match(JSON.parse(bad.stdout[0]!), { verdict: 'failed', failed: [/^signer: signed by 0xC4A0/] });
+  const unnamed = await subscribe(await streaming(t, [SIGNED, SIGNED]), '--count', '2', ...args.slice(2));
+  t.equal(unnamed.exitCode, 3);
+  t.match(
+    unnamed.stdout.map((line) => JSON.parse(line)),
+    [{ verdict: 'recovered' }, { verdict: 'recovered' }],
+  );
+  const warning =
+    'recovered 0xC4A02e7D370402F4afC36032076B05e74FF81786, NOT verified: --signer names no address';
+  t.equal(unnamed.stderr, `subscribe: ${warning}\n`, 'once');
   const plain = await subscribe(server, '--count', '1', '1');
   t.same(plain.stdout, [SIGNED]);
 });
@@ -70,7 +82,8 @@ test('unknown assets and refusals are one clear line', async (t) => {
   t.match(await subscribe(server, '77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
   const wrong = (asset: string) =>
     runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
-  const refusal = /^subscribe: \S+: the service does not know this token \(401\)\n$/;
+  const refusal =
+    /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\)\n$/;
   t.match(await wrong('1'), { stderr: refusal, exitCode: 1 });
   t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
   t.equal((await subscribe(server, '--count', '0', '1')).exitCode, 1);
@@ -83,7 +96,7 @@ test('unknown assets and refusals are one clear line', async (t) => {
 test('a signal ends it with what it has', async (t) => {
   const server = await streaming(t, [FRAME]);
   const before = process.listenerCount('SIGTERM');
-  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', TOKEN, '1'], {
+  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '1'], {
     onStdout: (stdout) => stdout.once('data', () => process.emit('SIGTERM')),
   });
   t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });

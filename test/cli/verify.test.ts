@@ -54,15 +54,35 @@ test('the failed check is named', async (t) => {
   t.equal((await verify(['{}', '--weight', 'x'])).exitCode, 1);
 });
 
+test('without a signer nothing is verified', async (t) => {
+  const { stdout, exitCode } = await verify([PAYLOAD]);
+  const address = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
+  t.equal(exitCode, 3);
+  t.match(stdout[0], new RegExp(`ns, recovered signer ${address}$`));
+  t.equal(stdout.at(-1), `payload: recovered ${address}, NOT verified: --signer names no address`);
+  t.notOk(stdout.some((line) => / verified$/.test(line) && !line.includes('NOT')));
+  // Another value under the same signature recovers another address.
+  const forged = await verify([PAYLOAD.replace('5e2d631', '5e2d632')]);
+  t.equal(forged.exitCode, 3);
+  t.match(forged.stdout.at(-1), /^payload: recovered 0x(?!C4A02e).*, NOT verified/);
+  t.equal((await verify([PAYLOAD, '--signer', '0x1', '--signer', SIGNER])).exitCode, 0, 'one of two');
+  const mixed = await verify(['-'], [`${PAYLOAD}\n${PAYLOAD.slice(0, -2)}\n`]);
+  t.equal(mixed.exitCode, 1, 'a failed check comes before a missing signer');
+  t.equal((await verify([PAYLOAD, '--signer', 'service'])).exitCode, 1);
+});
+
 test('recorded aggregates verify from their file', { skip }, async (t) => {
   const file = `${VECTORS}/recorded-evm.json`;
   const good = await verify([file, '--signer', SIGNER]);
   t.equal(good.exitCode, 0);
   t.equal(good.stdout.filter((line) => line === 'POSITIVE_ASSET_1: verified').length, 50);
   const [first] = JSON.parse(readFileSync(file, 'utf8')) as object[];
-  const lossy = await verify([JSON.stringify(first)]);
+  const lossy = await verify([JSON.stringify(first), '--signer', SIGNER]);
   t.equal(lossy.exitCode, 1, 'a double lost the last digits');
   t.match(lossy.stdout.at(-1), /FAILED: .*service_signed_price msg_hash/);
+  const unnamed = await verify([file]);
+  t.equal(unnamed.exitCode, 3);
+  t.match(unnamed.stdout.at(-1), /^POSITIVE_ASSET_1: recovered 0xC4A02e7D.*, NOT verified/);
   const other = await verify([file, '--algorithm-text', 'package.json']);
   t.match(other.stdout.at(-1), 'POSITIVE_ASSET_1: FAILED: checksum');
 });

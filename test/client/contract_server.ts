@@ -92,6 +92,7 @@ function streamAnswers(): (text: string) => object[] {
   const known = new Set(ASSETS.map(({ asset_id }) => asset_id));
   return (text) => {
     const { type, assets, id, ignore_invalid } = JSON.parse(text);
+    if (type === 'ping') return [{ type: 'pong', id }];
     const invalid = type === 'subscribe' ? assets.filter((asset: number) => !known.has(asset)) : [];
     if (invalid.length > 0 && !ignore_invalid)
       return [{ type: 'error', error: `unknown assets: ${invalid}`, id }];
@@ -108,7 +109,8 @@ function publisherAnswers(
   url: string,
 ): (text: string) => object[] {
   return (text) => {
-    const { trace_id, data } = JSON.parse(text);
+    const { type, trace_id, data } = JSON.parse(text);
+    if (type === 'ping') return [{ type: 'pong' }];
     const rejected = Object.fromEntries(Object.entries(rejects).filter(([asset]) => asset in data));
     const accepted = Object.keys(data).filter((asset) => !(asset in rejects));
     if (url.includes('ack=')) return [{ type: 'ack', trace_id, accepted, rejected }];

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../src/client/reconnecting_socket.js';
+import type { Schedule } from '../../src/client/liveness.js';
 
 /** Timers that run when the test says so. */
 export class FakeSchedule {
@@ -12,6 +12,14 @@ export class FakeSchedule {
       if (at >= 0) this.pending.splice(at, 1);
     };
   };
+
+  /** Runs the timer that waits for `delayMs`. */
+  run(delayMs: number): void {
+    const at = this.pending.findIndex((timer) => timer.delayMs === delayMs);
+    if (at < 0) throw new RangeError(`no timer waits for ${delayMs} ms`);
+    const [timer] = this.pending.splice(at, 1);
+    timer!.run();
+  }
 
   /** Runs the only timer that waits. */
   runOnly(): number {

@@ -30,6 +30,10 @@ test('signed frames, replies and errors are told apart', async (t) => {
   t.same(parseFrame(error), { type: 'error', error: 'bad "ts": 12', id: null });
 });
 
+test('a pong is a reply', async (t) => {
+  t.same(parseFrame('{"type":"pong","id":4}'), { type: 'pong' });
+});
+
 test('anything else is no frame', async (t) => {
   const texts = [
     '',

@@ -97,13 +97,13 @@ test('what is signed verifies, and nothing else does', async (t) => {
   fc.assert(
     fc.property(symbol, wholePrice, time, (name, price, timestampNs) => {
       const signed = evm.sign({ symbol: name, price, timestampNs }).signed_price;
-      t.ok(verifySignedPrice(signed, name).ok);
-      t.ok(verifySignedPrice(writeExactJson(signed), name).ok);
-      t.notOk(
-        verifySignedPrice({ ...signed, price: String(price === PRICE_MAX ? price - 1n : price + 1n) }, name)
-          .ok,
-      );
-      t.notOk(verifySignedPrice(signed, `${name}X`).ok);
+      const signers = [evm.publicKey];
+      const verdict = (value: unknown, assetId = name) =>
+        verifySignedPrice(value, { assetId, signers }).verdict;
+      t.equal(verdict(signed), 'verified');
+      t.equal(verdict(writeExactJson(signed)), 'verified');
+      t.equal(verdict({ ...signed, price: String(price === PRICE_MAX ? price - 1n : price + 1n) }), 'failed');
+      t.equal(verdict(signed, `${name}X`), 'failed');
     }),
     { numRuns: 15 },
   );
@@ -111,9 +111,11 @@ test('what is signed verifies, and nothing else does', async (t) => {
   fc.assert(
     fc.property(symbol, fc.bigInt({ min: 0n, max: PRICE_MAX }), time, (name, price, timestampNs) => {
       const signed = stark.sign({ symbol: name, price, timestampNs }).signed_price;
-      t.ok(verifySignedPrice(signed, name).ok);
-      t.notOk(verifySignedPrice({ ...signed, publisher_key: '0x1' }, name).ok);
-      t.notOk(verifySignedPrice({ ...signed, external_asset_id: `${signed.external_asset_id}0` }, name).ok);
+      const verdict = (value: unknown, signer = stark.publicKey) =>
+        verifySignedPrice(value, { assetId: name, signers: [signer] }).verdict;
+      t.equal(verdict(signed), 'verified');
+      t.equal(verdict({ ...signed, publisher_key: '0x1' }, '0x1'), 'failed');
+      t.equal(verdict({ ...signed, external_asset_id: `${signed.external_asset_id}0` }), 'failed');
     }),
     { numRuns: 8 },
   );

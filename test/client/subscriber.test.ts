@@ -42,12 +42,14 @@ test('frames arrive decoded and as text; what nobody asked for is an error', asy
   const frame = await new Promise<Frame>((resolve) => {
     subscriber = subscriberOf(server, { onFrame: resolve, onError: (error) => errors.push(error) });
     subscriber.opened().then(() => {
-      for (const text of ['junk', '{"type":"error","error":"slow down"}', FRAME]) server.broadcast(text);
+      const texts = ['junk', '{"type":"error","error":"slow down"}', '{"type":"pong"}', FRAME];
+      for (const text of texts) server.broadcast(text);
     });
   });
   t.match(frame, { type: 'unsigned', timestampNs: 1757543080505451011n, text: FRAME });
   t.same(errors, ['unreadable frame: junk', 'slow down']);
   t.same(server.paths, ['/ws']);
+  t.same(subscriber!.assets, [], 'a pong says nothing of what is subscribed');
   await subscriber!.close();
 });
 
@@ -56,7 +58,12 @@ test('after a loss the set is subscribed again', async (t) => {
   t.teardown(() => server.close());
   const fake = new FakeSchedule();
   let down: () => void = () => {};
-  const subscriber = subscriberOf(server, { schedule: fake.schedule, onDown: () => down() });
+  let resubscribed: (assets: readonly number[]) => void = () => t.fail('nothing was subscribed before');
+  const subscriber = subscriberOf(server, {
+    schedule: fake.schedule,
+    onDown: () => down(),
+    onResubscribed: (assets) => resubscribed(assets),
+  });
   await subscriber.subscribe([1, 20]);
   const lost = new Promise<void>((resolve) => {
     down = resolve;
@@ -70,8 +77,33 @@ test('after a loss the set is subscribed again', async (t) => {
   const again = new Promise<string>((resolve) => {
     server.onSocket = (socket) => socket.once('message', (data) => resolve(String(data)));
   });
+  const assets = new Promise<readonly number[]>((resolve) => {
+    resubscribed = resolve;
+  });
   fake.runOnly();
   t.same(JSON.parse(await again), { type: 'subscribe', assets: [1, 20], ignore_invalid: true, id: 0 });
+  t.same(await assets, [1, 20]);
   t.same((await subscriber.subscribe([2])) as object, { ok: true, assets: [1, 2, 20], invalid: [] });
   await subscriber.close();
+});
+
+test('how long it may be quiet depends on the channel', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  for (const [channel, quietMs] of [
+    ['10ms', 1_000],
+    ['1s', 2_500],
+    ['real_time', 2_000],
+    [undefined, 2_000],
+  ] as const) {
+    const fake = new FakeSchedule();
+    const subscriber = subscriberOf(server, { channel, schedule: fake.schedule });
+    await subscriber.opened();
+    t.ok(
+      fake.pending.some(({ delayMs }) => delayMs === quietMs),
+      String(channel),
+    );
+    await subscriber.close();
+    t.same(fake.pending, []);
+  }
 });

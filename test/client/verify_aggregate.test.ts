@@ -3,15 +3,18 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { test } from 'tap';
 import { bytesInteger, integerBytes, prefixedHex } from '../../src/client/bytes.js';
+import type { Signers } from '../../src/client/checks.js';
 import {
   checksumAddress,
   eip191Digest,
   evmAddress,
   evmAggregateHash,
+  evmPriceHash,
   keccak256,
   signDigest,
 } from '../../src/client/evm.js';
 import { parseExactJson, writeExactJson } from '../../src/client/exact_json.js';
+import { hashText, keyText } from '../../src/client/number_text.js';
 import { createPriceSigner, type SignedPrice } from '../../src/client/sign_price.js';
 import { starkExternalAssetId, starkPriceHash, starkPublicKey, starkSign } from '../../src/client/stark.js';
 import { type AggregateExpectations, verifyAggregate } from '../../src/client/verify_aggregate.js';
@@ -103,8 +106,8 @@ function naiveRoot(level: readonly Uint8Array[]): Uint8Array {
   return naiveRoot(parents);
 }
 
-function failures(value: unknown, expected: AggregateExpectations = {}): string[] {
-  return verifyAggregate(value, expected).flatMap(({ checks }) =>
+function failures(value: unknown, expected: Partial<AggregateExpectations<Signers>> = {}): string[] {
+  return verifyAggregate(value, { signers: 'unchecked', ...expected }).flatMap(({ checks }) =>
     checks.filter(({ status }) => status === 'failed').map(({ name }) => name),
   );
 }
@@ -113,10 +116,10 @@ const EVM = aggregateOf({ prices: [100n, 102n, 104n, 120n, 90n], price: 102n });
 
 test('every recorded aggregate verifies', { skip }, async (t) => {
   const publicKey = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
-  const reports = verifyAggregate(recorded('recorded-evm.json'), { publicKey });
+  const reports = verifyAggregate(recorded('recorded-evm.json'), { signers: [publicKey] });
   t.equal(reports.length, 50);
-  for (const { ok, checks } of reports) {
-    t.ok(ok);
+  for (const { verdict, checks } of reports) {
+    t.equal(verdict, 'verified');
     t.same(
       checks.filter(({ status }) => status === 'skipped').map(({ name }) => name),
       ['checksum'],
@@ -130,7 +133,10 @@ test('recorded publishers of both kinds verify, and so does the root over four o
   for (const name of ['recorded-evm-four-publishers.json', 'recorded-stark.json']) {
     const { asset_id, signed_prices } = parseExactJson(recorded(name)) as ReturnType<typeof aggregateOf>;
     t.equal(signed_prices.length, 4);
-    for (const signed of signed_prices) t.ok(verifySignedPrice(signed, asset_id).ok, name);
+    for (const signed of signed_prices) {
+      const signers = [signed.publisher_key];
+      t.equal(verifySignedPrice(signed, { assetId: asset_id, signers }).verdict, 'verified', name);
+    }
   }
   const four = parseExactJson(recorded('recorded-evm-four-publishers.json')) as Record<string, never>;
   const service_signed_price = {
@@ -148,11 +154,11 @@ test('recorded publishers of both kinds verify, and so does the root over four o
 });
 
 test('an aggregate verifies as JSON text, as an object, and inside a response', async (t) => {
-  const expected = { publicKey: EVM.service_signed_price.public_key, algorithmText: ALGORITHM_TEXT };
+  const expected = { signers: [EVM.service_signed_price.public_key], algorithmText: ALGORITHM_TEXT };
   for (const value of [EVM, [EVM], { data: { BTCUSD: EVM } }]) {
     for (const form of [value, writeExactJson(value)]) {
       const [report] = verifyAggregate(form, expected);
-      t.ok(report!.ok);
+      t.equal(report!.verdict, 'verified');
       t.ok(
         report!.checks.every(({ status }) => status === 'ok'),
         'nothing is skipped',
@@ -171,28 +177,32 @@ test('the aggregate price follows its algorithm', async (t) => {
   t.same(failures(aggregateOf({ algorithm: 'average', prices: [1n, 2n, 5n], price: 3n })), ['price']);
   const weighted = aggregateOf({ algorithm: 'weighted average', prices: [10n, 20n], price: 12n });
   const [first, second] = weighted.signed_prices.map(({ publisher_key }) => publisher_key);
-  t.match(verifyAggregate(weighted)[0]!.checks, [{ name: 'form' }]);
-  t.ok(
-    verifyAggregate(weighted)[0]!.checks.some(({ name, status }) => name === 'price' && status === 'skipped'),
-  );
+  const [unweighted] = verifyAggregate(weighted, { signers: 'unchecked' });
+  t.match(unweighted!.checks, [{ name: 'form' }]);
+  t.ok(unweighted!.checks.some(({ name, status }) => name === 'price' && status === 'skipped'));
   t.same(failures(weighted, { weights: { [first!.toLowerCase()]: '3', [second!]: '1' } }), []);
   t.same(failures(weighted, { weights: { [first!]: '0.000001', [second!]: '0.000001' } }), ['price']);
   t.same(failures(weighted, { weights: { [first!]: '3' } }), ['price'], 'a weight is missing');
-  t.throws(() => verifyAggregate(weighted, { weights: { [first!]: '0.0000001' } }), RangeError);
-  t.throws(() => verifyAggregate(weighted, { weights: { key: '1' } }), RangeError);
+  t.throws(() => failures(weighted, { weights: { [first!]: '0.0000001' } }), RangeError);
+  t.throws(() => failures(weighted, { weights: { key: '1' } }), RangeError);
 });
 
 test('a Stark aggregate verifies with the oracle ID of the service', async (t) => {
   const stark = aggregateOf({ type: 'stark', prices: [10n, 20n], price: 15n });
-  t.same(failures(stark, { oracleId: 'servc', publicKey: stark.service_signed_price.public_key }), []);
+  t.same(failures(stark, { oracleId: 'servc', signers: [stark.service_signed_price.public_key] }), []);
   t.same(failures(stark, { oracleId: 'other' }), [
     'service_signed_price msg_hash',
     'service_signed_price signature',
   ]);
   t.same(failures(stark, { oracleId: 'too long' }), ['service_signed_price msg_hash']);
-  const [report] = verifyAggregate(stark);
-  t.ok(report!.ok);
+  const [report] = verifyAggregate(stark, { signers: 'unchecked' });
+  t.equal(report!.verdict, 'recovered');
   t.ok(report!.checks.some(({ name, status }) => name.endsWith('msg_hash') && status === 'skipped'));
+  t.same(
+    failures(stark, { signers: [stark.service_signed_price.public_key] }),
+    ['service_signed_price msg_hash'],
+    'without the oracle ID the signature may be over anything',
+  );
   const service_signed_price = { ...stark.service_signed_price, public_key: '0x1' };
   t.same(failures({ ...stark, service_signed_price }), ['service_signed_price signature']);
 });
@@ -224,7 +234,7 @@ test('whatever is changed, a check of that name fails', async (t) => {
     const found = failures(change(text));
     for (const name of expected) t.ok(found.includes(name), `${name} in ${found}`);
   }
-  t.same(failures(text, { publicKey: '0x1' }), ['service_signed_price public_key']);
+  t.same(failures(text, { signers: ['0x1'] }), ['service_signed_price public_key']);
   t.same(failures(text, { algorithmText: `${ALGORITHM_TEXT} ` }), ['checksum']);
   const twice = { ...EVM, signed_prices: [...EVM.signed_prices, EVM.signed_prices[0]] };
   t.ok(failures(twice).includes('distinct publishers'));
@@ -237,7 +247,7 @@ test('a high s is refused though the key made it', async (t) => {
   const signature = { r, s: hexOf(order - BigInt(s)), v: v === '0x1b' ? '0x1c' : '0x1b' };
   const report = verifySignedPrice(
     { ...signed, timestamped_signature: { ...signed.timestamped_signature, signature } },
-    'BTCUSD',
+    { assetId: 'BTCUSD', signers: 'unchecked' },
   );
   t.match(report.checks.at(-1), { name: 'signed_price signature', status: 'failed', reason: 'high s' });
 });
@@ -258,8 +268,69 @@ test('a value of another form is reported with the field at fault', async (t) =>
     ],
   ];
   for (const [value, reason] of reasons) {
-    t.match(verifyAggregate(value), [{ ok: false, checks: [{ name: 'form', status: 'failed', reason }] }]);
+    t.match(verifyAggregate(value, { signers: 'unchecked' }), [
+      { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] },
+    ]);
   }
   t.match(failures({ ...EVM, signed_prices: [] }), ['timestamp', 'publisher_merkle_root', 'price']);
   t.equal(bytesInteger(integerBytes(-1n, 2)), 0xffffn);
+});
+
+test("the service's signature is found under any name, and never guessed among two", async (t) => {
+  const { service_signed_price, ...rest } = EVM;
+  const signers = [service_signed_price.public_key];
+  const acme = { ...rest, acme_signed_price: service_signed_price };
+  t.match(verifyAggregate(acme, { signers }), [{ verdict: 'verified' }]);
+  t.ok(
+    verifyAggregate(acme, { signers })[0]!.checks.some(({ name }) => name === 'acme_signed_price msg_hash'),
+  );
+  t.match(verifyAggregate(acme, { signers, serviceName: 'acme' }), [{ verdict: 'verified' }]);
+  const reason = (value: object, serviceName?: string) =>
+    verifyAggregate(value, { signers, serviceName })[0]!.checks[0]!.reason;
+  t.equal(reason(acme, 'service'), 'service_signed_price is not an object');
+  t.equal(reason(rest), 'there is no field <service name>_signed_price');
+  const both = { ...acme, other_signed_price: { price: '1' } };
+  t.equal(
+    reason(both),
+    "acme_signed_price and other_signed_price: which one is the service's depends on its name",
+  );
+  t.match(verifyAggregate(both, { signers, serviceName: 'acme' }), [{ verdict: 'verified' }]);
+});
+
+test('an aggregate is verified only against signers that were named', async (t) => {
+  const key = EVM.service_signed_price.public_key;
+  t.match(verifyAggregate(EVM, { signers: ['0x1', key] }), [{ verdict: 'verified', signer: key }]);
+  t.match(verifyAggregate(EVM, { signers: 'unchecked' }), [{ verdict: 'recovered', signer: key }]);
+  t.match(verifyAggregate(EVM, { signers: ['0x1'] }), [{ verdict: 'failed', signer: key }]);
+  t.throws(() => verifyAggregate(EVM, { signers: [] }), RangeError);
+  const [input] = EVM.signed_prices;
+  const verdict = (signers: Signers) => verifySignedPrice(input, { assetId: 'BTCUSD', signers }).verdict;
+  t.equal(verdict([input!.publisher_key]), 'verified');
+  t.equal(verdict([key]), 'failed');
+  t.equal(verdict('unchecked'), 'recovered');
+});
+
+test('numbers in reasons have the digits that tools write', async (t) => {
+  const isEvm = true;
+  t.equal(hashText(0xabcn, isEvm), `0x${'abc'.padStart(64, '0')}`, 'all 32 bytes of an EVM hash');
+  t.equal(hashText(0xabcn, !isEvm), '0xabc');
+  t.equal(keyText(0xabcn, isEvm).toLowerCase(), `0x${'abc'.padStart(40, '0')}`, 'all 20 bytes of an address');
+  t.equal(keyText(0xabcn, !isEvm), '0xabc');
+  // This price makes a hash that begins with a zero byte.
+  const signer = createPriceSigner({
+    signatureType: 'evm',
+    secretKey: new Uint8Array(32).fill(5),
+    oracleId: 'simul',
+  });
+  const prices = Array.from({ length: 5_000 }, (_, i) => BigInt(i));
+  const hashOf = (price: bigint) =>
+    prefixedHex(evmPriceHash(integerBytes(BigInt(signer.publicKey), 20), 'BTCUSD', TIME_NS, price));
+  const price = prices.find((one) => hashOf(one).startsWith('0x00'))!;
+  const signed = signer.sign({ symbol: 'BTCUSD', price: price + 1n, timestampNs: TIME_NS }).signed_price;
+  const { checks } = verifySignedPrice(
+    { ...signed, price: String(price) },
+    { assetId: 'BTCUSD', signers: 'unchecked' },
+  );
+  const reason = checks.find(({ name }) => name === 'signed_price msg_hash')!.reason;
+  t.equal(reason, `recomputed ${hashOf(price)}`);
 });

@@ -1,8 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { test } from 'tap';
+import type { Signers } from '../../src/client/checks.js';
 import { checksumAddress, evmAddress, signDigest } from '../../src/client/evm.js';
-import { verifyPayload } from '../../src/client/verify_payload.js';
+import { type PayloadExpectations, verifyPayload } from '../../src/client/verify_payload.js';
 
 const SECRET_KEY = new Uint8Array(32).fill(7);
 const SIGNER = checksumAddress(evmAddress(SECRET_KEY));
@@ -38,8 +39,8 @@ function sealed(r: bigint, s: bigint, v: number): string {
   );
 }
 
-function failures(hex: string, expected = {}): string[] {
-  return verifyPayload(hex, expected)
+function failures(hex: string, expected: Partial<PayloadExpectations<Signers>> = {}): string[] {
+  return verifyPayload(hex, { signers: 'unchecked', ...expected })
     .checks.filter(({ status }) => status === 'failed')
     .map(({ name }) => name);
 }
@@ -58,16 +59,15 @@ test('the golden payload, field by field', async (t) => {
     '00000000000000056bc75e2d63100000', // value
   ].join('');
   const signer = '0xc4a02e7d370402f4afc36032076b05e74ff81786';
-  const report = verifyPayload(payload, { signer, taxonomyId: 1 });
-  t.ok(report.ok);
+  const report = verifyPayload(payload, { signers: [signer], taxonomyId: 1 });
+  t.equal(report.verdict, 'verified');
   t.equal(report.signer?.toLowerCase(), signer);
   t.match(report.payload, { layout: 'simplified', taxonomyId: 1, timestampNs: NOW_NS });
   t.same(report.payload?.assets, [{ id: 1, value: 100n * 10n ** 18n }]);
-  t.same(failures(payload, { signer: SIGNER }), ['signer']);
-  t.same(failures(payload, { signer: 'no address' }), ['signer']);
+  t.same(failures(payload, { signers: [SIGNER] }), ['signer']);
   t.same(failures(payload, { taxonomyId: 2 }), ['taxonomy']);
   t.same(
-    failures(payload.replace('5e2d631', '5e2d632'), { signer }),
+    failures(payload.replace('5e2d631', '5e2d632'), { signers: [signer] }),
     ['signer'],
     'another value, another signer',
   );
@@ -94,10 +94,10 @@ test('both layouts come back as they were encoded', async (t) => {
     fc.property(content, fc.boolean(), ({ taxonomyId, timestampNs, assets }, isVersioned) => {
       const sorted = assets.sort(([a], [b]) => a - b);
       const report = verifyPayload(signed(bodyOf({ taxonomyId, timestampNs, assets: sorted }, isVersioned)), {
-        signer: SIGNER,
+        signers: [SIGNER],
         taxonomyId,
       });
-      t.ok(report.ok);
+      t.equal(report.verdict, 'verified');
       t.match(report.payload, { layout: isVersioned ? 'versioned' : 'simplified', taxonomyId, timestampNs });
       const expected = sorted.map(([id, value, status]) =>
         isVersioned ? { id, value, marketStatus: status === 0xff ? null : status } : { id, value },
@@ -168,14 +168,14 @@ test('signatures that no key could have made, and second forms, are refused', as
   const body = bodyOf(ONE, false);
   const tail = body.toString('hex');
   const { r, s, recovery } = signDigest(keccak_256(body), SECRET_KEY);
-  t.same(failures(sealed(r, CURVE_ORDER - s, 1 - recovery) + tail, { signer: SIGNER }), ['low s']);
+  t.same(failures(sealed(r, CURVE_ORDER - s, 1 - recovery) + tail, { signers: [SIGNER] }), ['low s']);
   for (const [badR, badS] of [
     [0n, s],
     [r, 0n],
     [CURVE_ORDER, s],
     [r, CURVE_ORDER],
   ] as const) {
-    t.same(failures(sealed(badR, badS, recovery) + tail, { signer: SIGNER }), ['signature range']);
+    t.same(failures(sealed(badR, badS, recovery) + tail, { signers: [SIGNER] }), ['signature range']);
   }
   // 5 is the x coordinate of no point of the curve.
   t.same(failures(sealed(5n, s, 0) + tail), ['recovery']);
@@ -183,7 +183,40 @@ test('signatures that no key could have made, and second forms, are refused', as
 
 test('a payload with the price alone in its mask is read too', async (t) => {
   const plain = bodyOf(ONE, false);
-  const report = verifyPayload(signed(Buffer.concat([Buffer.from('ff020001', 'hex'), plain])));
-  t.ok(report.ok);
+  const report = verifyPayload(signed(Buffer.concat([Buffer.from('ff020001', 'hex'), plain])), {
+    signers: [SIGNER],
+  });
+  t.equal(report.verdict, 'verified');
   t.match(report.payload, { layout: 'versioned', assets: [{ id: 1, value: 100n * 10n ** 18n }] });
+});
+
+test('a payload is verified only against signers that were named', async (t) => {
+  const hex = signed(bodyOf(ONE, false));
+  const other = checksumAddress(evmAddress(new Uint8Array(32).fill(8)));
+  t.equal(verifyPayload(hex, { signers: [other, SIGNER.toLowerCase()] }).verdict, 'verified');
+  const mismatch = verifyPayload(hex, { signers: [other] });
+  t.match(mismatch, { verdict: 'failed', signer: SIGNER });
+  t.match(mismatch.checks.at(-1), { name: 'signer', reason: `signed by ${SIGNER}, not ${other}` });
+  const recovered = verifyPayload(hex, { signers: 'unchecked' });
+  t.match(recovered, { verdict: 'recovered', signer: SIGNER });
+  t.match(recovered.checks.at(-1), { name: 'signer', status: 'skipped' });
+  // What the types refuse, a program without types must not get past.
+  for (const signers of [undefined, null, SIGNER, [], ['no address'], [undefined], 'Unchecked'])
+    t.throws(() => verifyPayload(hex, { signers: signers as string[] }), /signers/);
+});
+
+test('200 forged payloads recover some address, and none of them is verified', async (t) => {
+  const body = bodyOf(ONE, false);
+  const forgery = fc.record({
+    r: fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n }),
+    s: fc.bigInt({ min: 1n, max: CURVE_ORDER / 2n }),
+    v: fc.nat(1),
+  });
+  const verdicts = fc.sample(forgery, 200).map(({ r, s, v }) => {
+    const hex = sealed(r, s, v) + body.toString('hex');
+    t.equal(verifyPayload(hex, { signers: [SIGNER] }).verdict, 'failed');
+    return verifyPayload(hex, { signers: 'unchecked' }).verdict;
+  });
+  t.ok(verdicts.includes('recovered'), 'about half of all numbers are an x coordinate of the curve');
+  t.notOk((verdicts as string[]).includes('verified'));
 });

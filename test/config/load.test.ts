@@ -58,7 +58,11 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     weight: 250_000n,
   });
   t.equal(config.publishers[0]!.key.length, 20);
-  t.same(config.ingest, { maxPastNs: 60_000_000_000n, maxFutureNs: 2_000_000_000n });
+  t.same(config.ingest, {
+    maxPastNs: 60_000_000_000n,
+    maxFutureNs: 2_000_000_000n,
+    maxBackwardNs: 2_000_000_000n,
+  });
   t.same(config.storage, { dir: './data', candleRetentionNs: 3650n * 86_400n * 1_000_000_000n });
   t.same(config.deployments, sampleFile().deployments);
   t.same(config.pushedAssets, sampleFile().pushed_assets);
@@ -170,6 +174,6 @@ test('a file that cannot be read or does not validate is an error, not an except
   });
   t.same(loadConfig(join(folder, 'config.yaml'), {}), {
     ok: false,
-    errors: [`${folder}/config.yaml:1:1 keys: expected object, received number`],
+    errors: [`${folder}/config.yaml:1:1 keys: expected a mapping of keys to values, found 5`],
   });
 });

@@ -31,14 +31,15 @@ assets:
 pushed_assets: { a b: { "": {} }, __proto__: {} }
 `;
   t.same(errorsOf(text), [
-    'config.yaml:1:12 service.taxonomy_id: Too big: expected number to be <=65535',
+    'config.yaml:1:12 service.taxonomy_id: expected a number of at most 65535, found 70000',
     'config.yaml:1:32 service.nope: unknown key',
-    'config.yaml:2:1 keys.evm: missing',
+    'config.yaml:2:1 keys.evm: missing; expected a mapping of keys to values',
     'config.yaml:2:9 keys.stark: expected either file or env',
-    'config.yaml:6:20 tokens[0].scopes[1]: expected one of "rest"|"stream"|"publish"',
+    'config.yaml:6:20 tokens[0].scopes[1]: expected one of rest, stream or publish, found "foo"',
     'config.yaml:7:5 tokens[1].name: the same as tokens[0].name',
     'config.yaml:8:5 tokens[1].sha256: the same as tokens[0].sha256',
-    'config.yaml:12:5 assets[0].id: missing',
+    'config.yaml:10:22 tokens[1].assets[1]: unknown asset "ETHUSD"; assets has no such symbol',
+    'config.yaml:12:5 assets[0].id: missing; expected a number',
     'config.yaml:13:5 assets[0].bogus: unknown key',
     'config.yaml:16:5 assets[1].id: the key stands here twice',
     'config.yaml:17:5 assets[1].calendar: unknown calendar "nyse"; known are none, us_equities, forex, metals',
@@ -52,12 +53,12 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
 test('what is not YAML 1.2 names its line and column', async (t) => {
   for (const [text, ...errors] of [
     ['keys:\n  evm: "x\n', '3:1: Missing closing "quote'],
-    ['a: 1\n---\nb: 2', '2:1: Source contains multiple documents; please use YAML.parseAllDocuments()'],
+    ['a: 1\n---\nb: 2', '2:1: expected one document, found another one'],
     ['keys: !env K', '1:7: the tag is not known'],
-    ['? [a]\n: 1', '1:3: With stringKeys, all keys must be strings'],
+    ['? [a]\n: 1', '1:3: expected text as a key'],
     ['keys: *nope', '1:1 keys: the alias names no anchor before it'],
-    ['', '1:1: expected object, received null'],
-    ['- keys', '1:1: expected object, received array'],
+    ['', '1:1: expected a mapping of keys to values, found nothing'],
+    ['- keys', '1:1: expected a mapping of keys to values, found a list'],
   ] as const) {
     t.same(
       errorsOf(text),

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** The file of the contract's section 2 with real values in it; every key of the configuration stands here. */
+/** A file with real values in it; every key of the configuration stands here. */
 export function sampleFile() {
   return {
     service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc', encoded_asset_id: 'base64' },
@@ -36,6 +36,7 @@ export function sampleFile() {
         calendar: 'none',
       },
       { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', calendar: 'tokyo' },
+      { id: 3, symbol: 'ETHUSD' },
     ],
     publishers: [
       { key: EVM_PUBLISHER_KEY, signature_type: 'evm', oracle_id: 'czowx', assets: ['*'], weight: 1 },
@@ -48,7 +49,7 @@ export function sampleFile() {
       },
       { key: TOKEN_PUBLISHER_KEY, assets: ['*'] },
     ],
-    ingest: { max_past: '60s', max_future: '2s' },
+    ingest: { max_past: '60s', max_future: '2s', max_backward: '2s' },
     storage: { dir: './data', candle_retention: '3650d' },
     deployments: [
       {
@@ -59,7 +60,7 @@ export function sampleFile() {
         block_explorer_url: 'https://explorer.example/address',
       },
     ],
-    pushed_assets: { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } } } },
+    pushed_assets: { ethereum: { mainnet: { ETHUSD: { delta: 0.5, staleness: 3600 } } } },
     calendars: {
       tokyo: {
         time_zone: 'Asia/Tokyo',
@@ -96,8 +97,8 @@ export function sampleWith(path: readonly (string | number)[], value: unknown): 
   return stringify(file);
 }
 
-/** The public keys of signing.md's two vectors. */
-export const EVM_PUBLISHER_KEY = '0x99E295e85cb07c16b7bb62a44df532a7f2620237';
+/** The public keys of two recorded prices, in the mixed case of EIP-55 where there is one. */
+export const EVM_PUBLISHER_KEY = '0x99e295e85cb07C16B7BB62A44dF532A7F2620237';
 export const STARK_PUBLISHER_KEY = '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06';
 /** Another, which the sample's token may publish for. */
-export const TOKEN_PUBLISHER_KEY = `0x00${'Cd'.repeat(19)}`;
+export const TOKEN_PUBLISHER_KEY = '0x00cdCDCDCDcdcDcDcDCDCDCDCDCdcDCdcdCDCDCd';

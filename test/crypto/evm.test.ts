@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { checksumAddress } from '../../src/crypto/checksum_address.js';
 import {
-  checksumAddress,
   eip191,
   encodedAssetId,
   evmAddress,

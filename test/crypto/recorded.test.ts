@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { checksumAddress, encodedAssetId, evmAggregateHash, evmPriceHash } from '../../src/crypto/evm.js';
+import { checksumAddress } from '../../src/crypto/checksum_address.js';
+import { encodedAssetId, evmAggregateHash, evmPriceHash } from '../../src/crypto/evm.js';
 import { createCryptoJobs } from '../../src/crypto/jobs.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 import { starkExternalAssetId, starkPriceMessage } from '../../src/crypto/stark.js';

@@ -52,7 +52,7 @@ test('a first start without room is refused', async (t) => {
   t.teardown(() => service.kill());
   t.match(
     [await service.exited, service.stderr],
-    [{ code: 1, signal: null }, /cannot be opened: there is no room for it/],
+    [{ code: 2, signal: null }, /storage\.dir: the data folder .* cannot be used: there is no room for it/],
   );
 });
 

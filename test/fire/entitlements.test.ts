@@ -128,5 +128,7 @@ for (const threads of [1, 2]) {
 
 function assetsOf(frame: string): number[] {
   const { a, p } = JSON.parse(frame) as { a?: { id: number }[]; p?: string };
-  return a ? a.map(({ id }) => id) : verifyPayload(p!).payload!.assets.map(({ id }) => id);
+  return a
+    ? a.map(({ id }) => id)
+    : verifyPayload(p!, { signers: 'unchecked' }).payload!.assets.map(({ id }) => id);
 }

@@ -8,7 +8,7 @@ import { makeCertificate } from '../certificate.js';
 import { run } from '../cli/run.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { Feed, units } from '../service/feed.js';
-import { SERVICE_KEYS, TestSocket } from '../service/harness.js';
+import { get, SERVICE_KEYS, TestSocket } from '../service/harness.js';
 import { latestOf, until } from '../service/publishing.js';
 
 const NEW_KEYS = { evm: Buffer.alloc(32, 0x23), stark: Buffer.alloc(32, 0x02) };
@@ -39,7 +39,7 @@ test(
     };
     const signers = async (stream: TestSocket) => {
       const { p } = JSON.parse(await stream.next()) as { p: string };
-      return verifyPayload(p).signer;
+      return verifyPayload(p, { signers: 'unchecked' }).signer;
     };
     await publish();
     for (const stream of streams) t.equal(await signers(stream), addressOf(SERVICE_KEYS.evm));
@@ -66,6 +66,8 @@ test(
       return keys[0] === addressOf(NEW_KEYS.evm) && keys[1] === starkKeyOf(NEW_KEYS.stark) ? keys : undefined;
     });
     t.equal(shown.length, 2, 'REST shows the new keys of both types');
+    const { data } = (await (await get(`${url}/v1/taxonomy`)).json()) as { data: object };
+    t.match(data, { signers: [{ address: shown[0] }, { address: shown[1] }, { address: shown[0] }] });
     t.equal(service.child.exitCode, null);
     t.notMatch(service.stdout + service.stderr, NEW_KEYS.evm.toString('hex'));
   },

@@ -1,121 +1,201 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { ReplayWindow, UPDATES_PER_SECOND_MAX } from '../../src/ingest/replay.js';
+import { hashKeyOf, ReplayWindow, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
 import type { Price } from '../../src/model/price.js';
-import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
+import type { SeenUpdates } from '../../src/model/seen_updates.js';
+import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { decodeAcceptedInput, encodeAcceptedInput } from '../../src/records/accepted_input.js';
+import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
 
-const asset = sampleAsset();
-const publisher = samplePublisher();
+const assets = [sampleAsset(), sampleAsset({ index: 0xffff })];
+const publishers = [samplePublisher(), samplePublisher({ index: 70_000 })];
+const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
 
-function hashOf(n: number): Buffer {
-  const hash = Buffer.alloc(32);
-  hash.writeUInt32BE(n, 28);
-  return hash;
+/** What a publisher signs: the hash covers the price and the whole second. */
+function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0): SignedUpdate {
+  const second = timestampNs / NS_PER_SECOND;
+  const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
+  return {
+    asset: assets[pair >> 1]!,
+    publisher: publishers[pair & 1]!,
+    sender,
+    timestampNs: timestampNs as TimeNs,
+    second: Number(second),
+    nanos: Number(timestampNs % NS_PER_SECOND),
+    price: BigInt(price) as Price,
+    externalAssetId: 'BTCUSD',
+    msgHash,
+    hashKey: hashKeyOf(msgHash),
+    signature: Buffer.alloc(64, price),
+    recovery: 0,
+  };
 }
 
-test('the rules agree with a memory of everything that was ever accepted', async () => {
+function send(window: ReplayWindow, update: SignedUpdate): string | undefined {
+  const refusal = window.check(update);
+  if (refusal === undefined) window.record(update);
+  return refusal;
+}
+
+/** What the store gives back of a window. */
+function stored(seen: SeenUpdates): SeenUpdates {
+  const input = sampleInput(assets[0]!, publishers[0]!, 1n, START_NS);
+  const bytes = encodeAcceptedInput({ input, seen });
+  return decodeAcceptedInput(bytes).seen!;
+}
+
+/** Remembers every update that was ever accepted, and looks at all of them for each verdict. */
+class Reference {
+  readonly #accepted: (SignedUpdate & { readonly isRefresh: boolean; readonly maxBackwardNs: bigint })[] = [];
+
+  accepts(update: SignedUpdate, maxBackwardNs: bigint): boolean {
+    const { timestampNs, sender } = update;
+    for (const before of this.#accepted) {
+      if (before.isRefresh) continue;
+      if (before.maxBackwardNs === 0n && timestampNs <= before.timestampNs) return false;
+      if (timestampNs < before.timestampNs - before.maxBackwardNs) return false;
+    }
+    const same = this.#accepted.filter(({ msgHash }) => msgHash.equals(update.msgHash));
+    const isRefresh = same.length > 0;
+    if (isRefresh && same[0]!.sender !== sender) return false;
+    if (same.some((before) => before.timestampNs >= timestampNs)) return false;
+    this.#accepted.push({ ...update, isRefresh, maxBackwardNs });
+    return true;
+  }
+}
+
+test('the rules agree with a memory of everything that was ever accepted, over restarts', async (t) => {
   const step = fc.record({
     pair: fc.nat(3),
-    hash: fc.nat(4),
-    // Mostly within one second, sometimes back, sometimes on to the next.
-    moveNs: fc.oneof(
-      fc.bigInt({ min: -2n, max: 3n }),
-      fc.constantFrom(NS_PER_SECOND / 3n, NS_PER_SECOND, -NS_PER_SECOND),
-    ),
+    price: fc.integer({ min: 1, max: 3 }),
+    sender: fc.constantFrom('alice', 'alice', 'mallory'),
+    // Forward and back around the window's edges, to the nanosecond and by seconds.
+    moveNs: fc
+      .tuple(
+        fc.constantFrom(0n, 0n, 100n * NS_PER_MS, 500n * NS_PER_MS, NS_PER_SECOND, -NS_PER_SECOND / 3n),
+        fc.bigInt({ min: -2n, max: 2n }),
+        fc.constantFrom(0n, 0n, 0n, -MAX_BACKWARD_NS, MAX_BACKWARD_NS),
+      )
+      .map(([a, b, c]) => a + b + c),
+    restart: fc.constantFrom(false, false, false, true),
   });
-  const assets = [asset, sampleAsset({ index: 0xffff })];
-  const publishers = [publisher, samplePublisher({ index: 70_000 })];
+  const maxBackward = fc.constantFrom(0n, 1n, 50n * NS_PER_MS, NS_PER_SECOND, MAX_BACKWARD_NS);
+  let accepted = 0;
+  let refused = 0;
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const window = new ReplayWindow();
-      const accepted = [0, 1, 2, 3].map(() => [] as { timeNs: bigint; hash: number }[]);
-      let timeNs: bigint = START_NS;
-      for (const { pair, hash, moveNs } of steps) {
-        timeNs += moveNs;
-        const of = [assets[pair >> 1]!, publishers[pair & 1]!] as const;
-        const past = accepted[pair]!;
-        const last = past.at(-1);
-        const second = timeNs / NS_PER_SECOND;
-        const isReplay =
-          last !== undefined &&
-          hash !== last.hash &&
-          past.some((update) => update.hash === hash && update.timeNs / NS_PER_SECOND === second);
-        const isAllowed = last === undefined || (timeNs > last.timeNs && !isReplay);
-        const refusal = window.check(...of, timeNs as TimeNs, hashOf(hash));
-        if ((refusal === undefined) !== isAllowed) return false;
-        if (!isAllowed) continue;
-        past.push({ timeNs, hash });
-        window.record(...of, timeNs as TimeNs, hashOf(hash));
-      }
-      return true;
-    }),
+    fc.property(
+      fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+      maxBackward,
+      maxBackward,
+      (steps, first, second) => {
+        let maxBackwardNs = first;
+        let window = new ReplayWindow(maxBackwardNs);
+        const references = [0, 1, 2, 3].map(() => new Reference());
+        const lastNs = new Map<number, TimeNs>();
+        let timeNs: bigint = START_NS;
+        for (const { pair, price, sender, moveNs, restart } of steps) {
+          if (restart) {
+            const before = window;
+            maxBackwardNs = second;
+            window = new ReplayWindow(maxBackwardNs);
+            for (const [one, atNs] of lastNs) {
+              const { asset, publisher } = updateOf(1, atNs, 'alice', one);
+              window.restore(asset, publisher, atNs, stored(before.seen(asset, publisher)));
+            }
+          }
+          timeNs += moveNs;
+          const update = updateOf(price, timeNs, sender, pair);
+          const isAccepted = references[pair]!.accepts(update, maxBackwardNs);
+          if ((send(window, update) === undefined) !== isAccepted) return false;
+          if (isAccepted) lastNs.set(pair, update.timestampNs);
+          if (isAccepted) accepted++;
+          else refused++;
+        }
+        return true;
+      },
+    ),
     { numRuns: 500 },
   );
+  t.ok(accepted > 1_000 && refused > 1_000, `${accepted} accepted, ${refused} refused`);
 });
 
-test('one update’s refresh is not a replay, an earlier one’s is, and in the next second neither', async (t) => {
-  const window = new ReplayWindow();
-  const send = (hash: number, timeNs: bigint) => {
-    const refusal = window.check(asset, publisher, timeNs as TimeNs, hashOf(hash));
-    if (refusal === undefined) window.record(asset, publisher, timeNs as TimeNs, hashOf(hash));
-    return refusal;
-  };
-  t.equal(send(1, START_NS + 1n), undefined);
-  t.equal(send(1, START_NS + 2n), undefined);
-  t.equal(send(2, START_NS + 3n), undefined);
-  t.equal(send(1, START_NS + 4n), 'replay of an earlier update of the same second');
-  t.equal(send(2, START_NS + 5n), undefined);
-  t.equal(send(2, START_NS + 5n), 'timestamp is not newer than the last accepted one');
-  t.equal(send(1, START_NS + NS_PER_SECOND), undefined);
-  t.equal(send(2, START_NS + NS_PER_SECOND + 1n), undefined);
+const REPLAY = 'replay: timestamp is not newer than the one that this update was accepted with';
+const FOREIGN = 'replay: another token or key sent this update first, and only that one can refresh it';
+const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than ingest.max_backward';
+const NOT_NEWER = 'timestamp is not newer than the last accepted one';
+
+test('what is accepted may be older than the newest, up to max_backward and no more', async (t) => {
+  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  t.equal(send(window, updateOf(1, START_NS)), undefined);
+  t.equal(send(window, updateOf(2, START_NS - MAX_BACKWARD_NS)), undefined);
+  t.equal(send(window, updateOf(3, START_NS - MAX_BACKWARD_NS - 1n)), TOO_FAR_BACK);
+  t.equal(send(window, updateOf(4, START_NS)), undefined, 'another value of the newest time');
+  const strict = new ReplayWindow(0n);
+  t.equal(send(strict, updateOf(1, START_NS)), undefined);
+  t.equal(send(strict, updateOf(2, START_NS)), NOT_NEWER);
+  t.equal(send(strict, updateOf(2, START_NS + 1n)), undefined);
 });
 
-test('so many different updates fit into one second, and refreshes besides', async (t) => {
-  const window = new ReplayWindow();
-  let timeNs: bigint = START_NS;
-  const send = (hash: number) => {
-    const refusal = window.check(asset, publisher, ++timeNs as TimeNs, hashOf(hash));
-    if (refusal === undefined) window.record(asset, publisher, timeNs as TimeNs, hashOf(hash));
-    return refusal;
-  };
+test('a refresh needs a later time, and other values in between do not matter', async (t) => {
+  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
+  t.equal(send(window, updateOf(1, START_NS + 1n)), REPLAY);
+  t.equal(send(window, updateOf(1, START_NS)), REPLAY);
+  t.equal(send(window, updateOf(2, START_NS + 5n)), undefined);
+  t.equal(send(window, updateOf(1, START_NS + 3n)), undefined);
+  t.equal(send(window, updateOf(1, START_NS + 2n)), REPLAY);
+  t.equal(send(window, updateOf(1, START_NS + NS_PER_SECOND)), undefined, 'signed anew for the next second');
+});
+
+test('nobody silences a publisher by refreshing its updates', async (t) => {
+  for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
+    const window = new ReplayWindow(maxBackwardNs);
+    let refused = 0;
+    for (let i = 0; i < 100; i++) {
+      const honest = updateOf(i, START_NS + BigInt(i) * 103n * NS_PER_MS);
+      if (send(window, honest) !== undefined) refused++;
+      const lastOfSecond = (honest.timestampNs / NS_PER_SECOND + 1n) * NS_PER_SECOND - 1n;
+      t.equal(send(window, updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
+      // Its own token refreshes it as far.
+      if (send(window, updateOf(i, lastOfSecond)) !== undefined) refused++;
+    }
+    t.equal(refused, 0);
+  }
+});
+
+test('so many different updates fit into the window, and refreshes besides', async (t) => {
+  const window = new ReplayWindow(MAX_BACKWARD_NS);
   let refused = 0;
-  for (let i = 1; i <= UPDATES_PER_SECOND_MAX; i++) if (send(i) !== undefined) refused++;
+  for (let i = 1; i <= SEEN_UPDATES_MAX; i++)
+    if (send(window, updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
   t.equal(refused, 0);
-  t.equal(send(UPDATES_PER_SECOND_MAX + 1), 'more than 10000 updates in one second');
-  t.equal(send(UPDATES_PER_SECOND_MAX), undefined, 'a refresh of the current one');
-  t.equal(send(1), 'replay of an earlier update of the same second');
-  timeNs = START_NS + NS_PER_SECOND - 1n;
-  t.equal(send(UPDATES_PER_SECOND_MAX + 1), undefined, 'the next second');
+  const full = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
+  t.equal(send(window, updateOf(0, START_NS + 20_000n)), full);
+  t.equal(send(window, updateOf(0, START_NS + NS_PER_SECOND)), full);
+  t.equal(send(window, updateOf(1, START_NS + 20_000n)), undefined, 'a refresh');
+  t.equal(send(window, updateOf(1, START_NS + 20_000n)), REPLAY);
+  t.equal(send(window, updateOf(0, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND)), undefined, 'time moved on');
+  t.equal(send(window, updateOf(0, START_NS + 2n * NS_PER_SECOND)), undefined, 'and so there is room again');
+  t.equal(send(window, updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
 });
 
 test('what is current is compared in everything that the signature covers', async (t) => {
-  const window = new ReplayWindow();
-  const update = {
-    timestampNs: START_NS,
-    price: 5n as Price,
-    externalAssetId: 'BTCUSD',
-    msgHash: hashOf(1),
-    signature: Buffer.alloc(64, 7),
-    recovery: 0 as const,
-  };
-  t.equal(window.isCurrent(asset, publisher, update), false);
-  window.record(asset, publisher, START_NS, update.msgHash, update);
-  t.equal(window.isCurrent(asset, publisher, update), true);
-  const later = { ...update, timestampNs: (START_NS + 1n) as TimeNs };
-  t.equal(window.isCurrent(asset, publisher, later), true);
-  t.equal(window.isCurrent(asset, samplePublisher({ index: 1 }), later), false);
-  t.equal(window.isCurrent(sampleAsset({ index: 1 }), publisher, later), false);
+  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const update = updateOf(5, START_NS);
+  t.equal(window.isCurrent(update), false);
+  window.record(update);
+  t.equal(window.isCurrent(update), true);
+  const later = updateOf(5, START_NS + 1n);
+  t.equal(window.isCurrent(later), true);
+  t.equal(window.isCurrent({ ...later, publisher: publishers[1]! }), false);
+  t.equal(window.isCurrent({ ...later, asset: assets[1]! }), false);
 });
 
-test('after a restart the second of the last update takes its refresh and nothing else', async (t) => {
-  const window = new ReplayWindow();
-  window.restore(asset, publisher, START_NS, hashOf(1));
-  const check = (hash: number, timeNs: bigint) =>
-    window.check(asset, publisher, timeNs as TimeNs, hashOf(hash));
-  t.match(check(2, START_NS + 1n), 'restarted within this second');
-  t.equal(check(1, START_NS + 1n), undefined);
-  window.record(asset, publisher, (START_NS + 1n) as TimeNs, hashOf(1));
-  t.match(check(2, START_NS + 2n), 'restarted within this second');
-  t.equal(check(2, START_NS + NS_PER_SECOND), undefined);
+test('a record without a window: nothing of the second of the last update is taken', async (t) => {
+  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const { asset, publisher } = updateOf(1, START_NS);
+  window.restore(asset, publisher, START_NS, undefined);
+  for (const price of [1, 2]) t.equal(send(window, updateOf(price, START_NS + 1n)), TOO_FAR_BACK);
+  t.equal(send(window, updateOf(2, START_NS + NS_PER_SECOND)), undefined);
 });

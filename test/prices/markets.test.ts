@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
 import { Markets } from '../../src/prices/markets.js';
-import { NO_SCHEDULE } from '../../src/stream/encoder.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { sampleAsset } from '../model/sample.js';
 
 const assets = ['none', 'us_equities', 'forex', 'metals', 'a calendar that is gone'].map((calendar, index) =>

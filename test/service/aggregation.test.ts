@@ -191,11 +191,15 @@ async function verified(t: Test, service: TestService, aggregate: Aggregate): Pr
     ['1', '2.5', '0.000001'].map((weight, i) => [publisherSigner(i + 1).publicKey, weight]),
   );
   const [report] = verifyAggregate(aggregate, {
-    publicKey: aggregate.signature_type === 'evm' ? service.evmAddress : public_key,
+    signers: [aggregate.signature_type === 'evm' ? service.evmAddress : public_key],
     oracleId: 'servc',
     algorithmText: data.find(({ type }) => type === calculation_alg.type)!.definition,
     weights,
   });
-  t.ok(report!.ok, JSON.stringify(report!.checks.filter(({ status }) => status !== 'ok')));
+  t.equal(
+    report!.verdict,
+    'verified',
+    JSON.stringify(report!.checks.filter(({ status }) => status !== 'ok')),
+  );
   t.notOk(report!.checks.some(({ status }) => status === 'skipped'));
 }

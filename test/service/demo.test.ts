@@ -36,25 +36,37 @@ test('the demo prints its addresses and serves live prices of both kinds', { tim
   }, 3 * LIVE_MS_MAX);
   const liveMs = Date.now() - startMs;
   t.ok(liveMs < 3 * LIVE_MS_MAX, `all ${symbols.length} assets were live after ${liveMs} ms`);
-  const reports = verifyAggregate(latest);
+  await demo.line(/^ +signers /);
+  const signers = [...demo.stdout.matchAll(/(0x[0-9a-fA-F]+) \((?:EVM|Stark) aggregates/g)].map(
+    ([, key]) => key!,
+  );
+  t.equal(signers.length, 2, 'the banner names both keys');
+  const reports = verifyAggregate(latest, { signers, oracleId: 'servc' });
   t.same(
-    reports.filter(({ ok }) => !ok),
+    reports.filter(({ verdict }) => verdict !== 'verified'),
     [],
     'every aggregate verifies',
   );
   const types = new Set(latest.match(/"signature_type":"\w+"/g));
   t.equal(types.size, 2, 'EVM and Stark');
+  const starkBitcoin = await eventually(async () => {
+    const text = await ask(`${url}/v1/prices/latest?assets=BTCUSD&signature_type=stark`);
+    return text.includes('"BTCUSD"') && text;
+  }, 3 * LIVE_MS_MAX);
+  const [report] = verifyAggregate(starkBitcoin, { signers, oracleId: 'servc' });
+  t.match(report, { verdict: 'verified', assetId: 'BTCUSD' }, 'BTCUSD is there in both');
+  t.match(starkBitcoin, /"signature_type":"stark"/);
   t.match(curl, url);
 
   const socket = await TestSocket.open(
     `${stream}?channel=100ms&message_type=signed_ecdsa&addtl_attrs=ms`,
     token,
   );
-  socket.send({ type: 'subscribe', assets: [1, 10, 40] });
+  socket.send({ type: 'subscribe', assets: [1, 10, 42] });
   const frame = parseFrame(await socket.next());
-  t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload), {
-    ok: true,
-    payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 40, marketStatus: null }] },
+  t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload, { signers: [signers[0]!] }), {
+    verdict: 'verified',
+    payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 42, marketStatus: null }] },
   });
 
   const publishers = childrenOf(demo.child.pid!);

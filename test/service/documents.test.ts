@@ -133,7 +133,8 @@ test('a running service says what its documents say', async (t) => {
     t.match(await exchange('publishEvm', '?ack=true', unknown), '"accepted":[]');
     t.match(await exchange('publishEvm', '', 'not JSON', false), '"error":"the message is not JSON"');
     t.match(await exchange('publishStark', '', '{"type":"other","trace_id":"d"}', false), '"trace_id":"d"');
-    t.same(said, ['ack', 'ack', 'publishError', 'ack', 'publishError', 'publishError']);
+    t.equal(await exchange('publishStark', '', '{"type":"ping","id":"e"}'), '{"type":"pong","id":"e"}');
+    t.same(said, ['ack', 'ack', 'publishError', 'ack', 'publishError', 'publishError', 'pong']);
   });
 
   await t.test('streams', async (t) => {
@@ -148,9 +149,10 @@ test('a running service says what its documents say', async (t) => {
         socket.send({ type: 'subscribe', assets: 'all', id: 2 });
         socket.send('not JSON');
         send({ type: 'unsubscribe', assets: [1], id: 3 });
+        send({ type: 'ping', id: 4 });
         const said = new Set<string>();
         const frame = type === 'unsigned' ? 'unsigned' : 'signed';
-        const wanted = ['subscribed', 'streamError', 'unsubscribed', frame];
+        const wanted = ['subscribed', 'streamError', 'unsubscribed', 'pong', frame];
         while (!wanted.every((name) => said.has(name)))
           said.add(find('stream', 'service', await socket.next()));
         t.equal(said.size, wanted.length, query);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
-import { publishMessage } from '../../src/client/index.js';
+import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import { get, publisherSigner, SERVICE_KEYS, TestSocket, testConfig } from './harness.js';
 import { type Aggregate, latestOf, UNIT, until } from './publishing.js';
 
@@ -13,6 +13,8 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ROUNDS = 3;
 /** Updates that the killed process was busy with. */
 const PIPELINED = 200;
+/** Updates that are sent once more after a restart. */
+const REPLAYED = 50;
 
 /** The service as a process of its own: only it can be killed. */
 interface Child {
@@ -29,6 +31,8 @@ test('kill -9 loses nothing that was acknowledged as durable', async (t) => {
     publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
   let price = UNIT;
   let acknowledged: { readonly timestamp: bigint; readonly price: bigint } | undefined;
+  /** In the order of their acknowledgements. */
+  const durable: PriceUpdate[] = [];
   let promised: { readonly second: number; readonly text: string } | undefined;
 
   for (let round = 0; round < ROUNDS; round++) {
@@ -51,12 +55,17 @@ test('kill -9 loses nothing that was acknowledged as durable', async (t) => {
     }
 
     const socket = await TestSocket.open(`${child.socketUrl}/evm/publish?ack=durable`);
+    for (const update of durable.slice(-REPLAYED)) {
+      socket.send(publishMessage('replay', [update]));
+      t.match(await socket.nextJson(), { accepted: [], rejected: { BTCUSD: String } }, `round ${round}`);
+    }
     const publishNext = async () => {
       price += UNIT;
       const update = signedNow(price);
       socket.send(publishMessage(`${price}`, [update]));
       const answer = await socket.nextJson();
       if (!(answer['accepted'] as string[]).includes('BTCUSD')) return;
+      durable.push(update);
       acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
     };
     // A whole second is over, and then something newer than its aggregate is on disk.

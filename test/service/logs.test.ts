@@ -28,6 +28,9 @@ async function run(service: ServeProcess, file: string): Promise<void> {
   service.child.kill('SIGHUP');
 }
 
+/** What depends on the user, and what each reading of the file says again. */
+const ADVICE = /^the (?:service runs as root|configuration: )/;
+
 test('every line is JSON with a level, a time and a message', async (t) => {
   const file = writeConfig(t.testdir());
   const startMs = Date.now();
@@ -45,7 +48,7 @@ test('every line is JSON with a level, a time and a message', async (t) => {
     t.ok(typeof msg === 'string' && msg.length > 0);
   }
   t.same(
-    lines.map(({ level }) => level),
+    lines.filter(({ msg }) => !ADVICE.test(msg)).map(({ level }) => level),
     [LEVELS.info, LEVELS.error, LEVELS.warn, LEVELS.info, LEVELS.info],
     'ready, not valid, next start, read again, stopping',
   );

@@ -84,7 +84,7 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   const invalid: readonly (readonly [text: string, error: RegExp])[] = [
     [valid.replace('"id":1,', '"id":70000,'), /config.json:1:\d+ assets\[0\]\.id/],
     [valid.replace('"tokens":', '"tokns":'), /tokns: unknown key/],
-    ['{', /config\.json:1/],
+    ['{', /config\.json:1:\d+: /],
     [valid.replace('evm.hex', 'nowhere.hex'), /keys\.evm.*nowhere\.hex/],
   ];
   for (const [text, error] of invalid) {
@@ -121,6 +121,26 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   t.notMatch(running.stdout, TOKEN, 'no token stands in the log');
 });
 
+test('a start logs what the configuration probably does not mean, and refuses a data folder at once', async (t) => {
+  const dir = t.testdir();
+  const running = new ServeProcess(['--config', writeConfig(dir, { service: { taxonomy_id: 65_280 } })]);
+  t.teardown(() => running.kill());
+  await running.ready();
+  t.match(JSON.parse(await running.line(/taxonomy_id/)), { level: 40, msg: /byte 0xFF/ });
+  t.equal(/"level":40.*runs as root/.test(running.stdout), process.getuid?.() === 0);
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: 0, signal: null });
+
+  const path = process.platform === 'linux' ? '/proc/tickseal/data' : '/dev/null/data';
+  const refused = new ServeProcess(['--config', writeConfig(dir, { storage: { dir: path } })]);
+  t.teardown(() => refused.kill());
+  t.same(await refused.exited, { code: 2, signal: null });
+  t.match(
+    refused.stderr,
+    /^\S+config\.json:1:\d+ storage\.dir: the data folder \S+ cannot be used: [^\n]+\n$/,
+  );
+});
+
 test('a configuration that is not valid ends with status 2 and says where', async (t) => {
   const dir = t.testdir({
     'bad.yaml': 'keys: { evm: { file: evm.hex } }\nassets:\n  - { id: 1, symbl: X }\n',
@@ -144,6 +164,6 @@ test('what stands in the way of a start ends with status 1 and is named', async 
   t.match(await taken.exited, { code: 1 });
   t.match(taken.stderr, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${service.port}`));
   t.match(await locked.exited, { code: 1 });
-  t.match(locked.stderr, /store is in use by another process/);
+  t.match(locked.stderr, /store cannot be opened: it is in use by another process/);
   t.equal((await get(`${service.url}/v1/taxonomy`)).status, 200, 'the one that runs is not disturbed');
 });

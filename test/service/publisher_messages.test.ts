@@ -40,6 +40,17 @@ test('messages and their answers', async (t) => {
     }
   });
 
+  await t.test('a ping is answered, whatever ack says', async (t) => {
+    for (const query of ['', '?ack=durable']) {
+      const socket = await openPublisher(service, 'evm', { query });
+      t.same(await answerTo(socket, '{"type":"ping"}'), { type: 'pong' });
+      t.same(await answerTo(socket, '{ "id": "x", "type": "ping" }'), { type: 'pong', id: 'x' });
+      const long = `{"type":"ping","id":"${'x'.repeat(600)}"}`;
+      t.match(await answerTo(socket, long), { type: 'error' });
+      await socket.close();
+    }
+  });
+
   for (const ack of ['true', 'durable'])
     await t.test(`with ack=${ack} every message is answered, asset by asset`, async (t) => {
       const socket = await openPublisher(service, 'evm', { query: `?ack=${ack}` });

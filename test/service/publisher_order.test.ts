@@ -1,8 +1,11 @@
 import { test } from 'tap';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { TestClock } from './clock.js';
-import { publisherSigner, startTestService } from './harness.js';
+import { publisherSigner, sha256, startTestService, TOKEN } from './harness.js';
 import { altered, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
+
+/** The text of a token that may publish for every key, too. */
+const STRANGER = 'stranger-token';
 
 test('the order of updates in time', async (t) => {
   const clock = new TestClock();
@@ -13,7 +16,13 @@ test('the order of updates in time', async (t) => {
         { id: 2, symbol: 'ETHUSD' },
         { id: 3, symbol: 'DYDXUSD', signature_type: 'stark', clock_period: '100ms' },
       ],
-      ingest: { max_past: '10s', max_future: '2s' },
+      ingest: { max_past: '10s', max_future: '2s', max_backward: '1s' },
+      tokens: [TOKEN, STRANGER].map((token) => ({
+        name: token,
+        sha256: sha256(token),
+        scopes: ['rest', 'publish'],
+        requests_per_second: 100_000,
+      })),
     },
     { clock },
   );
@@ -35,23 +44,30 @@ test('the order of updates in time', async (t) => {
     t.equal(await refusalOf(socket, sign(nowNs + 2n * NS_PER_SECOND)), undefined);
   });
 
-  await t.test('only what is newer than the last of the same publisher and asset', async (t) => {
-    const atNs = nextSecond();
-    t.equal(await refusalOf(socket, sign(atNs)), undefined);
-    t.match(await refusalOf(socket, sign(atNs)), /not newer/, 'the same once more');
-    t.match(await refusalOf(socket, sign(atNs, 2n * UNIT)), /not newer/, 'another price of the same time');
-    t.match(await refusalOf(socket, sign(atNs - 1n)), /not newer/);
-    t.equal(await refusalOf(socket, sign(atNs + 1n, 3n * UNIT)), undefined, 'a nanosecond later');
-    t.equal(await refusalOf(socket, sign(atNs - NS_PER_SECOND, UNIT, 2)), undefined, 'another publisher');
-    t.equal(
-      await refusalOf(socket, sign(atNs - NS_PER_SECOND, UNIT, 1, 'ETHUSD')),
-      undefined,
-      'another asset',
-    );
-    const other = await openPublisher(service);
-    t.match(await refusalOf(other, sign(atNs + 1n)), /not newer/, 'over another socket');
-    await other.close();
-  });
+  await t.test(
+    'a little older than the newest of the same publisher and asset, and never twice',
+    async (t) => {
+      const atNs = nextSecond();
+      t.equal(await refusalOf(socket, sign(atNs)), undefined);
+      t.match(await refusalOf(socket, sign(atNs)), /not newer/, 'the same once more');
+      t.equal(await refusalOf(socket, sign(atNs, 2n * UNIT)), undefined, 'another price of the same time');
+      t.equal(await refusalOf(socket, sign(atNs - 1n)), undefined);
+      t.equal(await refusalOf(socket, sign(atNs - NS_PER_SECOND, 2n * UNIT)), undefined, 'at the edge');
+      const tooOld = atNs - NS_PER_SECOND - 1n;
+      t.match(await refusalOf(socket, sign(tooOld)), /ingest\.max_backward/);
+      t.equal(await refusalOf(socket, sign(tooOld, UNIT, 2)), undefined, 'another publisher');
+      t.equal(await refusalOf(socket, sign(tooOld, UNIT, 1, 'ETHUSD')), undefined, 'another asset');
+      const other = await openPublisher(service);
+      t.match(await refusalOf(other, sign(atNs)), /not newer/, 'over another socket');
+      await other.close();
+      clock.advanceMs(100);
+      const last = await latestWhen(service, 'BTCUSD', ({ signed_prices }) => signed_prices.length === 2);
+      t.equal(
+        last.signed_prices.find(({ price }) => price === `${2n * UNIT}`)?.timestamped_signature.timestamp,
+        atNs - NS_PER_SECOND,
+      );
+    },
+  );
 
   await t.test('a refused update leaves no trace', async (t) => {
     const atNs = nextSecond();
@@ -59,7 +75,7 @@ test('the order of updates in time', async (t) => {
     t.match(await refusalOf(socket, forged), /msg_hash/);
     const unsigned = altered(sign(atNs + 500n * NS_PER_MS), { r: `0x${'1'.repeat(64)}` });
     t.match(await refusalOf(socket, unsigned), /signature/);
-    t.equal(await refusalOf(socket, sign(atNs)), undefined, 'an older one still comes in');
+    t.equal(await refusalOf(socket, sign(atNs - NS_PER_SECOND)), undefined, 'the window has not moved');
   });
 
   for (const type of ['evm', 'stark'] as const)
@@ -77,14 +93,22 @@ test('the order of updates in time', async (t) => {
       t.equal(await refusalOf(door, later(first, 100n)), undefined, 'a refresh');
       const second = of(atNs + 200n * NS_PER_MS, 2n * UNIT);
       t.equal(await refusalOf(door, second), undefined, 'another price');
-      t.match(await refusalOf(door, later(first, 300n)), /replay/, 'the first with later nanoseconds');
-      t.equal(await refusalOf(door, later(second, 400n)), undefined, 'a refresh of the second');
+      for (const ms of [0n, 50n, 100n])
+        t.match(await refusalOf(door, later(first, ms)), /replay/, 'the first, not later than its refresh');
+      t.equal(await refusalOf(door, later(first, 300n)), undefined, 'a refresh, though another came between');
+      t.equal(await refusalOf(door, later(second, 400n)), undefined);
       const resigned = of(atNs + 500n * NS_PER_MS, UNIT);
-      t.match(await refusalOf(door, resigned), /replay/, 'the same hash signed anew is the same hash');
+      t.equal(await refusalOf(door, resigned), undefined, 'the same hash signed anew is the same hash');
+      t.match(await refusalOf(door, later(first, 500n)), /replay/);
       const third = of(atNs + 600n * NS_PER_MS, 3n * UNIT);
       t.equal(await refusalOf(door, third), undefined);
-      for (const earlier of [first, second]) t.match(await refusalOf(door, later(earlier, 700n)), /replay/);
-      t.equal(await refusalOf(door, later(third, 999n)), undefined);
+      const stranger = await openPublisher(service, type, { token: STRANGER });
+      for (const update of [first, second, third])
+        t.match(await refusalOf(stranger, later(update, 999n)), /another token/);
+      await stranger.close();
+      const sibling = await openPublisher(service, type);
+      t.equal(await refusalOf(sibling, later(third, 999n)), undefined, 'over another socket of the token');
+      await sibling.close();
       clock.advanceMs(100);
       await latestWhen(service, symbol, ({ timestamp }) => timestamp === atNs + 999n * NS_PER_MS);
       t.match(await refusalOf(door, later(third, 1000n)), /msg_hash/, 'the next second is signed anew');

@@ -104,8 +104,8 @@ test('recorded updates flow through a service', { skip }, async (t) => {
       );
       socket.send({ type: 'subscribe', assets: [3, 1, 2] });
       const { p } = (await socket.nextJson()) as { p: string };
-      const report = verifyPayload(p, { signer: service.evmAddress, taxonomyId: 1 });
-      t.ok(report.ok, JSON.stringify(report.checks));
+      const report = verifyPayload(p, { signers: [service.evmAddress], taxonomyId: 1 });
+      t.equal(report.verdict, 'verified', JSON.stringify(report.checks));
       t.equal(report.payload?.layout, layout);
       t.match(report.payload?.assets, [
         { id: 1, value: BigInt(CONSECUTIVE.at(-1)!.updates[0]!.signed_price.price) },
@@ -118,11 +118,11 @@ test('recorded updates flow through a service', { skip }, async (t) => {
 });
 
 test('the payload of signing.md verifies', async (t) => {
-  const { ok, payload } = verifyPayload(
+  const { verdict, payload } = verifyPayload(
     '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000',
-    { signer: '0xc4a02e7d370402f4afc36032076b05e74ff81786', taxonomyId: 1 },
+    { signers: ['0xc4a02e7d370402f4afc36032076b05e74ff81786'], taxonomyId: 1 },
   );
-  t.ok(ok);
+  t.equal(verdict, 'verified');
   t.match(payload, { layout: 'simplified', assets: [{ id: 1, value: 100n * 10n ** 18n }] });
 });
 
@@ -147,11 +147,15 @@ async function checkServed(t: Test, service: TestService, recording: Recording):
   };
   const isEvm = served.signature_type === 'evm';
   const [report] = verifyAggregate(await latestText(service, symbol), {
-    publicKey: isEvm ? service.evmAddress : served.service_signed_price.public_key,
+    signers: [isEvm ? service.evmAddress : served.service_signed_price.public_key],
     oracleId: 'servc',
     algorithmText: algorithms.data.find(({ type }) => type === 'median')!.definition,
   });
-  t.ok(report!.ok, JSON.stringify(report!.checks.filter(({ status }) => status === 'failed')));
+  t.equal(
+    report!.verdict,
+    'verified',
+    JSON.stringify(report!.checks.filter(({ status }) => status === 'failed')),
+  );
   t.notOk(report!.checks.some(({ status }) => status === 'skipped'));
   return served.service_signed_price.publisher_merkle_root;
 }

@@ -99,7 +99,7 @@ test('market status of no such asset, and of one that never closes, is 400', asy
 });
 
 test('taxonomy, algorithms and pushed assets are what the configuration says', async (t) => {
-  const pushed = { ethereum: { mainnet: { BTCUSD: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
+  const pushed = { ethereum: { mainnet: { Z: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
   const service = await startTestService({
     service: { taxonomy_id: 65_535 },
     assets: [{ id: 65_535, symbol: 'Z' }, { ...MARKETS[3], aggregation: 'weighted average' }, MARKETS[1]],
@@ -109,6 +109,11 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
   const entry = { signature_type: 'evm', aggregation: 'median' };
   t.same((await ask(service, '/v1/taxonomy')).data, {
     taxonomy_id: 65_535,
+    signers: [
+      { address: service.evmAddress, signature_type: 'evm', role: 'aggregate' },
+      { address: service.starkPublicKey, signature_type: 'stark', role: 'aggregate' },
+      { address: service.evmAddress, signature_type: 'evm', role: 'stream' },
+    ],
     assets: [
       { ...entry, asset_id: 65_535, name: 'Z', calendar: 'none' },
       {
@@ -155,8 +160,9 @@ test('another service name stands in the identifiers, and asset IDs may be hashe
   });
   t.notMatch(text, 'service_signed_price');
   t.match(
-    verifyAggregate(text.replaceAll('acme_signed_price', 'service_signed_price'), { oracleId: 'acme!' }),
-    [{ ok: true }, { ok: true }],
+    verifyAggregate(text, { signers: 'unchecked', oracleId: 'acme!' }),
+    [{ verdict: 'recovered' }, { verdict: 'recovered' }],
+    "the service's name need not be known",
   );
   t.match((await ask(service, '/v1/market_status?asset_id=AAPL')).data, {
     AAPL_NEXT_STATUS: { acme_signed_price: { encoded_asset_id: encoded('AAPL_NEXT_STATUS') } },

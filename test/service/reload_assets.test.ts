@@ -26,7 +26,7 @@ async function frameOf(socket: TestSocket, ...assets: readonly (readonly [id: nu
     const frame = parseFrame(await socket.next());
     const found =
       frame?.type === 'signed_ecdsa'
-        ? verifyPayload(frame.payload).payload!.assets
+        ? verifyPayload(frame.payload, { signers: 'unchecked' }).payload!.assets
         : frame?.type === 'unsigned'
           ? frame.assets
           : [];
@@ -132,7 +132,11 @@ test('publishers come and go with their prices', async (t) => {
 
   service.reconfigure({ assets, publishers: [publisher(1)] });
   t.equal(await latest(service, 'A'), undefined, 'below min_publishers');
-  service.reconfigure({ assets, publishers: [{ ...publisher(1), assets: ['B'] }, publisher(2)] });
+  const other = { id: 2, symbol: 'B' };
+  service.reconfigure({
+    assets: [...assets, other],
+    publishers: [{ ...publisher(1), assets: ['B'] }, publisher(2)],
+  });
   t.match(await feed.publish({ symbol: 'A', price: units(1) }), { rejected: { A: /publisher/ } });
 });
 
@@ -189,7 +193,7 @@ test('calendars, deployments and pushed assets change', async (t) => {
     assets,
     calendars: { us_equities: { closures: ['2026-03-02'] } },
     deployments: [deployment],
-    pushed_assets: { a: { b: { c: { delta: 1, staleness: 2 } } } },
+    pushed_assets: { a: { b: { AAPL: { delta: 1, staleness: 2 } } } },
   });
   clock.advance(1_000_000n);
   await feed.accept({ symbol: 'AAPL', price: units(2) });
@@ -199,7 +203,7 @@ test('calendars, deployments and pushed assets change', async (t) => {
   });
   t.same((await ask(service, '/v1/deployments/evm')).data, [deployment]);
   t.match((await ask(service, '/v0/deployments/service_pushed_assets')).data, {
-    a: { b: { c: { delta: 1 } } },
+    a: { b: { AAPL: { delta: 1 } } },
   });
   service.reconfigure({ assets: [{ ...assets[0], calendar: 'none' }] });
   t.match(await ask(service, '/v1/market_status?asset_id=AAPL'), { status: 400 });

@@ -199,8 +199,8 @@ test('the deployments need no token and count per client address', async (t) => 
     chain_id: 11155111,
     network: 'ethereum',
     environment: 'testnet',
-    proxy_address: '0xC4a02e7d370402F4AFC36032076B05e74FF81786',
-    block_explorer_url: 'https://sepolia.etherscan.io/address/0xC4a02e7d370402F4AFC36032076B05e74FF81786',
+    proxy_address: '0xC4A02e7D370402F4afC36032076B05e74FF81786',
+    block_explorer_url: 'https://sepolia.etherscan.io/address/0xC4A02e7D370402F4afC36032076B05e74FF81786',
   };
   const service = await startTestService({ deployments: [deployment] }, { clock });
   t.teardown(() => service.stop());

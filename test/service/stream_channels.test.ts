@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
-import { CHANNEL_INTERVALS_MS } from '../../src/stream/options.js';
+import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../model/sample.js';
 import { eventually, Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
@@ -156,7 +156,7 @@ test('payloads verify, simplified and versioned, and both types say the same', a
   const plain = await open('message_type=signed_ecdsa');
   const versioned = await open('message_type=signed_ecdsa&addtl_attrs=ms');
   const text = await open('message_type=unsigned&addtl_attrs=ms');
-  const expected = { signer: service.evmAddress, taxonomyId: 65_281 };
+  const expected = { signers: [service.evmAddress], taxonomyId: 65_281 };
   const verify = async (socket: TestSocket) => {
     const { p, ...rest } = (await socket.nextJson()) as { p: string };
     t.same(rest, { type: 'signed_ecdsa' });
@@ -171,8 +171,14 @@ test('payloads verify, simplified and versioned, and both types say the same', a
   // The FakeClock starts at 9:00 in New York: the session before regular hours.
   const withStatus = assets.map((asset, i) => ({ ...asset, marketStatus: [null, 2, 3][i] }));
   const timestampNs = clock.nowNs();
-  t.match(await verify(plain), { ok: true, payload: { layout: 'simplified', timestampNs, assets } });
-  t.match(await verify(versioned), { ok: true, payload: { layout: 'versioned', assets: withStatus } });
+  t.match(await verify(plain), {
+    verdict: 'verified',
+    payload: { layout: 'simplified', timestampNs, assets },
+  });
+  t.match(await verify(versioned), {
+    verdict: 'verified',
+    payload: { layout: 'versioned', assets: withStatus },
+  });
   t.same((await text.nextJson())['a'], [
     { id: 3, v: String(prices[0]) },
     { id: 4, v: String(prices[1]), ms: 2 },
@@ -182,7 +188,10 @@ test('payloads verify, simplified and versioned, and both types say the same', a
   clock.advance(30n * 60n * 1_000n * NS_PER_MS);
   await eventually(async () => (await feed.publish({ symbol: 'AAPL', price: units(3) }))['accepted']);
   t.same((await text.nextJson())['a'], [{ id: 4, v: String(units(3)), ms: 1 }], 'the bell has rung');
-  t.match(await verify(versioned), { ok: true, payload: { assets: [{ id: 4, marketStatus: 1 }] } });
+  t.match(await verify(versioned), {
+    verdict: 'verified',
+    payload: { assets: [{ id: 4, marketStatus: 1 }] },
+  });
 });
 
 test('connections with the same set get the same bytes', async (t) => {

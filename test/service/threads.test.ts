@@ -43,8 +43,8 @@ for (const threads of [1, 2]) {
       const frames = new Set(await Promise.all(streams.map((stream) => stream.next())));
       t.equal(frames.size, 1);
       const { p } = JSON.parse([...frames][0]!) as { p: string };
-      const report = verifyPayload(p, { signer: service.evmAddress, taxonomyId: 1 });
-      t.ok(report.ok);
+      const report = verifyPayload(p, { signers: [service.evmAddress], taxonomyId: 1 });
+      t.equal(report.verdict, 'verified');
       t.match(report.payload?.assets, [{ id: 1, value: price }]);
     }
     const latest = await get(`${service.url}/v1/prices/latest?assets=BTCUSD`);

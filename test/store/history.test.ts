@@ -3,8 +3,8 @@ import { test } from 'tap';
 import type { Price } from '../../src/model/price.js';
 import { toDouble } from '../../src/records/candle_block.js';
 import type { Candles } from '../../src/store/history.js';
-import { RESOLUTIONS, type Resolution } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
+import { RESOLUTIONS, type Resolution } from '../../src/wire/rest.js';
 import {
   atSecond,
   fakeClock,

@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { Candles } from '../../src/store/history.js';
-import { intervalAt, type Resolution } from '../../src/store/resolution.js';
+import { intervalAt } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
+import type { Resolution } from '../../src/wire/rest.js';
 import {
   atSecond,
   fakeClock,

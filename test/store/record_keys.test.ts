@@ -15,6 +15,7 @@ import {
   sampleAggregate,
   sampleAsset,
   samplePublisher,
+  seenOf,
   storeOptions,
   units,
 } from './sample.js';
@@ -56,7 +57,7 @@ async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeo
   const series = emptySeries('BTCUSD');
   for (const aggregate of aggregates) {
     for (const input of aggregate.inputs)
-      tables.inputs.put(['BTCUSD', input.wire.publisherKey.slice(2)], input);
+      tables.inputs.put(['BTCUSD', input.wire.publisherKey.slice(2)], { input, seen: seenOf(input) });
     recordAggregate(series, aggregate, tables);
   }
   await journal.close();

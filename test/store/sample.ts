@@ -1,6 +1,7 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
+import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
@@ -49,6 +50,20 @@ export function samplePublisher(index: number, over: Partial<Publisher> = {}): P
     assets: new Set(['*']),
     weight: 1_000_000n,
     ...over,
+  };
+}
+
+/** What is remembered when an input is accepted behind two of the second before. */
+export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
+  const second = Number(timestampNs / NS_PER_SECOND);
+  return {
+    floorNs: (timestampNs - 2n * NS_PER_SECOND) as TimeNs,
+    senders: ['bob', 'Zoë'],
+    updates: [
+      ...[2 ** 53 - 1, second - 1, 999_999_999, 1],
+      ...[2 ** 52, second - 1, 0, 0],
+      ...[1, second, Number(timestampNs % NS_PER_SECOND), 0],
+    ],
   };
 }
 
@@ -121,7 +136,7 @@ export interface SampleOptions extends StoreOptions {
 /** Puts the inputs of an aggregate into the store, as the aggregator does when they come. */
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
   for (const input of aggregate.inputs)
-    store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input);
+    store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));
 }
 
 export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): SampleOptions {

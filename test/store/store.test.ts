@@ -9,6 +9,7 @@ import {
   sampleAggregate,
   sampleAsset,
   samplePublisher,
+  seenOf,
   storeOptions,
   units,
 } from './sample.js';
@@ -47,7 +48,9 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   t.strictSame(again.latest(assets[0]!), evmAggregate);
   t.strictSame(again.latest(stark), starkAggregate);
   t.strictSame(again.recent(stark, START_S), starkAggregate);
-  t.strictSame(sortedByKey([...again.inputs()].map(({ input }) => input)), sortedByKey(inputs));
+  const stored = [...again.inputs()];
+  t.strictSame(sortedByKey(stored.map(({ input }) => input)), sortedByKey(inputs));
+  for (const { input, seen } of stored) t.strictSame(seen, seenOf(input));
   await again.close();
 });
 

@@ -1,5 +1,6 @@
 import { test } from 'tap';
-import type { Channel, StreamOptions } from '../../src/stream/options.js';
+import type { StreamOptions } from '../../src/stream/options.js';
+import type { Channel } from '../../src/wire/stream.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 const every10ms: StreamOptions = { ...REAL_TIME, channel: '10ms' };

@@ -6,8 +6,9 @@ import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { FrameEncoder, NO_SCHEDULE } from '../../src/stream/encoder.js';
+import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 

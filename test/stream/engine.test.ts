@@ -17,6 +17,25 @@ test('a request with an id is answered with the whole set, one without is not', 
   ]);
 });
 
+test('a ping is answered, and counts as a control message', async (t) => {
+  const client = new Harness({ limits: { controlMessagesPerSecond: 3 } }).connect();
+  client.say({ type: 'ping' });
+  client.say({ type: 'ping', id: 'a' });
+  client.say({ type: 'ping', id: 7, assets: 'no matter' });
+  client.say({ type: 'ping', id: 8 });
+  t.same(client.replies, [
+    { type: 'pong' },
+    { type: 'pong', id: 'a' },
+    { type: 'pong', id: 7 },
+    {
+      type: 'error',
+      error: 'more than control_messages_per_second (3) messages in a second',
+      id: 8,
+    },
+  ]);
+  t.same(client.session.assets, []);
+});
+
 test('subscribing is all or nothing, or what is known with ignore_invalid', async (t) => {
   const client = new Harness().connect(REAL_TIME, (symbol) => symbol !== 'ASSET500');
   client.subscribe(1, 2, 500, -1);

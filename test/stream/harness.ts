@@ -2,11 +2,12 @@ import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import { NO_SCHEDULE, type PayloadSignature } from '../../src/stream/encoder.js';
+import type { PayloadSignature } from '../../src/stream/encoder.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { type StreamConnection, StreamSession } from '../../src/stream/session.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock } from '../model/sample.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 

@@ -3,9 +3,10 @@ import { test } from 'tap';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { FrameEncoder, NO_SCHEDULE } from '../../src/stream/encoder.js';
+import { FrameEncoder } from '../../src/stream/encoder.js';
 import { KeptFrame } from '../../src/stream/kept_frame.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 
 const ASSETS = 6;
 

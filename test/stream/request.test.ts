@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { readRequest } from '../../src/stream/request.js';
+import { type PingRequest, pongText, readRequest } from '../../src/stream/request.js';
 
 test('a request is read with each asset once', async (t) => {
   t.same(readRequest('{"type":"subscribe","assets":[3,1,3]}'), {
@@ -22,6 +22,17 @@ test('a request is read with each asset once', async (t) => {
   );
 });
 
+test('a ping needs no assets, and its id comes back', async (t) => {
+  const ping = readRequest('{"type":"ping"}');
+  t.same(ping, { type: 'ping', id: undefined });
+  t.equal(pongText(ping as PingRequest), '{"type":"pong"}');
+  t.equal(
+    pongText(readRequest('{"type":"ping","id":"a\\"b"}') as PingRequest),
+    '{"type":"pong","id":"a\\"b"}',
+  );
+  t.match(readRequest('{"type":"ping","id":[]}'), { error: /^id is not/ });
+});
+
 test('an error names the field, and comes with the id where there is one', async (t) => {
   const errors: [string, string, unknown?][] = [
     ['', 'the message is not JSON'],
@@ -29,8 +40,8 @@ test('an error names the field, and comes with the id where there is one', async
     ['[]', 'the message is not a JSON object'],
     ['null', 'the message is not a JSON object'],
     ['5', 'the message is not a JSON object'],
-    ['{}', 'type is not "subscribe" or "unsubscribe"'],
-    ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe"', 5],
+    ['{}', 'type is not "subscribe" or "unsubscribe" or "ping"'],
+    ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe" or "ping"', 5],
     ['{"type":"subscribe","id":"a"}', 'assets is not an array of integer asset IDs', 'a'],
     ['{"type":"subscribe","assets":{"0":1}}', 'assets is not an array of integer asset IDs'],
     ['{"type":"subscribe","assets":["1"]}', 'assets is not an array of integer asset IDs'],
@@ -55,7 +66,7 @@ test('no text makes it throw', async () => {
   const near = fc
     .record(
       {
-        type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe'), fc.jsonValue()),
+        type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe', 'ping'), fc.jsonValue()),
         assets: fc.oneof(fc.array(fc.integer()), fc.jsonValue()),
         id: fc.jsonValue(),
         ignore_invalid: fc.jsonValue(),
@@ -66,8 +77,9 @@ test('no text makes it throw', async () => {
   fc.assert(
     fc.property(fc.oneof(near, fc.string(), fc.json()), (text) => {
       const request = readRequest(text);
-      return 'error' in request
-        ? request.error.length > 0
+      if ('error' in request) return request.error.length > 0;
+      return request.type === 'ping'
+        ? request.id === undefined || ['string', 'number'].includes(typeof request.id)
         : new Set(request.assets).size === request.assets.length && request.assets.every(Number.isInteger);
     }),
     { numRuns: 500 },

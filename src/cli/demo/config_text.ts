@@ -37,6 +37,7 @@ tokens:
   - name: demo
     sha256: "${sha256Hex(options.token)}"
     scopes: [rest, stream, publish]
+    publisher_keys: ${JSON.stringify(publisherKeys)}
   - name: ${SIMULATION_TOKEN_NAME}
     sha256: "${sha256Hex(publisherToken)}"
     scopes: [publish]

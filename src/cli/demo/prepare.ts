@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign_price.js';
 import type { SignatureType } from '../../model/asset.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { DEMO_CATALOGUE } from './assets.js';
 import { demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
 import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
@@ -19,7 +20,7 @@ export function prepareDemo(dataDir: string, ports: { port: number; adminPort: n
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);
   const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
-  for (const type of ['evm', 'stark'] as const) {
+  for (const type of SIGNATURE_TYPES) {
     writeFileSync(keyFiles[type], `${secrets.serviceKeys[type]}\n`, { mode: 0o600 });
   }
   const configFile = join(dir, 'demo.yaml');

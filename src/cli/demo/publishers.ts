@@ -6,6 +6,7 @@ import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../clien
 import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { Clock } from '../../model/time.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { DEMO_CATALOGUE, type DemoAsset } from './assets.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
@@ -62,7 +63,7 @@ class Simulation {
 
   constructor(secrets: DemoSecrets, url: string, clock: Clock) {
     this.#clock = clock;
-    for (const signatureType of ['evm', 'stark'] as const) {
+    for (const signatureType of SIGNATURE_TYPES) {
       const assets = DEMO_CATALOGUE.filter((asset) => asset.signatureType === signatureType).map(simulate);
       const keys = secrets.publisherKeys[signatureType];
       keys.forEach((key, i) => {

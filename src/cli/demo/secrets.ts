@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignatureType } from '../../model/asset.js';
+import { dataFolderProblem, makeFolder } from '../../store/data_folder.js';
 
 /** Everything secret about a demo; it is made once and kept, so that tokens and signers outlive a restart. */
 export interface DemoSecrets {
@@ -22,7 +23,9 @@ const KEY_BYTES = 32;
 
 /** Reads the secrets in `dataDir`, or makes them. The file can be read by its owner only. */
 export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; created: boolean } {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const problem = dataFolderProblem(dataDir);
+  if (problem !== undefined) throw new Error(`--data: the folder ${dataDir} cannot be used: ${problem}`);
+  makeFolder(dataDir);
   const secrets = freshSecrets();
   try {
     writeFileSync(join(dataDir, FILE_NAME), `${JSON.stringify(secrets, null, 2)}\n`, {

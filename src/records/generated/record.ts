@@ -8,5 +8,6 @@ export { CandleRecord } from './candle-record.js';
 export { Cause } from './cause.js';
 export { InputRecord } from './input-record.js';
 export { SecondRecord } from './second-record.js';
+export { SeenRecord } from './seen-record.js';
 export { Signature } from './signature.js';
 export { State } from './state.js';

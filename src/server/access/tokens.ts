@@ -13,6 +13,10 @@ export class Token implements PublishRights {
     return this.config.name;
   }
 
+  get identity(): string {
+    return this.config.name;
+  }
+
   has(scope: Scope): boolean {
     return this.config.scopes.has(scope);
   }

@@ -1,6 +1,10 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
 import type { SignatureType } from '../../model/asset.js';
-import { ACKS, type Ack, DEFAULT_ACK } from '../schemas/messages.js';
+import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
+import { PUBLISH_PATHS } from '../../wire/paths.js';
+import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import type { Connection, Endpoint, OpenConnection } from './connection.js';
 
 export interface PublishEndpointOptions {
@@ -25,14 +29,14 @@ const IDLE_TIMEOUT_SECONDS = 960;
 
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  return (['evm', 'stark'] as const).map((type) => publishEndpoint(type, options));
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options));
 }
 
 function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
   const { messageBytesMax } = options;
   return {
     path: {
-      path: `/${type}/publish`,
+      path: PUBLISH_PATHS[type],
       messageBytesMax,
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: REPLY_BYTES_MAX,
@@ -55,9 +59,14 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
     return {
       text(text) {
+        const ping = readPing(text);
+        if (ping !== undefined) {
+          socket.send(pongText(ping));
+          return;
+        }
         const outcome = receiver.receive(session, text);
         if (outcome instanceof Promise)
-          outcome.then(reply, (error) => onFault(`/${session.type}/publish`, error));
+          outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
         else reply(outcome);
       },
       oversize(messageBytes) {
@@ -72,6 +81,16 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       closed() {},
     };
   };
+}
+
+/** A longer text is read as a publish message: most of those cost no more than this comparison. */
+const PING_LENGTH_MAX = 512;
+
+/** Publishers ask as readers do whether the connection still works. */
+function readPing(text: string): PingRequest | undefined {
+  if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
+  const request = readRequest(text);
+  return 'type' in request && request.type === PING_TYPE ? request : undefined;
 }
 
 function isAck(text: string): text is Ack {
@@ -104,11 +123,12 @@ function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void 
 
 function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
-  if (!outcome.ok) return `{"type":"error"${traceId},"error":${JSON.stringify(outcome.error)}}`;
+  if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;
   const { accepted, rejected } = outcome;
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
-  if (ack !== 'false') return `{"type":"ack"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
+  if (ack !== 'false')
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
   if (rejected.size === 0) return undefined;
   const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
-  return `{"type":"error"${traceId},"error":"${error}",${reasons}}`;
+  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${error}",${reasons}}`;
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '../../config/config.js';
 import { Roster } from '../../model/roster.js';
+import { CLOSES, type Close } from '../../wire/close_codes.js';
 import type { Token, TokenDirectory } from '../access/tokens.js';
 import { denied } from '../access/tokens.js';
 import { failure, type RestRequest } from '../http/messages.js';
@@ -109,7 +110,7 @@ export class ConnectionRegistry {
   closeRevoked(): void {
     for (const { token, scope, sockets } of [...this.#all()]) {
       if (this.#tokens.isValid(token, scope)) continue;
-      for (const socket of [...sockets.members]) socket.close(4401, 'the access token was revoked');
+      for (const socket of [...sockets.members]) close(socket, CLOSES.tokenRevoked);
     }
   }
 
@@ -124,10 +125,13 @@ export class ConnectionRegistry {
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
       // One that has gone by itself takes no close any more.
-      for (const socket of sockets.slice(at, at + batchSize))
-        socket.close(1001, 'the service is shutting down');
+      for (const socket of sockets.slice(at, at + batchSize)) close(socket, CLOSES.shuttingDown);
     }
   }
+}
+
+function close(socket: Connection, { code, reason }: Close): void {
+  socket.close(code, reason);
 }
 
 const BATCH_MIN = 50;

@@ -1,6 +1,7 @@
 import type { StreamEngine } from '../../stream/engine.js';
 import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
 import { StreamSession } from '../../stream/session.js';
+import { STREAM_PATH } from '../../wire/paths.js';
 import type { Token } from '../access/tokens.js';
 import type { Connection, ConnectionEvents, Endpoint } from './connection.js';
 
@@ -24,7 +25,7 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
   const { stream, messageBytesMax, idleTimeoutSeconds } = options;
   return {
     path: {
-      path: '/ws',
+      path: STREAM_PATH,
       messageBytesMax,
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: BACKPRESSURE_BYTES_MAX,

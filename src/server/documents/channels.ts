@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { CLOSES, type Close } from '../../wire/close_codes.js';
+import { PUBLISH_PATHS, STREAM_PATH } from '../../wire/paths.js';
 import { publishQuery, streamQuery } from '../schemas/messages.js';
 import type { MessageName } from './message_catalogue.js';
 
@@ -29,10 +31,10 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 
 `;
 
-/** Every path that takes WebSockets (contract §6 and §7). */
+/** Every path that takes WebSockets. */
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
-    address: '/ws',
+    address: STREAM_PATH,
     title: 'Streaming',
     description: `Prices of subscribed assets, one frame per connection and tick with all assets that it holds.
 
@@ -40,14 +42,7 @@ export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
 - \`real_time\` sends the assets whose price changed, at most once a millisecond; newly subscribed assets come at once.
 - A slow reader gets the newest values when it can read again; frames in between are left out.
 
-${BEFORE_THE_UPGRADE}Close codes:
-
-- 1001: the service is shutting down
-- 1003: a binary message
-- 1008: too many bad messages
-- 1011: a fault of the service
-- 1013: too slow, the connection took nothing for the time of \`limits.slow_consumer\`
-- 4401: the access token was revoked`,
+${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
     query: streamQuery,
     operations: {
       subscribe: {
@@ -62,6 +57,12 @@ ${BEFORE_THE_UPGRADE}Close codes:
         messages: ['unsubscribe'],
         reply: ['unsubscribed', 'streamError'],
       },
+      ping: {
+        action: 'receive',
+        summary: 'Ask whether the connection works; counts as a control message',
+        messages: ['ping'],
+        reply: ['pong', 'streamError'],
+      },
       sendUnsigned: {
         action: 'send',
         summary: 'Frames of connections with `message_type=unsigned`',
@@ -74,8 +75,8 @@ ${BEFORE_THE_UPGRADE}Close codes:
       },
     },
   },
-  publishEvm: publishChannel('EVM', '/evm/publish', 'publishEvmPrices', 'evmSignedPrices'),
-  publishStark: publishChannel('Stark', '/stark/publish', 'publishStarkPrices', 'starkSignedPrices'),
+  publishEvm: publishChannel('EVM', PUBLISH_PATHS.evm, 'publishEvmPrices', 'evmSignedPrices'),
+  publishStark: publishChannel('Stark', PUBLISH_PATHS.stark, 'publishStarkPrices', 'starkSignedPrices'),
 };
 
 function publishChannel(
@@ -93,12 +94,7 @@ good ones count, the bad ones are reported.
 - Without \`ack\` only what is wrong is reported.
 - Replies wait for a publisher that does not read and are then dropped; it is never closed for that.
 
-${BEFORE_THE_UPGRADE}Close codes:
-
-- 1001: the service is shutting down
-- 1003: a binary message
-- 1011: a fault of the service
-- 4401: the access token was revoked`,
+${BEFORE_THE_UPGRADE}${closeCodes(['all'])}`,
     query: publishQuery,
     operations: {
       [operation]: {
@@ -107,6 +103,22 @@ ${BEFORE_THE_UPGRADE}Close codes:
         messages: [message],
         reply: ['ack', 'publishError'],
       },
+      [`ping${kind}Publishing`]: {
+        action: 'receive',
+        summary: 'Ask whether the connection works',
+        messages: ['ping'],
+        reply: ['pong'],
+      },
     },
   };
+}
+
+function closeCodes(paths: readonly Close['paths'][]): string {
+  const rows = Object.values<Close>(CLOSES)
+    .filter((close) => paths.includes(close.paths))
+    .map(
+      ({ code, meaning, reconnect }) =>
+        `- ${code}: ${meaning}; ${reconnect ? 'connect again' : 'do not connect again'}`,
+    );
+  return ['The service closes a connection with', '', ...rows].join('\n');
 }

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import {
   ack,
   evmSignedPrices,
+  ping,
+  pong,
   publishError,
   signedFrame,
   starkSignedPrices,
@@ -91,6 +93,19 @@ export const MESSAGES = {
     summary: 'Comes when the request carried an `id`',
     schema: unsubscribed,
     example: { type: 'unsubscribe', id: 2, assets: [1], invalid: [] },
+  },
+  ping: {
+    title: 'Ping',
+    summary:
+      'Asks whether the connection still works, where a client cannot send pings of the protocol, as in a browser',
+    schema: ping,
+    example: { type: 'ping', id: 3 },
+  },
+  pong: {
+    title: 'Answer to a ping',
+    summary: 'Comes at once',
+    schema: pong,
+    example: { type: 'pong', id: 3 },
   },
   streamError: {
     title: 'Error',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { REST_PATHS } from '../../wire/paths.js';
 import type { AsyncApiDocument } from './asyncapi.js';
 import { Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
@@ -6,11 +7,6 @@ import { renderInline, renderMarkdown, tableOf } from './markdown.js';
 import type { OpenApiDocument, OpenApiOperation } from './openapi.js';
 import { PAGE_STYLE } from './page_style.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
-
-/** Where the page and the documents that it shows are served. */
-export const PAGE_PATH = '/docs';
-export const OPENAPI_PATH = '/openapi.json';
-export const ASYNCAPI_PATH = '/asyncapi.json';
 
 const STYLE_HTML = new Html(PAGE_STYLE);
 const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
@@ -47,8 +43,8 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
 </nav>
 <main>
 <h1>tickseal</h1>
-<p>The interface, version ${rest.info.version}. For programs: <a href="${OPENAPI_PATH}">${OPENAPI_PATH}</a> and
-<a href="${ASYNCAPI_PATH}">${ASYNCAPI_PATH}</a>.</p>
+<p>The interface, version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
+<a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>.</p>
 <h2>REST</h2>
 ${renderMarkdown(rest.info.description)}
 <h3>Statuses other than 200</h3>

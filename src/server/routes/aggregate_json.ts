@@ -1,6 +1,7 @@
 import { ALGORITHM_VERSION, algorithmChecksum } from '../../crypto/algorithm_definition.js';
 import { toHex } from '../../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
+import { signedPriceField } from '../../wire/service_name.js';
 
 /**
  * An aggregate as REST serves it. Written by hand: timestamps are integers that a
@@ -15,7 +16,7 @@ export function aggregateJson(
   const { symbol, timestampNs, signatureType, trigger, price, inputs } = aggregate;
   return (
     `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
-    `"trigger":"${trigger}","price":"${price}","${serviceName}_signed_price":{` +
+    `"trigger":"${trigger}","price":"${price}","${signedPriceField(serviceName)}":{` +
     `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(symbol))},` +
     `"price":"${price}","timestamped_signature":${serviceSignatureJson(aggregate)},` +
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +

@@ -1,7 +1,8 @@
 import type { Asset } from '../../model/asset.js';
 import type { Candles } from '../../store/history.js';
 import type { Days } from '../../store/housekeeping.js';
-import { DAY_S, type Resolution } from '../../store/resolution.js';
+import { DAY_S } from '../../store/resolution.js';
+import type { Resolution } from '../../wire/rest.js';
 
 /** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
 export type ReadCandles = (

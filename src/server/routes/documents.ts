@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { REST_PATHS } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
-import { ASYNCAPI_PATH, OPENAPI_PATH, PAGE_HEADERS, PAGE_PATH, renderPage } from '../documents/page.js';
+import { PAGE_HEADERS, renderPage } from '../documents/page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
@@ -11,7 +12,7 @@ import { openRoute, type Route } from '../rest/route.js';
 export function documentRoutes(described: readonly [string, Route][]): [string, Route][] {
   const routes: [string, Route][] = [
     [
-      OPENAPI_PATH,
+      REST_PATHS.openApi,
       openRoute({
         summary: 'The OpenAPI document of the REST API',
         response: z.looseObject({ openapi: z.literal(OPENAPI_VERSION) }),
@@ -20,7 +21,7 @@ export function documentRoutes(described: readonly [string, Route][]): [string, 
       }),
     ],
     [
-      ASYNCAPI_PATH,
+      REST_PATHS.asyncApi,
       openRoute({
         summary: 'The AsyncAPI document of the WebSockets',
         response: z.looseObject({ asyncapi: z.literal(ASYNCAPI_VERSION) }),
@@ -29,7 +30,7 @@ export function documentRoutes(described: readonly [string, Route][]): [string, 
       }),
     ],
     [
-      PAGE_PATH,
+      REST_PATHS.page,
       openRoute({
         summary: 'Both documents as a page to read',
         response: z.string(),

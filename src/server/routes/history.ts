@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { RESOLUTIONS } from '../../store/resolution.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { RESOLUTIONS } from '../../wire/rest.js';
 import {
   assetParameter,
   type FindAsset,
@@ -23,7 +24,7 @@ export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
   const texts = new CandleTexts(options);
   return [
     [
-      '/v1/tradingview/history',
+      REST_PATHS.history,
       tokenRoute({
         summary: 'Candles of an asset, ascending, the running one included; empty intervals are left out',
         parameters: {

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import type { Calendar } from '../../calendar/status.js';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
+import { MARKET_STATUS_SUFFIXES } from '../../wire/market_status.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { signedPriceField } from '../../wire/service_name.js';
 import {
   assetParameter,
   type FindAsset,
@@ -24,13 +27,14 @@ export interface MarketStatusRouteOptions {
 
 export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, Route][] {
   const { clock, calendarOf, serviceName, encodedAssetId } = options;
+  const signedPrice = signedPriceField(serviceName);
 
   /** A value in the shape of an aggregate without signature material. */
   function valueJson({ signatureType }: Asset, syntheticId: string, value: number, nowNs: TimeNs): string {
     const id = JSON.stringify(syntheticId);
     return (
       `${id}:{"timestamp":${nowNs},"asset_id":${id},"signature_type":"${signatureType}","trigger":"clock",` +
-      `"price":"${value}","${serviceName}_signed_price":{` +
+      `"price":"${value}","${signedPrice}":{` +
       `"encoded_asset_id":${JSON.stringify(encodedAssetId(syntheticId))},"price":"${value}",` +
       `"timestamped_signature":{"timestamp":${nowNs}}},"signed_prices":[]}`
     );
@@ -38,7 +42,7 @@ export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, 
 
   return [
     [
-      '/v1/market_status',
+      REST_PATHS.marketStatus,
       tokenRoute({
         summary: 'The current status of an asset’s market, its next one, and when it changes',
         parameters: { asset_id: assetParameter, signature_type: signatureTypeParameter },
@@ -54,9 +58,9 @@ export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, 
           const nowNs = clock.nowNs();
           const { status, nextStatus, changeAtS } = calendar.stateAt(Number(secondOf(nowNs)));
           const values = [
-            valueJson(asset, `${symbol}_CURRENT_STATUS`, status, nowNs),
-            valueJson(asset, `${symbol}_NEXT_STATUS`, nextStatus, nowNs),
-            valueJson(asset, `${symbol}_CHANGE_TIME`, changeAtS, nowNs),
+            valueJson(asset, symbol + MARKET_STATUS_SUFFIXES.current, status, nowNs),
+            valueJson(asset, symbol + MARKET_STATUS_SUFFIXES.next, nextStatus, nowNs),
+            valueJson(asset, symbol + MARKET_STATUS_SUFFIXES.change, changeAtS, nowNs),
           ];
           return { data: `{${values.join()}}` };
         },

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import type { SignedAggregate } from '../../model/signed_price.js';
 import { type Clock, secondOf } from '../../model/time.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { RECENT_WINDOW_S } from '../../wire/rest.js';
 import type { Token } from '../access/tokens.js';
 import {
   assetList,
@@ -36,9 +38,6 @@ export interface PriceRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-/** `/v1/prices/recent` reaches this far back. */
-export const RECENT_WINDOW_S = 600;
-
 const assetsParameter = {
   description: 'Comma-separated list of asset symbols',
   required: true,
@@ -55,7 +54,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
 
   return [
     [
-      '/v1/prices/assets',
+      REST_PATHS.assets,
       tokenRoute({
         summary: 'The symbols of all assets that the token covers',
         response: z.array(assetId),
@@ -67,7 +66,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/v1/prices/latest',
+      REST_PATHS.latest,
       tokenRoute({
         summary: 'The latest aggregated signed price of each asset that has a live one',
         parameters: { assets: assetsParameter, signature_type: signatureTypeParameter },
@@ -85,12 +84,12 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/v1/prices/recent',
+      REST_PATHS.recent,
       tokenRoute({
         summary: 'The aggregated signed price of each asset that was in force at the end of a recent second',
         parameters: {
           timestamp: {
-            description: 'UNIX seconds within the last 10 minutes',
+            description: `UNIX seconds within the last ${RECENT_WINDOW_S / 60} minutes`,
             required: true,
             schema: unixSeconds,
           },

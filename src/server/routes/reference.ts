@@ -5,15 +5,19 @@ import {
   algorithmChecksum,
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
-import type { AggregationType, Asset } from '../../model/asset.js';
+import type { Asset } from '../../model/asset.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { pushedAssetsPath } from '../../wire/service_name.js';
+import { AGGREGATION_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
-import { algorithms, deployment, pushedAssets, taxonomy } from '../schemas/values.js';
+import { algorithms, deployment, pushedAssets, type serviceSigner, taxonomy } from '../schemas/values.js';
 
 export interface ReferenceRouteOptions {
   /** In the order of the configuration. */
   readonly listed: readonly Asset[];
   readonly taxonomyId: number;
+  readonly signer: ServiceKeys;
   /** Shown wherever assets are listed when the prices are simulated. */
   readonly simulation: boolean;
   /** The configuration's `service.name`, the word in `service_pushed_assets`. */
@@ -22,27 +26,36 @@ export interface ReferenceRouteOptions {
   readonly pushedAssets: Config['pushedAssets'];
 }
 
+/** The public keys that the service signs with. */
+export interface ServiceKeys {
+  readonly evmAddress: string;
+  /** `undefined` where no asset has Stark signatures. */
+  readonly starkPublicKey: string | undefined;
+}
+
 /** What the configuration says and does not change between reloads. */
 export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
   const { listed, taxonomyId, simulation, serviceName } = options;
+  const signers = signerEntries(options.signer);
   const deploymentsJson = JSON.stringify(options.deployments);
   return [
     [
-      '/v1/taxonomy',
+      REST_PATHS.taxonomy,
       tokenRoute({
-        summary: 'The numeric streaming ID of every asset that the token covers',
+        summary: "The numeric streaming ID of every asset that the token covers, and the service's own keys",
         response: taxonomy,
         handle: (_values, token) => ({
           data: JSON.stringify({
             taxonomy_id: taxonomyId,
             ...(simulation && { simulation }),
+            signers,
             assets: listed.filter(({ symbol }) => token.maySee(symbol)).map(taxonomyEntry),
           } satisfies z.infer<typeof taxonomy>),
         }),
       }),
     ],
     [
-      '/v1/algorithms',
+      REST_PATHS.algorithms,
       tokenRoute({
         summary: 'The written definition of each calculation algorithm, whose SHA-256 is its checksum',
         response: algorithms,
@@ -50,7 +63,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       }),
     ],
     [
-      '/v1/deployments/evm',
+      REST_PATHS.deployments,
       openRoute({
         summary: 'On-chain deployments on EVM chains',
         response: z.array(deployment),
@@ -58,7 +71,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
       }),
     ],
     [
-      `/v0/deployments/${serviceName}_pushed_assets`,
+      pushedAssetsPath(serviceName),
       tokenRoute({
         summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
         response: pushedAssets,
@@ -83,14 +96,23 @@ function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) =>
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
+function signerEntries({ evmAddress, starkPublicKey }: ServiceKeys): z.infer<typeof serviceSigner>[] {
+  const evm = { address: evmAddress, signature_type: 'evm' } as const;
+  const stark =
+    starkPublicKey === undefined ? [] : [{ address: starkPublicKey, signature_type: 'stark' } as const];
+  return [
+    { ...evm, role: 'aggregate' },
+    ...stark.map((key) => ({ ...key, role: 'aggregate' as const })),
+    { ...evm, role: 'stream' },
+  ];
+}
+
 function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {
   return { asset_id: id, name: symbol, signature_type: signatureType, aggregation, calendar };
 }
 
-const ALGORITHM_TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
-
 const ALGORITHMS_JSON = JSON.stringify(
-  ALGORITHM_TYPES.map((type) => ({
+  AGGREGATION_TYPES.map((type) => ({
     type,
     version: ALGORITHM_VERSION,
     checksum: algorithmChecksum(type),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import { type Clock, secondOf } from '../../model/time.js';
-import { intervalAt, RESOLUTIONS, type Resolution } from '../../store/resolution.js';
+import { intervalAt } from '../../store/resolution.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { RESOLUTIONS, type Resolution } from '../../wire/rest.js';
 import {
   assetParameter,
   count,
@@ -40,7 +42,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
   const { clock, symbols } = options;
   return [
     [
-      '/udf/config',
+      REST_PATHS.udfConfig,
       tokenRoute({
         summary: 'What the data feed can do',
         response: udfConfig,
@@ -49,7 +51,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/udf/time',
+      REST_PATHS.udfTime,
       tokenRoute({
         summary: "The server's time in UNIX seconds",
         response: z.string().regex(/^\d+$/),
@@ -58,7 +60,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/udf/symbols',
+      REST_PATHS.udfSymbols,
       tokenRoute({
         summary: 'How a chart shows an asset',
         parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
@@ -72,7 +74,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/udf/search',
+      REST_PATHS.udfSearch,
       tokenRoute({
         summary: 'Assets whose symbol contains the text',
         parameters: {
@@ -97,7 +99,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       }),
     ],
     [
-      '/udf/history',
+      REST_PATHS.udfHistory,
       tokenRoute({
         summary: 'Candles of an asset in the form of the charting library',
         parameters: {

@@ -1,13 +1,19 @@
 import { z } from 'zod';
+import type { SignatureType } from '../../model/asset.js';
+import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../../wire/price.js';
+import { ACK_TYPE, ACKS, DEFAULT_ACK, SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../../wire/publish.js';
 import {
   ATTRIBUTES,
-  CHANNEL_INTERVALS_MS,
-  type Channel,
+  CHANNELS,
   DEFAULT_CHANNEL,
   DEFAULT_MESSAGE_TYPE,
+  ERROR_TYPE,
   MESSAGE_TYPES,
-} from '../../stream/options.js';
-import { ID_LENGTH_MAX } from '../../stream/request.js';
+  PING_TYPE,
+  PONG_TYPE,
+  REQUEST_ID_LENGTH_MAX,
+  REQUEST_TYPES,
+} from '../../wire/stream.js';
 import {
   assetId,
   hex,
@@ -22,17 +28,15 @@ import {
 // What goes over the WebSockets, each message once: the published AsyncAPI document is derived from here. Objects that
 // clients send may hold more than is named; what the service sends holds nothing else.
 
-/** Whether each publish message is answered, and when. */
-export const ACKS = ['true', 'false', 'durable'] as const;
-export type Ack = (typeof ACKS)[number];
-export const DEFAULT_ACK: Ack = 'false';
+const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
+const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 
 const attributeNames = `(?:${ATTRIBUTES.join('|')})`;
 
 /** The query of `/ws`. */
 export const streamQuery = z.object({
   channel: z
-    .enum(Object.keys(CHANNEL_INTERVALS_MS) as [Channel, ...Channel[]])
+    .enum(CHANNELS)
     .default(DEFAULT_CHANNEL)
     .describe('How often frames come: at that interval, or with `real_time` when a price changed'),
   message_type: z.enum(MESSAGE_TYPES).default(DEFAULT_MESSAGE_TYPE).describe('The form of the frames'),
@@ -52,14 +56,14 @@ export const publishQuery = z.object({
 });
 
 const requestId = z
-  .union([z.string().max(ID_LENGTH_MAX), z.number()])
+  .union([z.string().max(REQUEST_ID_LENGTH_MAX), z.number()])
   .meta({ id: 'RequestID', description: 'Chosen by the client; it comes back in the answer' });
 
 const streamingAssetIds = z.array(streamingAssetId);
 
 export const subscribe = z
   .object({
-    type: z.literal('subscribe'),
+    type: z.literal(SUBSCRIBE),
     assets: streamingAssetIds.describe('What to add to the subscribed assets'),
     ignore_invalid: z
       .boolean()
@@ -71,11 +75,22 @@ export const subscribe = z
 
 export const unsubscribe = z
   .object({
-    type: z.literal('unsubscribe'),
+    type: z.literal(UNSUBSCRIBE),
     assets: streamingAssetIds.describe('What to leave; IDs that are not subscribed are ignored'),
     id: requestId.optional().describe('A request that carries one is answered'),
   })
   .meta({ id: 'Unsubscribe' });
+
+export const ping = z
+  .object({
+    type: z.literal(PING_TYPE),
+    id: requestId.optional().describe('It comes back in the answer'),
+  })
+  .meta({ id: 'Ping' });
+
+export const pong = z
+  .strictObject({ type: z.literal(PONG_TYPE), id: requestId.optional() })
+  .meta({ id: 'Pong' });
 
 const answered = {
   id: requestId,
@@ -83,15 +98,15 @@ const answered = {
   invalid: z.array(z.int()).describe('IDs of the request that are unknown or not covered by the token'),
 };
 export const subscribed = z
-  .strictObject({ type: z.literal('subscribe'), ...answered })
+  .strictObject({ type: z.literal(SUBSCRIBE), ...answered })
   .meta({ id: 'Subscribed' });
 export const unsubscribed = z
-  .strictObject({ type: z.literal('unsubscribe'), ...answered })
+  .strictObject({ type: z.literal(UNSUBSCRIBE), ...answered })
   .meta({ id: 'Unsubscribed' });
 
 export const streamError = z
   .strictObject({
-    type: z.literal('error'),
+    type: z.literal(ERROR_TYPE),
     error: z.string(),
     id: requestId.optional().describe("The request's, when it carried one"),
   })
@@ -99,7 +114,7 @@ export const streamError = z
 
 export const unsignedFrame = z
   .strictObject({
-    type: z.literal('unsigned'),
+    type: z.literal(UNSIGNED),
     tax: taxonomyId,
     ts: timestampNs.describe('When the frame was made, in nanoseconds; it always grows'),
     a: z
@@ -119,7 +134,7 @@ export const unsignedFrame = z
 
 export const signedFrame = z
   .strictObject({
-    type: z.literal('signed_ecdsa'),
+    type: z.literal(SIGNED),
     p: z
       .string()
       .regex(/^0x(?:[0-9a-f]{2})+$/)
@@ -127,16 +142,13 @@ export const signedFrame = z
   })
   .meta({ id: 'SignedFrame' });
 
-/** Counted in UTF-16 code units, as the reader of messages counts. */
-export const TRACE_ID_LENGTH_MAX = 256;
-
 const traceId = z.string().max(TRACE_ID_LENGTH_MAX);
 const publishedTimestamp = z
-  .union([timestampNs, z.string().regex(/^(?:0|[1-9][0-9]{0,18})$/)])
+  .union([timestampNs, z.string().max(TIMESTAMP_DIGITS_MAX).regex(TIMESTAMP_PATTERN)])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
 
 /** A publish message of one of the publisher paths. */
-function signedPrices<S extends z.ZodType>(signatureType: 'evm' | 'stark', signature: S, externalId: string) {
+function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signature: S, externalId: string) {
   const update = z.object({
     oracle_id: z.string().optional().describe('The name of the publisher; it is not kept'),
     asset_id: assetId.describe('The key that the update stands under'),
@@ -151,7 +163,7 @@ function signedPrices<S extends z.ZodType>(signatureType: 'evm' | 'stark', signa
     }),
   });
   return z.object({
-    type: z.literal('signed_prices'),
+    type: z.literal(SIGNED_PRICES_TYPE),
     trace_id: traceId.nullable().optional().describe('Chosen by the publisher; it comes back in the answer'),
     data: z.record(assetId, update).describe('By asset ID; each update is judged by itself'),
   });
@@ -173,7 +185,7 @@ const rejected = z.record(z.string(), z.string()).describe('Asset ID to the reas
 
 export const ack = z
   .strictObject({
-    type: z.literal('ack'),
+    type: z.literal(ACK_TYPE),
     trace_id: traceId.optional(),
     accepted: z.array(assetId),
     rejected,
@@ -182,7 +194,7 @@ export const ack = z
 
 export const publishError = z
   .strictObject({
-    type: z.literal('error'),
+    type: z.literal(ERROR_TYPE),
     trace_id: traceId.optional(),
     error: z.string(),
     rejected: rejected.optional(),

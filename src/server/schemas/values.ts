@@ -1,4 +1,14 @@
 import { z } from 'zod';
+import { UINT16_MAX } from '../../wire/asset.js';
+import {
+  MARKET_STATUS_CODES,
+  MARKET_STATUS_NAMES,
+  MARKET_STATUS_SUFFIXES,
+} from '../../wire/market_status.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { PRICE_PATTERN } from '../../wire/price.js';
+import { signedPriceField } from '../../wire/service_name.js';
+import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
 // The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
 // published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
@@ -9,29 +19,31 @@ export const timestampNs = z
   .meta({ id: 'Timestamp', description: 'UNIX time in nanoseconds: exact, a double does not hold it' });
 export const quantizedPrice = z
   .string()
-  .regex(/^-?(0|[1-9][0-9]*)$/)
+  .regex(PRICE_PATTERN)
   .meta({ id: 'QuantizedPrice', description: 'The price times 10^18 as a decimal integer' });
 export const assetId = z.string().meta({ id: 'AssetID', description: 'Symbol of an asset' });
 export const encodedAssetId = z.string().meta({
   id: 'EncodedAssetID',
   description: 'Base64 of the asset ID, or its Keccak-256 in hex, as configured',
 });
-export const signatureType = z.enum(['evm', 'stark'], { error: 'must be evm or stark' }).meta({
-  id: 'SignatureType',
-  description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
-});
-const uint16 = z.int().min(0).max(65_535);
+export const signatureType = z
+  .enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` })
+  .meta({
+    id: 'SignatureType',
+    description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
+  });
+const uint16 = z.int().min(0).max(UINT16_MAX);
 export const streamingAssetId = uint16.meta({
   id: 'StreamingAssetID',
-  description: 'The number of an asset on the streaming API; `/v1/taxonomy` lists them',
+  description: `The number of an asset on the streaming API; \`${REST_PATHS.taxonomy}\` lists them`,
 });
 export const taxonomyId = uint16.meta({
   id: 'TaxonomyID',
   description: 'The edition of the list of streaming asset IDs',
 });
-export const marketStatusCode = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]).meta({
+export const marketStatusCode = z.union(MARKET_STATUS_CODES.map((code) => z.literal(code))).meta({
   id: 'MarketStatusCode',
-  description: '0 closed, 1 regular hours, 2 extended hours, 3 after hours',
+  description: MARKET_STATUS_CODES.map((code) => `${code} ${MARKET_STATUS_NAMES[code]}`).join(', '),
 });
 
 export const hex = z
@@ -52,12 +64,12 @@ export const timestampedSignature = z
 
 export const calculationAlg = z
   .strictObject({
-    type: z.enum(['median', 'average', 'weighted average']),
+    type: z.enum(AGGREGATION_TYPES),
     version: z.string(),
     checksum: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
-      .describe('SHA-256 of the written definition served by `/v1/algorithms`'),
+      .describe(`SHA-256 of the written definition served by \`${REST_PATHS.algorithms}\``),
   })
   .meta({ id: 'CalculationAlg' });
 
@@ -78,7 +90,7 @@ export const publisherSignedPrice = z
   .meta({ id: 'PublisherSignedPrice', description: 'The strings of a publisher, exactly as they came' });
 
 const trigger = z
-  .enum(['clock', 'delta'])
+  .enum(TRIGGERS)
   .describe('Why it was signed: its period came round, or the price moved far enough');
 
 /** @param serviceName the configuration's `service.name`, the word in `service_signed_price` */
@@ -100,7 +112,7 @@ export function aggregatedSignedPrice(serviceName: string) {
       signature_type: signatureType,
       trigger,
       price: quantizedPrice,
-      [`${serviceName}_signed_price`]: serviceSignedPrice,
+      [signedPriceField(serviceName)]: serviceSignedPrice,
       signed_prices: z.array(publisherSignedPrice).describe('The inputs, sorted by publisher key'),
     })
     .meta({ id: 'AggregatedSignedPrice' });
@@ -115,11 +127,15 @@ export function marketStatusValue(serviceName: string) {
   return z
     .strictObject({
       timestamp: timestampNs,
-      asset_id: assetId.describe('The asset and `_CURRENT_STATUS`, `_NEXT_STATUS` or `_CHANGE_TIME`'),
+      asset_id: assetId.describe(
+        `The asset and ${Object.values(MARKET_STATUS_SUFFIXES)
+          .map((suffix) => `\`${suffix}\``)
+          .join(' or ')}`,
+      ),
       signature_type: signatureType,
       trigger,
       price,
-      [`${serviceName}_signed_price`]: z.strictObject({
+      [signedPriceField(serviceName)]: z.strictObject({
         encoded_asset_id: encodedAssetId,
         price,
         timestamped_signature: z.strictObject({ timestamp: timestampNs }),
@@ -161,10 +177,25 @@ export const pushedAssets = z
   .record(z.string(), z.record(z.string(), z.record(assetId, pushedAsset)))
   .describe('By chain, environment and asset');
 
+export const serviceSigner = z
+  .strictObject({
+    address: hex.describe("`evm`: the address. `stark`: the public key's x coordinate"),
+    signature_type: signatureType,
+    role: z
+      .enum(['aggregate', 'stream'])
+      .describe('What the key signs: aggregates of that signature type, or `signed_ecdsa` frames'),
+  })
+  .meta({ id: 'ServiceSigner', description: "One of the service's own keys, to verify signatures against" });
+
 export const taxonomy = z
   .strictObject({
     taxonomy_id: taxonomyId,
     simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
+    signers: z
+      .array(serviceSigner)
+      .describe(
+        'A key with two roles has two entries. Whoever needs proof compares them with another source',
+      ),
     assets: z.array(
       z.strictObject({
         asset_id: streamingAssetId,

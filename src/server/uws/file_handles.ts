@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
+import { availableParallelism, devNull } from 'node:os';
 
 /**
  * File handles that are kept from clients, and released when no others are left: the disk, new threads and the admin
@@ -12,6 +12,30 @@ const LAST_HANDLES = 4;
 const SLACK = 2;
 /** A look takes 10 µs. */
 const LOOK_MS = 100;
+
+/** What a start opens beside its threads: modules are read many at once, then come the data folder, the ports and some clients. */
+const START_HANDLES = 96;
+/** A thread was measured to open 10. */
+const HANDLES_PER_THREAD = 12;
+
+/**
+ * Why there are too few file handles to start: one sentence.
+ * @param threads how many threads are to be started.
+ * @returns `undefined` when there are enough.
+ */
+export function fileHandleProblem(threads: number): string | undefined {
+  const count = START_HANDLES + HANDLES_PER_THREAD * threads;
+  const opened = openHandles(count);
+  closeHandles(opened);
+  if (opened.length === count) return undefined;
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
+  const soft = Number(userLimits?.open_files?.soft);
+  const limit = Number.isFinite(soft) ? soft : opened.length;
+  // Whoever runs a command that needs few handles probably runs the service next.
+  const missing =
+    START_HANDLES + HANDLES_PER_THREAD * Math.max(threads, availableParallelism()) - opened.length;
+  return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;
+}
 
 /** Whose connections there are file handles for. */
 export interface HandlesFor {

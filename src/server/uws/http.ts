@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { SOCKET_PATHS } from '../../wire/paths.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 
 /** Answers a request, at once or later. */
@@ -12,7 +13,7 @@ export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
     if (response instanceof Promise) writeLater(res, request.method, response);
     else writeResponse(res, request.method, response);
   });
-  for (const path of WEBSOCKET_PATHS) {
+  for (const path of SOCKET_PATHS) {
     // An upgrade that lacks what RFC 6455 asks for comes here.
     app.any(path, (res, req) => {
       const request = readRequest(res, req);
@@ -20,8 +21,6 @@ export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
     });
   }
 }
-
-const WEBSOCKET_PATHS = ['/ws', '/evm/publish', '/stark/publish'];
 
 /** Copies what a handler needs: `req` is gone when the handler returns. */
 export function readRequest(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse): RestRequest {

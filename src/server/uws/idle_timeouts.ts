@@ -1,4 +1,5 @@
 import { Roster } from '../../model/roster.js';
+import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 
 /** What a idleTimeouts does to a socket, and what it remembers there. */
@@ -62,7 +63,7 @@ export class IdleTimeouts<C extends IdleTimed> {
       const { idleTimeoutSeconds, sendsPings } = connection.path;
       const silentS = nowS - connection.seenAtS;
       if (silentS >= idleTimeoutSeconds) {
-        connection.close(1008, 'nothing whole was received within the idle timeout');
+        connection.close(CLOSES.idle.code, CLOSES.idle.reason);
       } else if (sendsPings && !connection.isPinged && silentS >= idleTimeoutSeconds / 2) {
         connection.isPinged = true;
         connection.ping();

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { UWS_SHA256_VARIABLE } from './machine.js';
 
 /**
  * Loads uWebSockets.js after checking that its binary is the one that was reviewed: it comes from a third party's
  * republication and runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as an official tag's.
- * @throws Error when the platform has no build or its hash is another.
+ * @throws Error of one sentence when the platform has no build, its hash is another, or the system cannot load it.
  */
 export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
   const require = createRequire(import.meta.url);
@@ -24,14 +25,17 @@ export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
     );
   // The binary looks once, while it is loaded. Only a request that comes in several packets is held against it.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
-  return require('uWebSockets.js') as typeof uWS;
+  try {
+    return require('uWebSockets.js') as typeof uWS;
+  } catch (error) {
+    // The package puts a paragraph of its own before what the system says.
+    const reason = (error as Error).message.trim().split('\n').at(-1);
+    throw new Error(`${build}.node of uWebSockets.js cannot be loaded: ${reason}`, { cause: error });
+  }
 }
 
 /** The default of Node's own server. That of uWebSockets.js is 4096, and 100 symbols of 64 characters need 6500. */
 const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
-
-/** The environment variable that names the hash of another trusted build. */
-export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
 
 /** The builds of the npm package `uwebsockets` 3.0.6 for the Node versions that this program supports. */
 const SHA256_BY_BUILD: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
+import { CLOSES } from '../../wire/close_codes.js';
 import type {
   Connection,
   ConnectionEvents,
@@ -91,7 +92,7 @@ export class WebSockets {
         const { socket } = ws.getUserData();
         const { events } = socket;
         this.#idleTimeouts.received(socket);
-        if (isBinary) ws.end(1003, 'binary messages are not accepted');
+        if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },

@@ -1,7 +1,14 @@
-import { existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from '../../records/envelope.js';
+import {
+  DATA_FILE,
+  dataFolderProblem,
+  freeBytes,
+  makeFolder,
+  ROOM_BYTES_MIN,
+  systemReason,
+} from '../data_folder.js';
 import { lockFolder } from './lock.js';
 import { findPageDamage } from './page_tree.js';
 
@@ -18,12 +25,6 @@ export interface Folder {
 }
 
 const TABLES_MAX = 8;
-/**
- * Room that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
- * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: it is
- * not asked to write where there is no room.
- */
-const ROOM_BYTES_MIN = 1024 * 1024;
 
 /**
  * Opens a data folder, making it when there is none.
@@ -32,20 +33,14 @@ const ROOM_BYTES_MIN = 1024 * 1024;
  * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
  * Its `eventTurnBatching` is off as well: the journal batches, and lmdb's own leaves a promise that nobody can catch,
  * whose rejection would end the process when the disk is full.
- * @throws Error when another process has the folder, when it has another format version, or when it is damaged.
+ * @throws Error of one sentence, which names the folder and its key `storage.dir`: it cannot be made or used, another process
+ *   has it, it has another format version, or it is damaged.
  */
 export async function openFolder(dir: string): Promise<Folder> {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const unlock = await lockFolder(dir);
-  const freeBytes = () => {
-    const { bavail, bsize } = statfsSync(dir);
-    return bavail * bsize;
-  };
+  const unlock = await claimFolder(dir);
   let root: RootDatabase | undefined;
   try {
-    const file = join(dir, 'data.mdb');
-    if (!existsSync(file) && freeBytes() < ROOM_BYTES_MIN) throw new Error('there is no room for it');
-    refuseDamagedFile(file);
+    refuseDamagedFile(join(dir, DATA_FILE));
     root = open({
       path: dir,
       noSubdir: false,
@@ -73,9 +68,10 @@ export async function openFolder(dir: string): Promise<Folder> {
         throw unopened(dir, error as Error);
       }
     },
-    freeBytes,
+    freeBytes: () => freeBytes(dir),
     claimRoom(recordBytes) {
-      if (freeBytes() < ROOM_BYTES_MIN + 2 * recordBytes) throw new Error('there is no room for what waits');
+      if (freeBytes(dir) < ROOM_BYTES_MIN + 2 * recordBytes)
+        throw new Error('there is no room for what waits');
     },
     async close() {
       try {
@@ -87,8 +83,20 @@ export async function openFolder(dir: string): Promise<Folder> {
   };
 }
 
+/** Makes the folder where there is none, and locks it. */
+async function claimFolder(dir: string): Promise<() => Promise<void>> {
+  try {
+    const problem = dataFolderProblem(dir);
+    if (problem !== undefined) throw new Error(problem);
+    makeFolder(dir);
+    return await lockFolder(dir);
+  } catch (error) {
+    throw unopened(dir, error as Error);
+  }
+}
+
 function unopened(dir: string, cause: Error): Error {
-  return new Error(`the data folder ${dir} cannot be opened: ${cause.message}`, { cause });
+  return new Error(`storage.dir: the data folder ${dir} cannot be opened: ${systemReason(cause)}`, { cause });
 }
 
 /** What lmdb finds damaged it ends the process for, or does not find. */

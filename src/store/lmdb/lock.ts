@@ -30,7 +30,7 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
     throw error;
   }
   closeSync(descriptor);
-  throw new Error(`the data folder ${dir} is in use by another process`);
+  throw new Error('it is in use by another process');
 }
 
 function listen(path: string): Promise<Server | undefined> {

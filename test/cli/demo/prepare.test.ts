@@ -109,10 +109,15 @@ test('the banner has lines to paste', async (t) => {
     adminUrl: 'http://127.0.0.1:9090',
     token: 'TOKEN',
     configFile: 'data/demo.yaml',
+    evmAddress: '0xEVM',
+    starkPublicKey: '0xSTARK',
     created: true,
   });
   const curl =
     'curl -H "Authorization: Basic TOKEN" "http://127.0.0.1:8080/v1/prices/latest?assets=BTCUSD,EURUSD"';
   const wscat = `npx wscat -c "ws://127.0.0.1:8080/ws?channel=1s" -H "Authorization: Basic TOKEN" -x '{"type":"subscribe","assets":[1,2]}' -w 10`;
-  for (const line of [curl, wscat]) t.ok(text.includes(`\n  ${line}\n`), line);
+  const verified =
+    'node dist/src/cli/main.js subscribe BTCUSD --url ws://127.0.0.1:8080 --token TOKEN --message-type signed_ecdsa --decode --signer 0xEVM';
+  t.match(text, /signers +0xEVM .*\n +0xSTARK /);
+  for (const line of [curl, wscat, verified]) t.ok(text.includes(`\n  ${line}\n`), line);
 });

@@ -7,20 +7,15 @@ import { decodePayload } from '../../../src/client/index.js';
 import { readPublishMessage } from '../../../src/ingest/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import {
-  type PayloadField,
-  SIGNATURE_FIELDS,
-  SIMPLIFIED_LAYOUT,
-  VERSIONED_LAYOUT,
-} from '../../../src/server/documents/payload_layout.js';
-import {
   evmSignedPrices,
+  ping,
   streamQuery,
   subscribe,
-  TRACE_ID_LENGTH_MAX,
   unsubscribe,
 } from '../../../src/server/schemas/messages.js';
 import { parseStreamOptions } from '../../../src/stream/options.js';
 import { readRequest } from '../../../src/stream/request.js';
+import { TRACE_ID_LENGTH_MAX } from '../../../src/wire/publish.js';
 import { danglingReferences, messageFinder, messageNames } from './checker.js';
 import { bodyOf, routesOf } from './routes.js';
 
@@ -67,24 +62,31 @@ test('every example is one of its message, and of no other that the same side se
 });
 
 test('the layouts on the page are those of payloads', async (t) => {
-  const { payload } = components.messages['signed']!.examples[0] as { payload: { p: string } };
-  const bytesOf = (fields: readonly PayloadField[]) => fields.reduce((sum, { bytes }) => sum + bytes, 0);
-  const decoded = decodePayload(payload.p);
-  t.equal(
-    (payload.p.length - 2) / 2,
-    bytesOf([...SIGNATURE_FIELDS, ...SIMPLIFIED_LAYOUT.head, ...SIMPLIFIED_LAYOUT.asset]),
+  const { description, examples } = components.messages['signed']!;
+  const rows = [...description!.matchAll(/^\| ([^|]+) \| (\d+) \|/gm)].map(
+    ([, name, bytes]) => `${name} ${bytes}`,
   );
-  t.match(decoded, { taxonomyId: 1 });
-  t.equal(bytesOf(SIGNATURE_FIELDS), 65);
-  t.equal(bytesOf(VERSIONED_LAYOUT.head), 14);
-  t.equal(bytesOf(VERSIONED_LAYOUT.asset), 19);
+  const simplified = ['taxonomy ID 2', 'timestamp 8', 'each asset: asset ID 2', 'each asset: price 16'];
+  t.same(rows, [
+    ...['r 32', 's 32', 'v 1'],
+    ...simplified,
+    ...['magic 1', 'version 1', 'attribute mask 2'],
+    ...simplified,
+    'each asset: ms 1',
+  ]);
+  t.match(description, '`0xff`');
+  t.match(description, '`0x02`');
+  t.match(description, '`0x0003`');
+  const { p } = examples[0]!.payload as { p: string };
+  t.equal((p.length - 2) / 2, 65 + 10 + 18);
+  t.match(decodePayload(p), { taxonomyId: 1 });
 });
 
 test('the documented requests are the ones that are understood', async (t) => {
   const anything = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.double());
   const request = fc.record(
     {
-      type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe'), anything),
+      type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe', 'ping'), anything),
       assets: fc.oneof(fc.array(fc.integer({ min: 0, max: 65_535 })), fc.array(anything), anything),
       id: fc.oneof(fc.string({ minLength: 255, maxLength: 258 }), anything),
       ignore_invalid: fc.oneof(fc.boolean(), anything),
@@ -98,12 +100,12 @@ test('the documented requests are the ones that are understood', async (t) => {
       const text = JSON.stringify(sent);
       const value = JSON.parse(text);
       const read = readRequest(text);
-      const documented = value.type === 'subscribe' ? subscribe : unsubscribe;
+      const documented = { subscribe, ping }[value.type as 'subscribe' | 'ping'] ?? unsubscribe;
       if (documented.safeParse(value).success) {
         // Unsubscribing does not name `ignore_invalid`, which is read all the same.
         if (value.type === 'subscribe' || value.ignore_invalid === undefined) t.notOk('error' in read, text);
       } else if (!('error' in read)) {
-        t.notOk(value.assets.every(uint16), `${text} is understood`);
+        t.ok(read.type !== 'ping' && !value.assets.every(uint16), `${text} is understood`);
       }
     }),
     { numRuns: 2_000 },

@@ -16,6 +16,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     calendarOf: () => undefined,
     serviceName,
     taxonomyId: 1,
+    signer: { evmAddress: '0x0', starkPublicKey: undefined },
     encodedAssetId: (symbol) => symbol,
     assetsPerRequestMax: 100,
     candlesPerRequestMax: 50_000,

@@ -8,13 +8,13 @@ import { ServeProcess, writeConfig } from '../../service/child.js';
 // The binary of uWebSockets.js is a third party's. Each test runs the service from a copy of this installation, in which
 // every package is the real one but that.
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const PACKAGE = join(ROOT, 'node_modules/uWebSockets.js');
 const BUILD = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 const HASHES = new Map<string, string>(
-  [...readFileSync(join(ROOT, 'src/server/native.ts'), 'utf8').matchAll(/(uws_\w+): '([0-9a-f]{64})'/g)].map(
-    ([, build, pinned]) => [`${build}.node`, pinned!] as const,
-  ),
+  [
+    ...readFileSync(join(ROOT, 'src/server/uws/native.ts'), 'utf8').matchAll(/(uws_\w+): '([0-9a-f]{64})'/g),
+  ].map(([, build, pinned]) => [`${build}.node`, pinned!] as const),
 );
 
 /** A service that starts where it should not would be waited for. */

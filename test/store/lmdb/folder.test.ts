@@ -9,7 +9,7 @@ import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } 
 test('one process at a time has the folder', async (t) => {
   const options = storeOptions(t.testdir());
   const store = await openStore(options);
-  await t.rejects(openStore(options), /data folder .* is in use by another process/);
+  await t.rejects(openStore(options), /data folder .* cannot be opened: it is in use by another process/);
   await store.close();
   await (await openStore(options)).close();
 });
@@ -52,7 +52,7 @@ test('a folder in which no table can be made is given back', async (t) => {
   const command = `unset NODE_OPTIONS NODE_V8_COVERAGE; ulimit -f 32; exec "$0" "$@"`;
   const args = ['-c', command, process.execPath, '--input-type=module', '-e', attempts];
   const { stdout } = spawnSync('sh', args, { cwd: t.testdir(), encoding: 'utf8' });
-  t.equal(stdout, 'the data folder . cannot be opened: Input/output error\n'.repeat(2));
+  t.equal(stdout, 'storage.dir: the data folder . cannot be opened: Input/output error\n'.repeat(2));
 });
 
 test('a file that is no database is refused', async (t) => {

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+// Makes the npm package of the client alone: `npm run pack:client`. It holds the modules that src/client/index.ts reaches,
+// compiled as for a browser, and depends on the packages that these import.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ENTRY = join(ROOT, 'src/client/index.ts');
+const NAME = 'tickseal-client';
+
+const [outDir = join(ROOT, 'dist')] = process.argv.slice(2);
+process.stdout.write(`${packClient(resolve(outDir))}\n`);
+
+/** Makes the package in `dir`, as a folder and as a tarball. @returns the path of the tarball. */
+function packClient(dir: string): string {
+  const folder = join(dir, NAME);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const dependencies = compile(folder);
+  const root = readPackage();
+  const description = {
+    name: NAME,
+    version: root.version,
+    description: 'Client of a tickseal price service, for Node and browsers: publish, subscribe, verify',
+    license: root.license,
+    type: 'module',
+    sideEffects: false,
+    exports: { '.': { types: './client/index.d.ts', default: './client/index.js' } },
+    files: ['*/*.js', '*/*.d.ts'],
+    dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
+  };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
+  cpSync(join(ROOT, 'src/client/README.md'), join(folder, 'README.md'));
+  cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+  const printed = execFileSync(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', dir, folder],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const [{ filename }] = JSON.parse(printed.toString()) as [{ filename: string }];
+  return join(dir, filename);
+}
+
+/**
+ * Compiles the client without the types of Node, which a browser does not have.
+ * @returns the packages that the compiled modules import.
+ */
+function compile(outDir: string): string[] {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [ENTRY], include: [] }, ts.sys, ROOT);
+  delete options.tsBuildInfoFile;
+  const program = ts.createProgram([ENTRY], {
+    ...options,
+    rootDir: join(ROOT, 'src'),
+    outDir,
+    lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
+    types: [],
+    incremental: false,
+    sourceMap: false,
+  });
+  const packages = new Set<string>();
+  const { diagnostics } = program.emit(undefined, (path, text) => {
+    ts.sys.writeFile(path, text);
+    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
+      if (!fileName.startsWith('.')) packages.add(packageOf(fileName));
+    }
+  });
+  const faults = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+  if (faults.length > 0) {
+    const host = { getCurrentDirectory: () => ROOT, getCanonicalFileName: String, getNewLine: () => '\n' };
+    throw new Error(ts.formatDiagnostics(faults, host));
+  }
+  return [...packages].sort();
+}
+
+/** `@noble/hashes/hmac.js` is of the package `@noble/hashes`. */
+function packageOf(specifier: string): string {
+  const parts = specifier.split('/');
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function versionOf(name: string, dependencies: Readonly<Record<string, string>>): string {
+  const version = dependencies[name];
+  if (version === undefined)
+    throw new Error(`the client imports ${name}, which is no dependency of this project`);
+  return version;
+}
+
+interface RootPackage {
+  readonly version: string;
+  readonly license: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+function readPackage(): RootPackage {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as RootPackage;
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { parseSecretKey } from '../client/sign_price.js';
+import { readSecretFile } from '../config/secret_file.js';
+import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
+
+/** Stands for standard input where a file's name belongs. */
+const STANDARD_INPUT = '-';
+const KEY_TEXT = /^(?:0x)?[0-9a-fA-F]{64}$/;
+
+/** Adds `--key`, and a warning for a key that is given as an argument. */
+export function withKeyOption(command: Command, { stderr }: CommandStreams): Command {
+  return command
+    .addOption(
+      new Option(
+        '--key <file>',
+        "the publisher's secret key, 64 hex digits: a file that only its owner can read, or - for the first line of standard input; in the variable the digits may stand themselves",
+      ).env('TICKSEAL_KEY'),
+    )
+    .hook('preAction', () => {
+      if (command.getOptionValueSource('key') === 'cli' && KEY_TEXT.test(command.opts()['key']))
+        stderr.write(
+          `${command.name()}: the key after --key ${SHOWN_TO_ALL}; name a file, write - to give it on standard input, or set TICKSEAL_KEY instead\n`,
+        );
+    });
+}
+
+/**
+ * Reads the key that `--key` names. The texts of its errors never show what was given: it may be the key itself with a digit
+ * missing.
+ * @param firstLine reads the first line of standard input; `undefined` when there is none.
+ * @returns 32 bytes.
+ * @throws RangeError when there is no key.
+ */
+export async function readSecretKey(
+  option: string,
+  firstLine: () => Promise<string | undefined>,
+): Promise<Uint8Array> {
+  const isInput = option === STANDARD_INPUT;
+  const text = isInput ? ((await firstLine()) ?? '') : KEY_TEXT.test(option) ? option : readKeyFile(option);
+  const key = parseSecretKey(text.trim());
+  if (key !== undefined) return key;
+  throw new RangeError(
+    `--key: the ${isInput ? 'first line of standard input' : 'file'} does not hold 32 bytes of hex`,
+  );
+}
+
+function readKeyFile(file: string): string {
+  const read = readSecretFile(file);
+  if ('text' in read) return read.text;
+  throw new RangeError(`--key: ${existsSync(file) ? read.message : 'neither 64 hex digits nor a file'}`);
+}

@@ -1,0 +1,48 @@
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../config/config.js';
+import { loadKeys, type PrivateKeys } from '../config/keys.js';
+import { type LoadResult, loadConfig } from '../config/load.js';
+import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
+import { dataFolderProblem } from '../store/data_folder.js';
+
+/** A configuration with its keys, or everything that is wrong with it, one line each. */
+export type Configured =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly keys: PrivateKeys;
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** Reads a file and the keys that it names, as a start and a reload need them. */
+export function readConfigured(file: string): Configured {
+  return withKeys(file, loadConfig(file));
+}
+
+/** What a start needs beyond that: a data folder that can be used. A reload goes on without one. */
+export function readForStart(file: string): Configured {
+  const loaded = loadConfig(file);
+  if (loaded.ok) {
+    const { dir } = loaded.config.storage;
+    const problem = dataFolderProblem(dir);
+    const message = `the data folder ${dir} cannot be used: ${problem}`;
+    if (problem !== undefined)
+      return { ok: false, errors: loaded.describe([{ path: ['storage', 'dir'], message }]) };
+  }
+  return withKeys(file, loaded);
+}
+
+/** Why the service cannot run on this machine: one sentence, found before any native add-on is loaded. */
+export function startProblem(): string | undefined {
+  return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
+}
+
+function withKeys(file: string, loaded: LoadResult): Configured {
+  if (!loaded.ok) return loaded;
+  const { config, warnings } = loaded;
+  const read = loadKeys(config, dirname(resolve(file)), process.env);
+  return read.ok
+    ? { ok: true, config, keys: read.keys, warnings }
+    : { ok: false, errors: loaded.describe(read.errors) };
+}

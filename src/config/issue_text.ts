@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { shownText } from './shown_text.js';
+
+/**
+ * What is wrong with a value that does not fit the schema: what is expected, and what stands there.
+ * @param value what stands there; `undefined` when the key is missing.
+ */
+export function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+  const expected = expectedText(issue);
+  if (value === undefined) return `missing; ${expected}`;
+  // A mapping that fits but for the relation of its keys needs no further description.
+  return issue.code === 'custom' && isNested(value) ? expected : `${expected}, found ${describeValue(value)}`;
+}
+
+/** The schema's own words where it has any; they begin with "expected". */
+function expectedText(issue: z.core.$ZodIssue): string {
+  if (issue.message.startsWith('expected ')) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return `expected ${boundText('more than', 'at least', issue.inclusive, issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `expected ${boundText('less than', 'at most', issue.inclusive, issue.maximum, issue.origin)}`;
+    case 'invalid_value':
+      return `expected ${listText(issue.values.map(String))}`;
+    case 'invalid_format':
+      return issue.format === 'date' ? 'expected a date such as 2027-01-31' : `expected ${issue.format}`;
+    default:
+      return `expected something else (${issue.message})`;
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of keys to values',
+  record: 'a mapping of keys to values',
+};
+
+function boundText(
+  strict: string,
+  inclusive: string,
+  isInclusive: boolean | undefined,
+  bound: number | bigint,
+  origin: string,
+): string {
+  const limit = `${isInclusive === false ? strict : inclusive} ${bound}`;
+  if (origin === 'array') return `a list of ${limit} ${bound === 1 ? 'value' : 'values'}`;
+  return origin === 'string' ? `text of ${limit} characters` : `a number of ${limit}`;
+}
+
+function listText(values: readonly string[]): string {
+  return values.length < 2 ? values.join('') : `one of ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+}
+
+/** Longer texts and numbers may be a secret in the wrong place. */
+const SHOWN_CHARACTERS_MAX = 24;
+
+function describeValue(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  const text = String(value);
+  if (text.length > SHOWN_CHARACTERS_MAX || shownText(text) !== text)
+    return typeof value === 'string' ? `a text of ${text.length} characters` : 'another number';
+  return typeof value === 'string' ? JSON.stringify(text) : text;
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

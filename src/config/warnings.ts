@@ -1,0 +1,73 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { Problem } from './document.js';
+import type { ConfigFile } from './schema.js';
+
+/** A warning for each asset of a large file would bury the others. */
+const ASSET_WARNINGS_MAX = 20;
+/** From here on the first byte of a taxonomy ID is 0xFF. */
+const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
+
+/** What a valid file says and its operator probably does not mean. A service starts with it, and logs it. */
+export function configWarnings(file: ConfigFile): Problem[] {
+  return [
+    ...taxonomyWarnings(file),
+    ...adminWarnings(file),
+    ...tokenWarnings(file),
+    ...publisherCountWarnings(file),
+  ];
+}
+
+function* taxonomyWarnings({ service }: ConfigFile): Generator<Problem> {
+  if (service.taxonomy_id < TAXONOMY_ID_AMBIGUOUS_MIN) return;
+  yield {
+    path: ['service', 'taxonomy_id'],
+    message: `from ${TAXONOMY_ID_AMBIGUOUS_MIN} on a simplified payload begins with the byte 0xFF, which readers take for the versioned layout`,
+  };
+}
+
+function* adminWarnings({ admin }: ConfigFile): Generator<Problem> {
+  if (isLoopback(admin.host)) return;
+  yield {
+    path: ['admin', 'host'],
+    message: `the admin listener asks for no token, and ${admin.host} may be reached from other machines`,
+  };
+}
+
+function* tokenWarnings({ tokens }: ConfigFile): Generator<Problem> {
+  for (const [index, { scopes, publisher_keys }] of tokens.entries()) {
+    if (!scopes.includes('publish') || publisher_keys !== undefined) continue;
+    yield {
+      path: ['tokens', index, 'scopes'],
+      message: 'this token may publish for every publisher; publisher_keys limits it to its own keys',
+    };
+  }
+}
+
+/** An error would keep an operator from removing a publisher whose key was stolen. */
+function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
+  const warnings = assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
+    const count = publishers.filter(
+      (publisher) =>
+        publisher.signature_type === signature_type &&
+        (publisher.assets.includes('*') || publisher.assets.includes(symbol)),
+    ).length;
+    if (count >= min_publishers) return [];
+    const message = `${symbol} never has a price: min_publishers is ${min_publishers}, and ${count} of the publishers may feed it`;
+    return [{ path: ['assets', index, 'min_publishers'], message }];
+  });
+  const rest = warnings.length - ASSET_WARNINGS_MAX;
+  if (rest <= 0) return warnings;
+  return [
+    ...warnings.slice(0, ASSET_WARNINGS_MAX),
+    { path: ['assets'], message: `${rest} more assets never have a price for want of publishers` },
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  if (isIPv4(host)) return LOOPBACK.check(host, 'ipv4');
+  return isIPv6(host) ? LOOPBACK.check(host, 'ipv6') : host.toLowerCase() === 'localhost';
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');

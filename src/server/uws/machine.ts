@@ -1,0 +1,94 @@
+/** The environment variable that names the hash of a build of uWebSockets.js that the operator trusts. */
+export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
+
+/** What decides which native add-ons run. */
+export interface Machine {
+  /** Such as `22.14.0`. */
+  readonly nodeVersion: string;
+  readonly platform: string;
+  readonly arch: string;
+  /** Such as `2.36`; `undefined` on Linux with another C library, and on other systems. */
+  readonly glibcVersion: string | undefined;
+}
+
+/** A line of Node releases that there are builds of every add-on for. */
+export interface NodeLine {
+  readonly major: number;
+  /** The first release of the line on which all packages run. */
+  readonly minorMin: number;
+  /** The newest glibc that an add-on asks for: lmdb 3.5 is built for 2.34, uWebSockets.js for Node 22 and 24 for 2.38. */
+  readonly glibcMin: string;
+}
+
+export const NODE_LINES: readonly NodeLine[] = [
+  { major: 20, minorMin: 19, glibcMin: '2.34' },
+  { major: 22, minorMin: 0, glibcMin: '2.38' },
+  { major: 24, minorMin: 0, glibcMin: '2.38' },
+];
+/** What lmdb alone asks for. */
+const GLIBC_MIN = '2.34';
+const PLATFORMS: readonly string[] = ['linux', 'darwin'];
+const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
+
+/**
+ * Why the service cannot run on a machine: one sentence that says what it needs.
+ * @param hasOwnBuild the operator trusts another build of uWebSockets.js, whose needs are not known here.
+ * @returns `undefined` when it can.
+ */
+export function machineProblem(machine: Machine, hasOwnBuild: boolean): string | undefined {
+  const { nodeVersion, platform, arch } = machine;
+  if (!PLATFORMS.includes(platform) || !ARCHITECTURES.includes(arch))
+    return `the service needs Linux or macOS on x64 or arm64, and this machine is ${platform} on ${arch}`;
+  const [major, minor] = numbersOf(nodeVersion);
+  const line = NODE_LINES.find((one) => one.major === major);
+  if (!hasOwnBuild && (line === undefined || minor! < line.minorMin))
+    return `the service needs Node ${nodeVersionsText(machine)}, and this is Node ${nodeVersion}`;
+  if (platform !== 'linux') return undefined;
+  return glibcProblem(machine, hasOwnBuild || line === undefined ? GLIBC_MIN : line.glibcMin);
+}
+
+/** The Node releases that the service runs on with this glibc, as `20 (20.19 or later), 22 or 24`. */
+function nodeVersionsText({ glibcVersion = '' }: Machine): string {
+  const usable = NODE_LINES.filter(({ glibcMin }) => glibcVersion === '' || !isBelow(glibcVersion, glibcMin));
+  const lines = (usable.length === 0 ? NODE_LINES : usable).map(({ major, minorMin }) =>
+    minorMin === 0 ? `${major}` : `${major} (${major}.${minorMin} or later)`,
+  );
+  return lines.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+}
+
+function glibcProblem({ nodeVersion, glibcVersion }: Machine, glibcMin: string): string | undefined {
+  if (glibcVersion === undefined)
+    return `the service needs a Linux with glibc ${glibcMin} or later, and this one has another C library, such as Alpine's musl`;
+  if (!isBelow(glibcVersion, glibcMin)) return undefined;
+  const older = NODE_LINES.findLast((line) => !isBelow(glibcVersion, line.glibcMin));
+  const remedy =
+    older === undefined
+      ? 'use a newer Linux'
+      : `use Node ${older.major}, or a newer Linux such as Debian 13 or Ubuntu 24.04`;
+  return `with Node ${nodeVersion} the service needs glibc ${glibcMin} or later, and this machine has glibc ${glibcVersion}: ${remedy}`;
+}
+
+function isBelow(version: string, least: string): boolean {
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [leastMajor = 0, leastMinor = 0] = numbersOf(least);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
+}
+
+function numbersOf(version: string): number[] {
+  return version.split('.').map(Number);
+}
+
+/** The machine that this process runs on. */
+export function thisMachine(): Machine {
+  const { platform, arch, versions } = process;
+  knownGlibc ??= { version: readGlibcVersion() };
+  return { nodeVersion: versions.node, platform, arch, glibcVersion: knownGlibc.version };
+}
+
+/** It does not change while the process runs, and a report takes 5 ms. */
+let knownGlibc: { readonly version: string | undefined } | undefined;
+
+function readGlibcVersion(): string | undefined {
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return report.header?.glibcVersionRuntime;
+}

@@ -1,0 +1,135 @@
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** The file that the records are in. */
+export const DATA_FILE = 'data.mdb';
+
+/**
+ * Room that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
+ * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: it is
+ * not asked to write where there is no room.
+ */
+export const ROOM_BYTES_MIN = 1024 * 1024;
+
+/** What the file system of `dir` has left for this process. */
+export function freeBytes(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
+
+/**
+ * Why `dir` cannot hold the service's data: one clause. Nothing is changed, and a folder that is not there yet is judged by
+ * the one that it would be made in.
+ * @returns `undefined` when nothing stands against it.
+ */
+export function dataFolderProblem(dir: string): string | undefined {
+  const path = resolve(dir);
+  try {
+    const existing = nearestExisting(path);
+    if (!statSync(existing).isDirectory()) return `${existing} is not a folder`;
+    if (existing !== path) return accessProblem(existing, 'make a folder in') ?? roomProblem(existing);
+    const problem = accessProblem(path, 'read, write and enter');
+    if (problem !== undefined) return problem;
+    const file = join(path, DATA_FILE);
+    return existsSync(file) ? accessProblem(file, 'read and write') : roomProblem(path);
+  } catch (error) {
+    return systemReason(error);
+  }
+}
+
+/**
+ * Makes a folder and those above it, for this user alone.
+ * @throws Error with one clause that says why it cannot be made. `mkdirSync` with `recursive` never returns below `/proc`.
+ */
+export function makeFolder(dir: string): void {
+  try {
+    const path = resolve(dir);
+    const existing = nearestExisting(path);
+    if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`);
+    const missing: string[] = [];
+    for (let at = path; at !== existing; at = dirname(at)) missing.push(at);
+    for (const at of missing.reverse()) makeOne(at);
+  } catch (error) {
+    throw new Error(systemReason(error), { cause: error });
+  }
+}
+
+/** Why a file cannot be used, from what the operating system says. */
+export function systemReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ''] ?? message;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: `this process, of user ${process.getuid?.() ?? 'unknown'}, has no permission`,
+  EPERM: 'the system does not permit it',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'its file system is full',
+  EDQUOT: 'the disk quota of this user is used up',
+  EEXIST: 'there is a file of that name already',
+  ENOENT: 'a folder above it does not exist',
+  ENOTDIR: 'something above it is not a folder',
+  ELOOP: 'it is a link that leads to itself',
+  ENAMETOOLONG: 'a name in it is longer than the file system allows',
+  EMFILE: 'this process has no file handle left',
+  EIO: 'the disk reports an error',
+};
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new Error(`no folder can be made in ${dirname(path)}`, { cause: error });
+    // Another process was faster.
+    if (code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
+  }
+}
+
+/** @throws Error when it ends at a link that leads nowhere, or may not be looked at. */
+function nearestExisting(path: string): string {
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      const stat = lstatSync(at);
+      if (stat.isSymbolicLink() && !existsSync(at))
+        // What is wrong with the target says more, where it is something else than that it is missing.
+        throw statError(at) ?? new Error(`${at} is a link to something that does not exist`);
+      return at;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if ((code !== 'ENOENT' && code !== 'ENOTDIR') || at === dirname(at)) throw error;
+    }
+  }
+}
+
+/** What looking at the target of a link fails with, other than that there is none. */
+function statError(path: string): unknown {
+  try {
+    statSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return error;
+  }
+  return undefined;
+}
+
+function accessProblem(path: string, purpose: string): string | undefined {
+  const { R_OK, W_OK, X_OK } = constants;
+  const isFolder = statSync(path).isDirectory();
+  try {
+    accessSync(path, isFolder ? R_OK | W_OK | X_OK : R_OK | W_OK);
+    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return systemReason(error);
+    const { uid, mode } = statSync(path);
+    const shownMode = (mode & 0o7777).toString(8).padStart(4, '0');
+    return `this process, of user ${process.getuid?.()}, may not ${purpose} ${path} (of user ${uid}, mode ${shownMode})`;
+  }
+}
+
+function roomProblem(path: string): string | undefined {
+  const { blocks, bavail, bsize } = statfsSync(path);
+  if (blocks === 0) return `the file system of ${path} has no room for files`;
+  if (bavail * bsize >= ROOM_BYTES_MIN) return undefined;
+  const freeKiB = Math.floor((bavail * bsize) / 1024);
+  return `there is no room for it: ${freeKiB} KiB are free, and ${ROOM_BYTES_MIN / 1024} KiB are needed`;
+}

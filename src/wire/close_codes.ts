@@ -1,0 +1,71 @@
+/** One way in which a WebSocket is closed. */
+export interface Close {
+  readonly code: number;
+  /** What the close frame says. */
+  readonly reason: string;
+  /** What documents say, in CommonMark. */
+  readonly meaning: string;
+  /** On which paths: streams, publishers, or both. */
+  readonly paths: 'all' | 'stream';
+  /** Whether a client should connect again. */
+  readonly reconnect: boolean;
+}
+
+/** How the service closes WebSockets. Where two have one code, the reason tells them apart. */
+export const CLOSES = {
+  shuttingDown: {
+    code: 1001,
+    reason: 'the service is shutting down',
+    meaning: 'the service is shutting down',
+    paths: 'all',
+    reconnect: true,
+  },
+  binaryMessage: {
+    code: 1003,
+    reason: 'binary messages are not accepted',
+    meaning: 'a binary message',
+    paths: 'all',
+    reconnect: false,
+  },
+  badMessages: {
+    code: 1008,
+    reason: 'too many bad messages',
+    meaning: 'too many bad messages',
+    paths: 'stream',
+    reconnect: false,
+  },
+  idle: {
+    code: 1008,
+    reason: 'nothing whole was received within the idle timeout',
+    meaning: 'no whole message, ping or pong came within the idle timeout',
+    paths: 'all',
+    reconnect: true,
+  },
+  tooSlow: {
+    code: 1013,
+    reason: 'too slow',
+    meaning: 'too slow, the connection took nothing for the time of `limits.slow_consumer`',
+    paths: 'stream',
+    reconnect: true,
+  },
+  tokenRevoked: {
+    code: 4401,
+    reason: 'the access token was revoked',
+    meaning: 'the access token was revoked',
+    paths: 'all',
+    reconnect: false,
+  },
+} as const satisfies Readonly<Record<string, Close>>;
+
+/** What a client sends that closes a connection. */
+export const CLIENT_CLOSE_CODE = 1000;
+
+/**
+ * Whether a client whose connection was closed should connect again. It should after codes that the service does not send.
+ * @param reason what the close frame said, or a text that contains it
+ */
+export function mayReconnect(code: number, reason: string): boolean {
+  const closes = Object.values<Close>(CLOSES).filter((close) => close.code === code);
+  const close = closes.find((one) => reason.includes(one.reason));
+  return close?.reconnect ?? closes.every(({ reconnect }) => reconnect);
+}

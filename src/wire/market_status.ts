@@ -1,0 +1,33 @@
+export const MARKET_CLOSED = 0;
+export const MARKET_REGULAR = 1;
+/** The session before regular hours. */
+export const MARKET_EXTENDED = 2;
+export const MARKET_AFTER_HOURS = 3;
+
+export type MarketStatus = 0 | 1 | 2 | 3;
+
+/** What documents call the codes. */
+export const MARKET_STATUS_NAMES: Readonly<Record<MarketStatus, string>> = {
+  [MARKET_CLOSED]: 'closed',
+  [MARKET_REGULAR]: 'regular hours',
+  [MARKET_EXTENDED]: 'extended hours',
+  [MARKET_AFTER_HOURS]: 'after hours',
+};
+
+/** Ascending. */
+export const MARKET_STATUS_CODES: readonly MarketStatus[] = [
+  MARKET_CLOSED,
+  MARKET_REGULAR,
+  MARKET_EXTENDED,
+  MARKET_AFTER_HOURS,
+];
+
+/** Stands in payloads for the status of an asset that has no market schedule; JSON leaves the field out. */
+export const NO_SCHEDULE = 0xff;
+
+/** What `/v1/market_status` adds to the symbol: the names of its three values. */
+export const MARKET_STATUS_SUFFIXES = {
+  current: '_CURRENT_STATUS',
+  next: '_NEXT_STATUS',
+  change: '_CHANGE_TIME',
+} as const;

@@ -1,0 +1,31 @@
+/** Where streams of prices are subscribed. */
+export const STREAM_PATH = '/ws';
+
+/** Where publishers send their signed prices, by signature type. */
+export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
+
+/** Every path that takes WebSockets. */
+export const SOCKET_PATHS = [STREAM_PATH, PUBLISH_PATHS.evm, PUBLISH_PATHS.stark] as const;
+
+/** The paths of REST, but for the one that `pushedAssetsPath` names after the service. */
+export const REST_PATHS = {
+  assets: '/v1/prices/assets',
+  latest: '/v1/prices/latest',
+  recent: '/v1/prices/recent',
+  history: '/v1/tradingview/history',
+  marketStatus: '/v1/market_status',
+  deployments: '/v1/deployments/evm',
+  taxonomy: '/v1/taxonomy',
+  algorithms: '/v1/algorithms',
+  udfConfig: '/udf/config',
+  udfTime: '/udf/time',
+  udfSymbols: '/udf/symbols',
+  udfSearch: '/udf/search',
+  udfHistory: '/udf/history',
+  page: '/docs',
+  openApi: '/openapi.json',
+  asyncApi: '/asyncapi.json',
+} as const;
+
+/** The paths of the admin listener, which needs no token. */
+export const ADMIN_PATHS = { live: '/livez', ready: '/readyz', metrics: '/metrics' } as const;

@@ -1,0 +1,93 @@
+import { NO_SCHEDULE } from './market_status.js';
+import { PRICE_BYTES } from './price.js';
+import { WORD_BYTES } from './signatures.js';
+
+// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all
+// integers are big-endian.
+
+export interface PayloadField<Name extends string = string> {
+  readonly name: Name;
+  readonly bytes: number;
+  /** What documents say of it, in CommonMark. */
+  readonly rule: string;
+}
+
+/** Fields one behind the other. */
+export interface PayloadPart<Name extends string = string> {
+  readonly fields: readonly PayloadField<Name>[];
+  /** Where each field begins. */
+  readonly at: Readonly<Record<Name, number>>;
+  readonly bytes: number;
+}
+
+/** What stands once behind the signature, and what is repeated for each asset. */
+export interface PayloadLayout {
+  readonly head: PayloadPart;
+  readonly asset: PayloadPart;
+}
+
+/** The first byte of the versioned layout. */
+export const LAYOUT_MAGIC = 0xff;
+/** The second byte of the versioned layout. */
+export const LAYOUT_VERSION = 0x02;
+/** Bits of the attribute mask. The price is always there. */
+export const MASK_PRICE = 0b01;
+export const MASK_MARKET_STATUS = 0b10;
+/** The mask of a connection with `addtl_attrs=ms`. */
+export const MASK_PRICE_AND_MARKET_STATUS = MASK_PRICE | MASK_MARKET_STATUS;
+
+const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2, rule: 'Unsigned' } as const;
+const TIMESTAMP = { name: 'timestamp', bytes: 8, rule: 'Nanoseconds' } as const;
+const ASSET_ID = { name: 'asset ID', bytes: 2, rule: 'Unsigned; assets are ascending by ID' } as const;
+const PRICE = { name: 'price', bytes: PRICE_BYTES, rule: "Times 10^18, two's complement" } as const;
+
+/** Stands first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
+export const PAYLOAD_SIGNATURE = partOf([
+  { name: 'r', bytes: WORD_BYTES, rule: 'Signature' },
+  { name: 's', bytes: WORD_BYTES, rule: 'Signature, low-s' },
+  { name: 'v', bytes: 1, rule: 'Recovery ID, 0 or 1' },
+]);
+
+/** The body on connections without `addtl_attrs`. */
+export const SIMPLIFIED_LAYOUT = {
+  head: partOf([TAXONOMY_ID, TIMESTAMP]),
+  asset: partOf([ASSET_ID, PRICE]),
+} satisfies PayloadLayout;
+
+/** The body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
+export const VERSIONED_LAYOUT = {
+  head: partOf([
+    { name: 'magic', bytes: 1, rule: `${hexText(LAYOUT_MAGIC, 1)}: tells it from the simplified layout` },
+    { name: 'version', bytes: 1, rule: hexText(LAYOUT_VERSION, 1) },
+    {
+      name: 'attribute mask',
+      bytes: 2,
+      rule: `Bit 0: price, always set. Bit 1: \`ms\`. With \`ms\`: ${hexText(MASK_PRICE_AND_MARKET_STATUS, 2)}`,
+    },
+    TAXONOMY_ID,
+    TIMESTAMP,
+  ]),
+  asset: partOf([
+    ASSET_ID,
+    PRICE,
+    {
+      name: 'ms',
+      bytes: 1,
+      rule: `Market status, or ${hexText(NO_SCHEDULE, 1)} for an asset without a schedule`,
+    },
+  ]),
+} satisfies PayloadLayout;
+
+function partOf<const Name extends string>(fields: readonly PayloadField<Name>[]): PayloadPart<Name> {
+  let bytes = 0;
+  const places = fields.map((field) => {
+    const place = [field.name, bytes] as const;
+    bytes += field.bytes;
+    return place;
+  });
+  return { fields, at: Object.fromEntries(places) as Record<Name, number>, bytes };
+}
+
+function hexText(value: number, bytes: number): string {
+  return `\`0x${value.toString(16).padStart(bytes * 2, '0')}\``;
+}

@@ -1,0 +1,236 @@
+import { webcrypto } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createContext, runInContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { build, stop } from 'esbuild';
+import { type Test, test } from 'tap';
+import ts from 'typescript';
+import { WebSocket } from 'ws';
+import { runProgram } from '../run_program.js';
+import { startContractServer, TOKEN } from './contract_server.js';
+
+// The client as an npm package: packed, installed into an empty project without a network, type-checked, bundled for a
+// browser, and run in a realm that has what browsers have and nothing of Node.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const PACKAGE = 'tickseal-client';
+
+/** Bytes, minified and gzipped. */
+const STREAM_BYTES_MAX = 16_000;
+const ALL_BYTES_MAX = 36_000;
+
+const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
+const SIGNED =
+  '{"type":"signed_ecdsa","p":"0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000"}';
+
+test('the client is an npm package of its own', { timeout: 240_000 }, async (t) => {
+  const project = mkdtempSync(join(tmpdir(), 'tickseal-project-'));
+  t.teardown(() => rmSync(project, { recursive: true, force: true }));
+  t.teardown(() => stop());
+  const tarball = await pack(project);
+  await install(t, project, tarball);
+  await t.test('types', async (t) => checkTypes(t, project));
+  await t.test('bundles', async (t) => {
+    const stream = await bundle(project, `export { Subscriber, verifyPayload } from '${PACKAGE}'`);
+    const all = await bundle(project, `export * from '${PACKAGE}'`);
+    t.comment(`stream and payload verification: ${kilobytes(stream)} kB, all: ${kilobytes(all)} kB, gzipped`);
+    t.ok(
+      gzippedBytes(stream) <= STREAM_BYTES_MAX,
+      `stream and payload verification: ${kilobytes(stream)} kB`,
+    );
+    t.ok(gzippedBytes(all) <= ALL_BYTES_MAX, `all: ${kilobytes(all)} kB`);
+    await receiveInRealm(t, stream);
+    signInRealm(t, all);
+  });
+});
+
+test("the client is exported by this project's own package too", async (t) => {
+  t.equal(import.meta.resolve('tickseal/client'), new URL('../../src/client/index.js', import.meta.url).href);
+});
+
+/** @returns the path of the tarball */
+async function pack(dir: string): Promise<string> {
+  return (await runProgram('node', [join(ROOT, 'dist/scripts/pack_client.js'), dir])).trim();
+}
+
+/** What the client and its dependencies depend on comes from the installed packages of this project: nothing is downloaded. */
+async function install(t: Test, project: string, tarball: string): Promise<void> {
+  writeFileSync(join(project, 'package.json'), '{ "name": "project", "version": "1.0.0", "private": true }');
+  const { dependencies, scripts } = readPackage(join(project, PACKAGE));
+  t.same(Object.keys(dependencies!), [
+    '@noble/hashes',
+    '@noble/secp256k1',
+    '@scure/starknet',
+    'lossless-json',
+  ]);
+  t.equal(scripts, undefined, 'nothing runs at install');
+  const folders = dependencyFolders(Object.keys(dependencies!));
+  const packed = await runProgram('npm', ['pack', '--json', '--ignore-scripts', ...folders], project);
+  const tarballs = (JSON.parse(packed) as { filename: string }[]).map(({ filename }) =>
+    join(project, filename),
+  );
+  await runProgram('npm', ['install', '--offline', '--ignore-scripts', ...tarballs, tarball], project);
+  const installed = readdirSync(join(project, 'node_modules'), { recursive: true }) as string[];
+  t.same(
+    installed.filter((path) => path.endsWith('.node')),
+    [],
+    'nothing native',
+  );
+  const own = installed.filter((path) => path.startsWith(`${PACKAGE}/`)).map((path) => path.split('/')[1]!);
+  t.same([...new Set(own)].sort(), ['LICENSE', 'README.md', 'client', 'model', 'package.json', 'wire']);
+}
+
+/** The folders of packages and of all that these depend on. */
+function dependencyFolders(names: readonly string[]): string[] {
+  const found = new Set<string>();
+  const visit = (name: string): void => {
+    const folder = join(ROOT, 'node_modules', name);
+    if (found.has(folder)) return;
+    found.add(folder);
+    Object.keys(readPackage(folder).dependencies ?? {}).forEach(visit);
+  };
+  names.forEach(visit);
+  return [...found];
+}
+
+interface PackageFile {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: object;
+}
+
+function readPackage(folder: string): PackageFile {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
+}
+
+/** A program that uses the types; each comment asks for an error in the line after it. */
+const CONSUMER = `
+import { Publisher, type PublishResult, type Signers, Subscriber, verifyAggregate, verifyPayload } from '${PACKAGE}';
+
+const subscriber = new Subscriber({
+  url: 'wss://example.com',
+  onFrame(frame) {
+    if (frame.type !== 'signed_ecdsa') return;
+    const report = verifyPayload(frame.payload, { signers: ['0x1'] });
+    const verdict: 'verified' | 'failed' = report.verdict;
+    if (report.verdict === 'verified') void [report.payload.assets[0]?.value, report.signer, verdict];
+  },
+});
+export const result: Promise<PublishResult> = new Publisher({ url: '', signatureType: 'evm' }).publish([]);
+export const unchecked: 'recovered' | 'failed' = verifyPayload('', { signers: 'unchecked' }).verdict;
+export const either = (signers: Signers) => verifyAggregate('', { signers })[0]?.verdict === 'verified';
+// @ts-expect-error signers are required
+verifyPayload('');
+// @ts-expect-error signers are required
+verifyAggregate('', {});
+// @ts-expect-error without named signers nothing is verified
+if (verifyPayload('', { signers: 'unchecked' }).verdict === 'verified') void subscriber;
+`;
+
+function checkTypes(t: Test, project: string): void {
+  const file = join(project, 'consumer.mts');
+  writeFileSync(file, CONSUMER);
+  const resolutions: Readonly<Record<string, ts.CompilerOptions>> = {
+    nodenext: { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
+    bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+  };
+  for (const [name, options] of Object.entries(resolutions)) {
+    const program = ts.createProgram([file], {
+      ...options,
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2022.d.ts'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+    });
+    const faults = ts.getPreEmitDiagnostics(program);
+    const host = { getCurrentDirectory: () => project, getCanonicalFileName: String, getNewLine: () => '\n' };
+    t.equal(ts.formatDiagnostics(faults, host), '', name);
+  }
+}
+
+/** The text of a minified script that sets the global `client`. A module of Node in it would be an error. */
+async function bundle(project: string, entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: entry, resolveDir: project },
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    globalName: 'client',
+    platform: 'browser',
+    target: 'es2022',
+    write: false,
+    logLevel: 'silent',
+  });
+  return outputFiles[0]!.text;
+}
+
+function gzippedBytes(text: string): number {
+  return gzipSync(text, { level: 9 }).length;
+}
+
+function kilobytes(text: string): string {
+  return (gzippedBytes(text) / 1_000).toFixed(1);
+}
+
+/** Runs a bundle and then a script in a realm with some globals of browsers. @returns what the script evaluates to. */
+function runInRealm(code: string, script: string, globals: object): unknown {
+  const names = { TextEncoder, TextDecoder, crypto: webcrypto, setTimeout, clearTimeout, btoa };
+  const realm = createContext({ ...names, ...globals });
+  return runInContext(`${code}\n${script}`, realm, { timeout: 60_000 });
+}
+
+test('the realm has nothing of Node', async (t) => {
+  t.equal(
+    runInRealm('', '[typeof Buffer, typeof process, typeof require].join()', {}),
+    'undefined,undefined,undefined',
+  );
+});
+
+/** The proxy of a browser's own site adds the header. */
+class BrowserSocket extends WebSocket {
+  constructor(url: string) {
+    super(url, { headers: { Authorization: `Basic ${TOKEN}` } });
+  }
+}
+
+async function receiveInRealm(t: Test, code: string): Promise<void> {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  server.onSocket = (socket) => socket.once('message', () => socket.send(SIGNED));
+  const script = `new Promise((resolve, reject) => {
+    const subscriber = new client.Subscriber({
+      url: address,
+      messageType: 'signed_ecdsa',
+      onError: reject,
+      onFrame(frame) {
+        const { verdict, payload, signer } = client.verifyPayload(frame.payload, { signers: [named] });
+        const [asset] = payload.assets;
+        subscriber.close().then(() => resolve([verdict, signer, asset.id, asset.value].join()));
+      },
+    });
+    subscriber.subscribe([1]);
+  })`;
+  const received = await runInRealm(code, script, {
+    WebSocket: BrowserSocket,
+    address: server.url,
+    named: SIGNER,
+  });
+  t.equal(received, `verified,${SIGNER},1,${100n * 10n ** 18n}`);
+}
+
+function signInRealm(t: Test, code: string): void {
+  const script = `['evm', 'stark'].map((signatureType) => {
+    const signer = client.createPriceSigner({
+      signatureType, oracleId: 'oracl', secretKey: client.parseSecretKey('0x' + '11'.repeat(31)),
+    });
+    const { signed_price } = signer.sign({ symbol: 'BTCUSD', price: client.parseDecimalPrice('1.5'), timestampNs: 1n });
+    const text = client.writeExactJson(signed_price);
+    const report = client.verifySignedPrice(text, { assetId: 'BTCUSD', signers: [signer.publicKey] });
+    return report.verdict;
+  }).join()`;
+  t.equal(runInRealm(code, script, {}), 'verified,verified');
+}

@@ -1,0 +1,10 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/** Runs a program to its end. @returns what it printed. @throws Error with what it said when its status is not 0. */
+export async function runProgram(program: string, args: readonly string[], cwd?: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, args, { cwd, maxBuffer: OUTPUT_BYTES_MAX });
+  return stdout;
+}
+
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;

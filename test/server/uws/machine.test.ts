@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'tap';
+import { machineProblem, NODE_LINES, thisMachine } from '../../../src/server/uws/machine.js';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Node, C library, processor and system, and what is said; `undefined` where the service runs. */
+const cases: [string, string | undefined, string, string, string | undefined][] = [
+  ['20.19.0', '2.34', 'x64', 'linux', undefined],
+  ['20.20.2', '2.36', 'arm64', 'linux', undefined],
+  ['22.0.0', '2.38', 'x64', 'linux', undefined],
+  ['22.23.3', '2.41', 'arm64', 'linux', undefined],
+  ['24.21.0', '2.39', 'x64', 'linux', undefined],
+  ['24.21.0', '3.0', 'x64', 'linux', undefined],
+  ['24.1.0', undefined, 'arm64', 'darwin', undefined],
+  [
+    '22.23.3',
+    '2.36',
+    'x64',
+    'linux',
+    'with Node 22.23.3 the service needs glibc 2.38 or later, and this machine has glibc 2.36: use Node 20, or a newer Linux such as Debian 13 or Ubuntu 24.04',
+  ],
+  [
+    '24.0.0',
+    '2.37',
+    'arm64',
+    'linux',
+    'with Node 24.0.0 the service needs glibc 2.38 or later, and this machine has glibc 2.37: use Node 20, or a newer Linux such as Debian 13 or Ubuntu 24.04',
+  ],
+  [
+    '20.19.5',
+    '2.31',
+    'x64',
+    'linux',
+    'with Node 20.19.5 the service needs glibc 2.34 or later, and this machine has glibc 2.31: use a newer Linux',
+  ],
+  [
+    '22.1.0',
+    '2.9',
+    'x64',
+    'linux',
+    'with Node 22.1.0 the service needs glibc 2.38 or later, and this machine has glibc 2.9: use a newer Linux',
+  ],
+  [
+    '20.19.5',
+    undefined,
+    'x64',
+    'linux',
+    "the service needs a Linux with glibc 2.34 or later, and this one has another C library, such as Alpine's musl",
+  ],
+  ...['18.20.8', '20.18.3', '21.7.3', '23.11.0', '25.0.0', '26.10.0'].map((node): (typeof cases)[number] => [
+    node,
+    '2.41',
+    'x64',
+    'linux',
+    `the service needs Node 20 (20.19 or later), 22 or 24, and this is Node ${node}`,
+  ]),
+  ['26.10.0', '2.36', 'x64', 'linux', 'the service needs Node 20 (20.19 or later), and this is Node 26.10.0'],
+  [
+    '26.10.0',
+    undefined,
+    'x64',
+    'darwin',
+    'the service needs Node 20 (20.19 or later), 22 or 24, and this is Node 26.10.0',
+  ],
+  [
+    '20.19.0',
+    undefined,
+    'x64',
+    'win32',
+    'the service needs Linux or macOS on x64 or arm64, and this machine is win32 on x64',
+  ],
+  [
+    '20.19.0',
+    '2.36',
+    'arm',
+    'linux',
+    'the service needs Linux or macOS on x64 or arm64, and this machine is linux on arm',
+  ],
+];
+
+test('what a machine lacks is one sentence', async (t) => {
+  for (const [nodeVersion, glibcVersion, arch, platform, expected] of cases)
+    t.equal(
+      machineProblem({ nodeVersion, glibcVersion, arch, platform }, false),
+      expected,
+      `Node ${nodeVersion}, ${platform} ${arch}, glibc ${glibcVersion}`,
+    );
+});
+
+test('with a build that the operator trusts, only what the other add-ons need counts', async (t) => {
+  const machine = { nodeVersion: '26.1.0', platform: 'linux', arch: 'x64' };
+  t.equal(machineProblem({ ...machine, glibcVersion: '2.34' }, true), undefined);
+  t.match(machineProblem({ ...machine, glibcVersion: '2.33' }, true), /needs glibc 2\.34 or later/);
+});
+
+test('the machine that runs these tests can run the service', async (t) => {
+  t.equal(machineProblem(thisMachine(), false), undefined);
+});
+
+test('the binaries ask for no newer glibc than is said', async (t) => {
+  const abis: Readonly<Record<number, number>> = { 20: 115, 22: 127, 24: 137 };
+  for (const { major, glibcMin } of NODE_LINES) {
+    const needed = ['x64', 'arm64'].map((arch) =>
+      glibcOf(join(ROOT, `node_modules/uWebSockets.js/uws_linux_${arch}_${abis[major]}.node`)),
+    );
+    t.ok(Math.max(...needed) <= minorOf(glibcMin), `uWebSockets.js for Node ${major}: 2.${needed}`);
+    if (major > 20) t.equal(Math.max(...needed), minorOf(glibcMin), 'and no older one');
+  }
+  const folder = join(ROOT, 'node_modules/@lmdb', `lmdb-linux-${process.arch}`);
+  if (!existsSync(folder)) return t.comment('skipped: lmdb is not installed for Linux here');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.glibc.node')))
+    t.equal(glibcOf(join(folder, name)), minorOf(NODE_LINES[0]!.glibcMin), `lmdb's ${name}`);
+});
+
+test('package.json names the same Node releases', async (t) => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  t.equal(engines.node, NODE_LINES.map(({ major, minorMin }) => `^${major}.${minorMin}.0`).join(' || '));
+});
+
+test('too few file handles are one sentence with the number that is needed', async (t) => {
+  if (process.platform === 'win32') return t.comment('skipped: there is no such limit here');
+  const main = join(ROOT, 'dist/src/cli/main.js');
+  const command = `unset NODE_OPTIONS NODE_V8_COVERAGE; ulimit -n "$1"; "$2" "$3" --version 2>&1; echo "status $?"`;
+  const run = (limit: number) =>
+    execFileSync('sh', ['-c', command, 'sh', String(limit), process.execPath, main], { encoding: 'utf8' });
+  const text = run(64);
+  t.match(
+    text,
+    /^too few file handles: the limit is 64, and at least \d+ are needed to start, .+\nstatus 1\n$/,
+  );
+  const needed = Number(/at least (\d+)/.exec(text)![1]);
+  t.match(run(needed), /^\d+\.\d+\.\d+\nstatus 0\n$/, `${needed} are enough`);
+});
+
+/** The minor version of the newest glibc 2 whose symbols the file asks for. */
+function glibcOf(file: string): number {
+  const text = readFileSync(file, 'latin1');
+  return Math.max(...[...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)));
+}
+
+function minorOf(version: string): number {
+  return Number(version.split('.')[1]);
+}

@@ -1,0 +1,43 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP relay that can go silent: its connections stay open, and nothing passes either way any more. */
+export interface SilentRelay {
+  readonly port: number;
+  /** Silences the connections of now; later ones are relayed. @returns how many. */
+  silence(): number;
+  close(): Promise<void>;
+}
+
+/** Relays to a port of this machine. */
+export async function openSilentRelay(targetPort: number): Promise<SilentRelay> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((client) => {
+    const target = connect(targetPort, '127.0.0.1');
+    const pair = [client, target] as const;
+    pairs.add(pair);
+    client.pipe(target);
+    target.pipe(client);
+    for (const socket of pair) {
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        pairs.delete(pair);
+        for (const other of pair) other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      for (const [client, target] of pairs) {
+        client.unpipe(target).pause();
+        target.unpipe(client).pause();
+      }
+      return pairs.size;
+    },
+    async close() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

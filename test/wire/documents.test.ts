@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'tap';
+import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
+import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
+import { CLOSES, type Close } from '../../src/wire/close_codes.js';
+import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status.js';
+import { REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
+import {
+  PAYLOAD_SIGNATURE,
+  type PayloadLayout,
+  SIMPLIFIED_LAYOUT,
+  VERSIONED_LAYOUT,
+} from '../../src/wire/payload.js';
+import { ACKS } from '../../src/wire/publish.js';
+import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest.js';
+import { pushedAssetsPath } from '../../src/wire/service_name.js';
+import { ATTRIBUTES, BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
+import { bodyOf, routesOf } from '../server/documents/routes.js';
+
+// What the published documents and the texts for readers say of the wire is what `src/wire` says.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const routes = routesOf('acme');
+const openApi = JSON.parse(bodyOf(routes, REST_PATHS.openApi)) as OpenApiDocument;
+const asyncApi = JSON.parse(bodyOf(routes, REST_PATHS.asyncApi)) as AsyncApiDocument;
+const markdown = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join('src', file)),
+]
+  .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+  .join('\n');
+const codesOf = (paths: readonly Close['paths'][]) =>
+  Object.values<Close>(CLOSES)
+    .filter((close) => paths.includes(close.paths))
+    .map(({ code, reconnect }) => ({ code, reconnect }));
+
+test('the paths', async (t) => {
+  t.same(Object.keys(openApi.paths).sort(), [...Object.values(REST_PATHS), pushedAssetsPath('acme')].sort());
+  t.same(
+    Object.values(asyncApi.channels).map(({ address }) => address),
+    SOCKET_PATHS,
+  );
+});
+
+test('the close codes of each path, and whether to connect again', async (t) => {
+  for (const [name, { description }] of Object.entries(asyncApi.channels)) {
+    const listed = [...description.matchAll(/^- (\d{4}): .*?; (do not )?connect again$/gm)].map(
+      ([, code, not]) => ({ code: Number(code), reconnect: not === undefined }),
+    );
+    t.same(listed, codesOf(name === 'stream' ? ['all', 'stream'] : ['all']), name);
+  }
+  const [, sent = '', again = ''] =
+    /The service closes a stream with([\s\S]*?)\. After([\s\S]*?)a client should connect again/.exec(
+      markdown,
+    ) ?? [];
+  const numbersIn = (text: string) => [...text.matchAll(/\b\d{4}\b/g)].map(([code]) => Number(code));
+  const all = codesOf(['all', 'stream']);
+  t.same(numbersIn(sent), [...new Set(all.map(({ code }) => code))]);
+  t.same(
+    numbersIn(again).sort(),
+    all
+      .filter(({ reconnect }) => reconnect)
+      .map(({ code }) => code)
+      .sort(),
+  );
+  t.match(sent, `1008 (${BAD_MESSAGES_MAX} bad messages`);
+});
+
+test('the parameters', async (t) => {
+  const stream = asyncApi.channels['stream']!.bindings.ws.query.properties!;
+  t.same(stream['channel']!.enum, CHANNELS);
+  t.same(stream['message_type']!.enum, MESSAGE_TYPES);
+  t.same(asyncApi.channels['publishEvm']!.bindings.ws.query.properties!['ack']!.enum, ACKS);
+  const row = (name: string) => new RegExp(`^\\| \`${name}\` \\|(.*)$`, 'm').exec(markdown)?.[1] ?? '';
+  const listed = (name: string) => [
+    ...new Set([...row(name).matchAll(/`(\w+)`/g)].map(([, value]) => value)),
+  ];
+  t.same(listed('channel'), CHANNELS);
+  t.same(listed('message_type'), MESSAGE_TYPES);
+  t.same(listed('addtl_attrs'), ATTRIBUTES);
+  const parameter = (path: string, name: string) =>
+    openApi.paths[path]!.get.parameters.find((one) => one.name === name)!;
+  t.same(parameter(REST_PATHS.history, 'resolution').schema.enum, RESOLUTIONS);
+  const window = `last ${RECENT_WINDOW_S / 60} minutes`;
+  t.match(parameter(REST_PATHS.recent, 'timestamp').description, window);
+  t.match(row(REST_PATHS.recent), window);
+});
+
+test('the market status codes', async (t) => {
+  const listed = MARKET_STATUS_CODES.map((code) => `${code} ${MARKET_STATUS_NAMES[code]}`);
+  t.same(asyncApi.components.schemas['MarketStatusCode']!.description, listed.join(', '));
+  const line = markdown.split('\n').find((one) => one.startsWith('`ms` is ')) ?? '';
+  for (const text of listed) t.match(line, text);
+});
+
+test('the table of payloads for readers', async (t) => {
+  const table = /^\| Simplified .*\n\|[-|]*\n((?:\|.*\n)+)/m.exec(markdown)?.[1] ?? '';
+  const cells = table
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => cell.trim()));
+  const column = (at: number) => cells.map((row) => row[at]!).filter((cell) => cell !== '');
+  for (const [layout, at] of [
+    [SIMPLIFIED_LAYOUT, 1],
+    [VERSIONED_LAYOUT, 4],
+  ] as readonly (readonly [PayloadLayout, number])[]) {
+    const fields = [...layout.head.fields, ...layout.asset.fields];
+    t.same(
+      column(at + 1).map(Number),
+      fields.map(({ bytes }) => bytes),
+    );
+    layout.head.fields.forEach(({ name }, i) => {
+      t.match(column(at)[i], name);
+    });
+  }
+  t.match(markdown, /signature, `r` \(32 bytes\), `s` \(32\) and `v` \(1 byte, 0 or 1\)/);
+  t.same(
+    PAYLOAD_SIGNATURE.fields.map(({ bytes }) => bytes),
+    [32, 32, 1],
+  );
+});
