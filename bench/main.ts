@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
 import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
@@ -12,10 +13,9 @@ import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
 import { type MeasuredRow, type Results, readResults, withRows, writeResults } from './harness/results.js';
 import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
-import { SERVICE_NODE_OPTIONS } from './load/server_process.js';
 import { ROWS, rowByName } from './rows/index.js';
 
-/** `npm run bench`; what the arguments do stands at the top of RESULTS.md, which this program writes. */
+/** `npm run bench`: bench/README.md describes the arguments. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean' }, check: { type: 'boolean' }, profile: { type: 'boolean' } },
@@ -40,7 +40,7 @@ if (values.profile) {
     print(`\n${rowMarkdown(outcome).join('\n')}`);
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
-    // After every row: what was measured is kept when a later one fails.
+    // Saved after every row, so that its figures are kept when a later row fails.
     if (scale === 'full') {
       save(withRows(readResults(RESULTS_FILE), measured, names));
       for (const plot of row.plots?.(scale) ?? [])

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NS_PER_SECOND, type TimeNs } from '../src/model/time.js';
 import { openStore } from '../src/store/store.js';
+import { FakeClock } from '../test/clock/fake_clock.js';
 import {
   atSecond,
-  fakeClock,
   putInputs,
   START_S,
   sampleAggregate,
@@ -27,7 +27,7 @@ const turns = commitsPerSecond / 2;
 
 const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-const clock = fakeClock(START_S);
+const clock = new FakeClock(atSecond(START_S));
 const options = storeOptions(dir, {
   clock,
   assets: Array.from({ length: assetCount }, (_, i) => sampleAsset(i)),
@@ -41,14 +41,14 @@ let commitMs = 0;
 const startedMs = performance.now();
 const startedCpu = process.cpuUsage();
 for (let s = 0; s < seconds; s++) {
-  clock.nowS = START_S + s;
+  clock.timeNs = atSecond(START_S + s);
   for (let tick = 0; tick < commitsPerSecond; tick++) {
     const batch = [];
     const turn = s * commitsPerSecond + tick;
     for (let i = tick % turns; i < assetCount; i += turns) {
       const asset = options.assets[i]!;
       const signedAtNs = atSecond(
-        clock.nowS,
+        START_S + s,
         (BigInt(tick) * NS_PER_SECOND) / BigInt(commitsPerSecond) + BigInt(i),
       ) as TimeNs;
       batch.push(sampleAggregate(asset, options.publishers, units(1 + ((turn * 31 + i) % 997)), signedAtNs));
@@ -94,15 +94,23 @@ print(
 
 // A week and more of minutes for one asset, sealed day by day.
 for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
-  clock.nowS = START_S + seconds + minute * 60;
-  store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), atSecond(clock.nowS)));
+  clock.timeNs = atSecond(START_S + seconds + minute * 60);
+  store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));
   if (minute % 1_440 === 0) await store.durable();
 }
 for (let i = 0; i < 10; i++) {
-  putInputs(store, sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(clock.nowS + i)));
+  putInputs(
+    store,
+    sampleAggregate(
+      asset,
+      [options.publishers[0]!],
+      units(1),
+      (clock.timeNs + BigInt(i) * NS_PER_SECOND) as TimeNs,
+    ),
+  );
   await store.durable();
 }
-const toS = clock.nowS;
+const toS = Number(clock.timeNs / NS_PER_SECOND);
 for (const [resolution, candles] of [
   ['1', 10_080],
   ['5', 2_016],

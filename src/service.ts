@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import { Aggregator } from './aggregator/aggregator.js';
 import type { PublishReceiver } from './aggregator/session.js';
 import { createCalendars } from './calendar/calendars.js';
+import { ClockWatch } from './clock/clock_watch.js';
 import { DueTick } from './clock/due_tick.js';
+import { openSignedTimes } from './clock/signed_times.js';
 import { Ticker } from './clock/ticker.js';
 import type { Config } from './config/config.js';
 import type { PrivateKeys } from './config/keys.js';
@@ -107,6 +109,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const counters = createCounters();
   const metrics = createMetrics(counters);
   const store = await openStore({ ...storeOptions(inForce), dir: config.storage.dir, clock });
+  const { marks, newestSecond } = store;
+  // This process is the only node, and this thread makes all frames.
+  const times = await openSignedTimes({ clock, marks, newestSecond, node: 0, thread: 0 });
+  const clockWatch = new ClockWatch({ clock, ...times, logger });
   const table = new PriceTable(streamingIds(inForce));
   const fanOut = new FanOut();
   const stream = new StreamEngine({
@@ -114,6 +120,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     catalogue: inForce.catalogue,
     taxonomyId: config.service.taxonomyId,
     clock,
+    times: times.streams,
     statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
     digest: keccak256,
     ...createFrameSigner(() => inForce.keys.evm, pool),
@@ -130,10 +137,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     catalogue: inForce.catalogue,
     ingest: config.ingest,
     clock,
+    times: times.aggregates,
     pool,
     signer: () => inForce.signer,
     sink: prices,
-    epoch: Number(clock.nowNs() / NS_PER_SECOND),
+    epoch: await marks.countStart(),
     inputs: store,
     updatesPerMessageMax: limits.updatesPerMessage,
     badSignaturesPerSecondMax: limits.badSignaturesPerSecond,
@@ -142,12 +150,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onSigningFailed: (count, error) => logger.error({ count, err: error }, 'aggregates could not be signed'),
     defer: setImmediate,
   });
-  aggregator.restore(prices.newestSignedNs());
+  aggregator.restore();
   prices.restore();
 
   const dueTick = new DueTick(BigInt(TICK_MS) * NS_PER_MS, (nowNs) => {
     aggregator.tick(nowNs);
     stream.tick(nowNs);
+    clockWatch.tick(nowNs);
   });
   const receiver: PublishReceiver = {
     receive(session, text) {
@@ -193,7 +202,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       receiver,
       // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
       durable: () => endOfTurn().then(() => store.durable()),
-      health: () => store.health(),
+      health: () => clockWatch.addTo(store.health()),
       metrics: () => metrics.text(),
       counters,
       logger,
@@ -203,7 +212,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await store.close();
     throw error;
   }
-  metrics.measure({ pool, aggregator, stream, store, table, server });
+  metrics.measure({ pool, aggregator, stream, store, table, server, clock: clockWatch });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
@@ -230,6 +239,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await server.drain();
     await ticker.stop();
     await pool.close();
+    times.aggregates.close();
     try {
       await store.close();
     } finally {

@@ -31,3 +31,8 @@ export function section(page: Page, title: string): string {
   if (body === undefined) throw new Error(`${page} has no section ${title}`);
   return body;
 }
+
+/** The first cells of a text's tables that hold a name and nothing else. */
+export function firstCells(text: string): string[] {
+  return [...text.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = '']) => name);
+}

@@ -3,13 +3,12 @@ import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ROWS } from '../bench/rows/index.js';
 import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
 import { createCounters } from '../src/metrics/counters.js';
 import { createMetrics } from '../src/metrics/metrics.js';
 import { createRoutes } from '../src/server/routes/index.js';
-import { PAGES, ROOT, readPage, section } from './pages.js';
+import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
 // The pages say only what is so, as far as a machine can check; test/tours.test.ts runs their commands.
@@ -111,6 +110,7 @@ test('the list of metrics is whole', async (t) => {
     stream: { groupCount: 0 },
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
+    clock: { jumpSeconds: 0, aggregatesAheadSeconds: 0, streamsAheadSeconds: 0 },
     server: {
       sockets: { size: 0, streams: 0 },
       threads: 0,
@@ -140,7 +140,9 @@ test('the REST paths are those of the service', async (t) => {
 test('the commands are those of the program', async (t) => {
   const help = await runShell(`node ${ROOT}dist/src/cli/main.js --help`);
   const real = [...help.matchAll(/^ {2}([a-z][a-z-]+) /gm)].map(([, name]) => name);
-  const listed = firstCells(section('src/cli/README.md', 'Commands'), /^\| `([a-z-]+)/gm);
+  const listed = [...section('src/cli/README.md', 'Commands').matchAll(/^\| `([a-z-]+)/gm)].map(
+    ([, name = '']) => name,
+  );
   t.same([...new Set(listed)].sort(), real.filter((name) => name !== 'help').sort());
 });
 
@@ -155,18 +157,12 @@ test('the exports of the client are those of its index', async (t) => {
   t.same(listed.sort(), values.sort());
 });
 
-test('the rows of the bench and the checks of torture are listed', async (t) => {
-  const rows = firstCells(readPage('bench/README.md'), /^\| `([a-z-]+)` /gm);
-  t.same(rows.sort(), ROWS.map(({ name }) => name).sort());
+test('the checks of torture are listed', async (t) => {
   // A name that is none is answered with all that there are.
   const refusal = await runShell(`node ${ROOT}dist/scripts/torture/main.js none 2>&1`);
   const checks = /there is no check none: (.*)/.exec(refusal)?.[1]?.split(', ');
-  t.same(firstCells(readPage('scripts/torture/README.md'), /^\| `([a-z-]+)` /gm).sort(), checks?.sort());
+  t.same(firstCells(readPage('scripts/torture/README.md')).sort(), checks?.sort());
 });
-
-function firstCells(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map(([, name = '']) => name);
-}
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function headingsOf(file: string): string[] {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { HANG_MS } from '../scripts/load/wait.js';
 
-const RUN_MS_MAX = 80_000;
 /** Aliases work in scripts too, and the runner's loaders stay out of some twenty short processes. */
 const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
 
@@ -16,7 +16,7 @@ export async function runShell(script: string): Promise<string> {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), RUN_MS_MAX);
+  const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), HANG_MS);
   try {
     return await text(shell.stdout);
   } finally {

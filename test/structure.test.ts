@@ -15,18 +15,18 @@ import { ROOT, section } from './pages.js';
 const ROOMS: Rooms = {
   wire: [],
   model: ['wire'],
+  clock: ['model'],
   calendar: ['wire'],
   aggregate: ['model'],
   ingest: ['wire', 'model'],
   crypto: ['wire', 'model'],
   records: ['wire', 'model'],
-  stream: ['wire', 'model'],
+  stream: ['wire', 'model', 'clock/stream_times'],
   client: ['wire', 'model'],
-  clock: ['model'],
   metrics: ['model'],
   config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['wire', 'model', 'records'],
-  aggregator: ['model', 'aggregate', 'ingest', 'crypto', 'metrics'],
+  aggregator: ['model', 'clock/aggregate_times', 'aggregate', 'ingest', 'crypto', 'metrics'],
   prices: ['wire', 'model', 'calendar', 'stream', 'store'],
   server: [
     'wire',
@@ -73,7 +73,7 @@ const SERVER_ROOMS: Rooms = {
   access: ['http'],
   schemas: [],
   connections: ['http', 'access'],
-  rest: ['http', 'access', 'schemas'],
+  rest: ['http', 'access'],
   documents: ['rest', 'schemas'],
   routes: ['access', 'rest', 'schemas', 'documents'],
   uws: ['http', 'connections'],
@@ -81,6 +81,14 @@ const SERVER_ROOMS: Rooms = {
   admin: ['http', 'uws'],
   server: ['access', 'connections', 'rest', 'uws', 'threads', 'admin'],
 };
+
+/** What files beside src may import of this repository; the first row that fits a file counts. */
+const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp }[] = [
+  { files: /^bench\//, mayImport: /^(?:src|bench|scripts\/load)\// },
+  { files: /^scripts\/load\//, mayImport: /^(?:src|scripts\/load)\// },
+  { files: /^test\/bench\//, mayImport: /^(?:src|bench|scripts\/load|test)\// },
+  { files: /^(?:scripts|test)\//, mayImport: /^(?:src|scripts|test)\// },
+];
 
 /** Beside src there are the rooms `bench` and `scripts`. */
 const ROOMS_MAX = 20;
@@ -142,6 +150,19 @@ test('imports go one way', async (t) => {
   t.ok(Object.keys(SERVER_ROOMS).length <= SERVER_ROOMS_MAX, `at most ${SERVER_ROOMS_MAX} rooms in server`);
   keepsTo(t, '', ROOMS);
   keepsTo(t, 'server/', SERVER_ROOMS);
+});
+
+test('load generation is in scripts/load, and nothing but its test depends on bench', async (t) => {
+  const files = ['bench', 'scripts', 'test'].flatMap((folder) => filesBelow(folder, /\.ts$/));
+  const strays = files.flatMap((file) => {
+    const { mayImport } = BESIDE_SRC.find((row) => row.files.test(file))!;
+    return readModule(file)
+      .imports.filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => resolveImport(file, specifier))
+      .filter((target) => target.includes('/') && !mayImport.test(target))
+      .map((target) => `${file} imports ${target}`);
+  });
+  t.same(strays, []);
 });
 
 test('no modules import each other in a circle', async (t) => {
@@ -220,7 +241,7 @@ test('files are short, finished and named after what they are about', async (t) 
     [],
     `at most ${LINES_MAX} lines`,
   );
-  const files = ['src', 'test', 'scripts'].flatMap((folder) => filesBelow(folder, /\.(?:ts|fbs)$/));
+  const files = ['src', 'test', 'scripts', 'bench'].flatMap((folder) => filesBelow(folder, /\.(?:ts|fbs)$/));
   const isVague = (file: string) =>
     file.split('/').some((name) => VAGUE_NAME.test(name.replace(/\..*$/, '')));
   t.same(files.filter(isVague), [], 'names');

@@ -16,14 +16,14 @@ for _ in {1..600}; do grep -q 'addtl_attrs=ms' banner && break; sleep 0.1; done
 const PORTS = ['8080', '8081', '9090', '9091'];
 const ANY_PORT = new RegExp(`\\b(?:${PORTS.join('|')})\\b`, 'g');
 
-test('the short tour and the examples of the client, beside the demo', { timeout: 180_000 }, async (t) => {
+test('the short tour and the examples of the client, beside the demo', async (t) => {
   const banner: Step = { commands: 'sed 1d banner', expected: textAfter('README.md', '## The demo') };
   const steps = [banner, ...tourOf('README.md'), ...examplesOf('src/client/README.md')];
   t.ok(steps.length > 7, 'there are steps');
   await runSteps(t, steps, { before: START_DEMO, after: 'kill %1; wait %1' });
 });
 
-test('the long tour', { timeout: 180_000 }, async (t) => {
+test('the long tour', async (t) => {
   const steps = tourOf('src/cli/README.md');
   t.ok(steps.length > 8, 'there are steps');
   await runSteps(t, steps, { before: '', after: '' });

@@ -1,3 +1,4 @@
+import { threeDigits } from '../../scripts/load/statistics.js';
 import type { Machine } from './machine.js';
 import { boundText, type LineOutcome, type RowOutcome } from './outcome.js';
 import { profileMarkdown } from './profile.js';
@@ -55,7 +56,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
     '',
     ...Object.entries(row.rounds).flatMap(([variant, figures]) =>
       Object.entries(figures).map(
-        ([figure, values]) => `- ${variant}, ${figure}: ${values.map(number).join(', ')}`,
+        ([figure, values]) => `- ${variant}, ${figure}: ${values.map(threeDigits).join(', ')}`,
       ),
     ),
     '',
@@ -64,16 +65,10 @@ export function rowMarkdown(row: RowOutcome): string[] {
   ];
 }
 
-/** Three significant digits, and separators of thousands. */
-export function number(value: number): string {
-  if (!Number.isFinite(value)) return '–';
-  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
-}
-
 function lineMarkdown(line: LineOutcome): string[] {
-  const shown = line.shown.map(({ name, unit, value }) => `${name} ${number(value)} ${unit}`).join(', ');
+  const shown = line.shown.map(({ name, unit, value }) => `${name} ${threeDigits(value)} ${unit}`).join(', ');
   const name = shown === '' ? line.name : `${line.name} (${shown})`;
-  const ours = `${number(line.ours)} ${line.unit}`;
+  const ours = `${threeDigits(line.ours)} ${line.unit}`;
   const own = line.bound || line.peers.length === 0;
   return [
     ...(own
@@ -82,7 +77,7 @@ function lineMarkdown(line: LineOutcome): string[] {
     ...line.peers.map((peer, i) => {
       const first = i === 0 && !own;
       return (
-        `| ${first ? name : ''} | ${first ? ours : ''} | ${peer.name}: ${number(peer.value)} | ${number(peer.ratio)} | ` +
+        `| ${first ? name : ''} | ${first ? ours : ''} | ${peer.name}: ${threeDigits(peer.value)} | ${threeDigits(peer.ratio)} | ` +
         `${peer.bound ? boundText(peer.bound) : ''} | ${verdict(peer.reached)} |`
       );
     }),

@@ -1,13 +1,13 @@
+import { median } from '../../scripts/load/statistics.js';
 import type { Bound, Line, Measurement, Row, Scale, Source } from './row.js';
-import { median } from './statistics.js';
 
-/** What a row came to: the same in `results.json`. */
+/** The result of a row, as `results.json` holds it. */
 export interface RowOutcome {
   readonly name: string;
   readonly title: string;
   readonly method: string;
   readonly lines: readonly LineOutcome[];
-  /** Of a row that was not reached, where it is known. */
+  /** Only of a row that misses a bound. */
   readonly limit?: string;
   /** Names of hashes that were not the same in all variants. */
   readonly differingHashes: readonly string[];
@@ -25,7 +25,7 @@ export interface LineOutcome {
   readonly unit: string;
   readonly ours: number;
   readonly bound?: Bound;
-  /** Absent where nothing must be reached. */
+  /** Absent where there is no bound. */
   readonly reached?: boolean;
   readonly peers: readonly PeerOutcome[];
   readonly shown: readonly { readonly name: string; readonly unit: string; readonly value: number }[];

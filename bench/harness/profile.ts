@@ -18,9 +18,9 @@ export interface ProfiledFunction {
 }
 
 const FUNCTIONS_SHOWN = 14;
-/** V8's names for time in which nothing ran. */
+/** V8's names for idle time. */
 const IDLE = new Set(['(idle)', '(root)']);
-/** V8's name for native code that is nobody's function, and what it is here. */
+/** V8's name for native code without a function of its own, and what it is here. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
 /** The start, with its modules and tables, is over by then. */

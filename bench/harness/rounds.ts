@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Measurement, Row, Scale } from './row.js';
 
-/** A run that takes longer has hung: no variant takes a third of it. */
-export const RUN_SECONDS_MAX = 90;
+/** A run that takes longer has hung: on an idle machine no variant takes a tenth of it. */
+export const RUN_SECONDS_MAX = 300;
 
 /**
- * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that turns round from
- * one round to the next: whatever drifts (a warming machine, a busy neighbour) falls on all alike.
+ * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that is reversed
+ * from one round to the next, so that drift of the machine affects all variants alike.
  */
 export async function runRounds(
   row: Row,

@@ -1,4 +1,4 @@
-/** How much work a run does: `smoke` is the least that goes every way once, and its figures mean nothing. */
+/** How much work a run does. `smoke` runs every code path once; its figures mean nothing. */
 export type Scale = 'full' | 'smoke';
 
 /** What one run of one variant measured, by name. */
@@ -15,7 +15,7 @@ export interface Row {
   readonly title: string;
   /** How it is measured, in sentences. */
   readonly method: string;
-  /** What keeps the figures from more, and what would move them: shown where the row does not reach what it must. */
+  /** What limits the figures, and what would improve them. Shown where the row misses a bound. */
   readonly limit?: string;
   /** How often each variant is run at full scale, each time in a fresh process. */
   readonly rounds: number;
@@ -30,17 +30,17 @@ export interface Line {
   readonly name: string;
   readonly unit: string;
   readonly ours: Source;
-  /** What ours itself must reach. */
+  /** The bound of our own figure. */
   readonly bound?: Bound;
   readonly peers: readonly Peer[];
-  /** Figures that are shown beside and judged by nobody. */
+  /** Figures that are shown and not judged. */
   readonly shown?: readonly { readonly name: string; readonly unit: string; readonly source: Source }[];
 }
 
 export interface Peer {
   readonly name: string;
   readonly source: Source;
-  /** What ours divided by the peer's figure must reach. */
+  /** The bound of our figure divided by the peer's. */
   readonly ratio?: Bound;
 }
 

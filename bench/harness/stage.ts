@@ -3,13 +3,13 @@ import type { Scale } from './row.js';
 
 /** How long Benchmark.js repeats one stage, in seconds. */
 const STAGE_SECONDS: Readonly<Record<Scale, number>> = { full: 0.25, smoke: 0.005 };
-/** How long it runs before, uncounted: until its code is compiled. */
+/** How long it runs before, uncounted, so that V8 compiles the code. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 150, smoke: 1 };
 
 /**
  * Repeats `run` under Benchmark.js.
- * @returns calls per second of CPU time, everything counted that the process spent meanwhile, its garbage collection
- *   too. On a machine with other work, seconds of the wall clock would tell of that work.
+ * @returns calls per second of the process's CPU time, garbage collection included. Wall time would include the work of
+ *   other processes.
  */
 export function callsPerCpuSecond(name: string, scale: Scale, run: () => void): number {
   for (const endMs = performance.now() + WARM_UP_MS[scale]; performance.now() < endMs; ) run();

@@ -1,4 +1,4 @@
-import { number } from './markdown.js';
+import { threeDigits } from '../../scripts/load/statistics.js';
 
 /** A plot on two logarithmic axes. All values are above 0. */
 export interface LogPlot {
@@ -42,11 +42,11 @@ export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
     text(WIDTH / 2, 20, title, 'middle', 'font-size="14"'),
     ...x.decades.flatMap((value) => [
       `<path d="M${at(x, value)} ${TOP}V${HEIGHT - BOTTOM}" stroke="#ddd"/>`,
-      text(at(x, value), HEIGHT - BOTTOM + 18, number(value), 'middle'),
+      text(at(x, value), HEIGHT - BOTTOM + 18, threeDigits(value), 'middle'),
     ]),
     ...y.decades.flatMap((value) => [
       `<path d="M${LEFT} ${at(y, value)}H${WIDTH - RIGHT}" stroke="#ddd"/>`,
-      text(LEFT - 8, at(y, value) + 4, number(value), 'end'),
+      text(LEFT - 8, at(y, value) + 4, threeDigits(value), 'end'),
     ]),
     text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, xLabel, 'middle'),
     text(
@@ -63,7 +63,7 @@ export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
         `<path d="M${places.join('L')}" fill="none" stroke="${colour}" stroke-width="2"/>`,
         ...curve.points.flatMap((point) => [
           `<circle cx="${at(x, point.x)}" cy="${at(y, point.y)}" r="3" fill="${colour}"/>`,
-          text(at(x, point.x), at(y, point.y) - 8, number(point.y), 'middle', `fill="${colour}"`),
+          text(at(x, point.x), at(y, point.y) - 8, threeDigits(point.y), 'middle', `fill="${colour}"`),
         ]),
         text(LEFT + 12, TOP + 16 + 16 * i, curve.name, 'start', `fill="${colour}"`),
       ];

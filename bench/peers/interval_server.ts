@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
+import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191 } from '../../src/crypto/evm.js';
 import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
-import { publisherKeys } from '../load/catalogue.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * `interval_server.js`: the fixed channels as they are first written: a `setInterval` each, which publishes a frame with
- * the time in it. For every message that it receives it recovers one signature, as the service has to.
+ * `interval_server.js`: the fixed channels in the simplest way: a `setInterval` each, which publishes a frame with the time
+ * in it. For every message that it receives it recovers one signature, as the service must.
  */
 const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
 const digest = eip191(Buffer.alloc(32, 1));

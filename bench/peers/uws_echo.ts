@@ -3,7 +3,7 @@ import { serve, webSockets } from './web_sockets.js';
 
 /**
  * `uws_echo.js FRAME`: for every message on `/evm/publish` publishes a frame to all connections of `/ws`, with
- * uWebSockets.js and nothing else: what it costs when nothing is read, verified or encoded. `/echo` sends it back.
+ * uWebSockets.js alone: nothing is read, verified or encoded. `/echo` sends the frame back to the sender.
  */
 const [frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);

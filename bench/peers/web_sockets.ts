@@ -5,7 +5,7 @@ import { listen, type OpenPort } from '../../src/server/uws/app.js';
 /** uWebSockets.js itself, with nothing of the service around it. */
 export const webSockets = createRequire(import.meta.url)('uWebSockets.js') as typeof uWS;
 
-/** Listens on a free port of loopback, says which, and ends on SIGTERM. */
+/** Listens on a free port of loopback, prints it, and exits on SIGTERM. */
 export async function serve(app: uWS.TemplatedApp): Promise<OpenPort> {
   const listening = await listen(webSockets, app, { host: '127.0.0.1', port: 0 });
   announce(listening.port);
@@ -13,7 +13,7 @@ export async function serve(app: uWS.TemplatedApp): Promise<OpenPort> {
   return listening;
 }
 
-/** Tells who started this process that it is ready, as the service does. */
+/** Prints that it is ready, as the service does. */
 export function announce(port: number): void {
   process.stdout.write(`${JSON.stringify({ port })}\n`);
 }

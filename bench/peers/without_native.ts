@@ -1,7 +1,7 @@
 import { Module } from 'node:module';
 
 // Loaded before a program with `--import`: the program finds no native secp256k1 and takes its fallback, @noble/secp256k1,
-// as it would on a platform without a build. The rest of it stays as it is.
+// as on a platform without a build. Everything else is the same.
 type Resolve = (request: string, ...rest: unknown[]) => string;
 const loader = Module as unknown as { _resolveFilename: Resolve };
 const resolve = loader._resolveFilename;

@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { readMetrics } from '../../scripts/load/metrics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { readMetrics } from '../load/metrics.js';
-import { startPricedService } from '../load/priced_service.js';
-import { signPayload } from '../load/stream_stage.js';
-import { openStreams, pause } from '../load/streams.js';
-import { measureUsage } from '../load/usage.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { signPayload } from '../workloads/stream_stage.js';
 
 const ASSETS = 1_000;
 const ASSETS_PER_CONNECTION = 20;
@@ -16,9 +17,9 @@ const TICKS_PER_SECOND = 10;
 const BODY_BYTES = 10 + ASSETS_PER_CONNECTION * 18;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 50 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
-/** What is on its way comes and goes; a queue of 1,000 frames of 1 KB more in every 100 ms would be at 60 by the end. */
+/** Frames in flight vary. A queue that grew by 1,000 frames of 1 KB every 100 ms would reach 60 MiB by the end. */
 const GROWTH_MIB_MAX = 8;
-const COLLECT_GARBAGE = new URL('../load/collect_garbage.js', import.meta.url).href;
+const COLLECT_GARBAGE = new URL('../workloads/collect_garbage.js', import.meta.url).href;
 
 export const distinctSets: Row = {
   name: 'distinct-sets',

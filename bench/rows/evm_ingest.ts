@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
+import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191, evmAddress } from '../../src/crypto/evm.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { publisherKeys } from '../load/catalogue.js';
-import { measureIngest } from '../load/ingest.js';
+import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;
@@ -35,7 +35,7 @@ export const evmIngest: Row = {
 };
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
-/** Until then V8 compiles, on threads whose time counts: the first 12,000 cost half as much again as any later ones. */
+/** Until then V8 compiles, on threads whose time counts: the first 12,000 updates cost half as much again as later ones. */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 18_000, smoke: 50 };
 const NOBLE_UPDATES: Readonly<Record<Scale, number>> = { full: 400, smoke: 20 };
 const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1], smoke: [50] };

@@ -1,13 +1,15 @@
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { startPricedService } from '../load/priced_service.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
-import { unsignedFrame } from '../load/unsigned_frame.js';
-import { measureUsage } from '../load/usage.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
 const ASSETS = 10;
 
-/** So many frames a second as each channel allows, up to what half of the machine can deliver to a client on the other. */
+/** As many clients and ticks as one core can serve while the client has the other. */
 const LOADS: Readonly<Record<Scale, readonly { readonly clients: number; readonly channelMs: number }[]>> = {
   full: [
     { clients: 100, channelMs: 10 },
@@ -16,7 +18,7 @@ const LOADS: Readonly<Record<Scale, readonly { readonly clients: number; readonl
   ],
   smoke: [{ clients: 10, channelMs: 10 }],
 };
-/** Until V8 has compiled what a tick runs through, on both sides. */
+/** Until V8 has compiled the code of a tick, on both sides. */
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 20 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 60 };
 

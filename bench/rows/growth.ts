@@ -1,8 +1,9 @@
+import { openStreams } from '../../scripts/load/streams.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Plot, Row, Scale, Source } from '../harness/row.js';
-import { measureIngest } from '../load/ingest.js';
-import { startPricedService } from '../load/priced_service.js';
-import { openStreams, pause } from '../load/streams.js';
-import { measureUsage } from '../load/usage.js';
+import { measureIngest } from '../workloads/ingest.js';
+import { startPricedService } from '../workloads/priced_service.js';
 
 type Dimension = 'assets' | 'subscribers' | 'publishers per asset';
 

@@ -1,18 +1,20 @@
+import { TOKEN } from '../../scripts/load/config.js';
+import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
 import { MESSAGE_TYPES } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { percentile } from '../harness/statistics.js';
-import { TOKEN } from '../load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
-import { startPricedService } from '../load/priced_service.js';
-import { openPublisher } from '../load/publishers.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
-import { unsignedFrame } from '../load/unsigned_frame.js';
-import { publishMessage, Updates } from '../load/updates.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { openPublisher } from '../workloads/publishers.js';
+import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
 const INTERVAL_MS = 5;
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
-/** Until then V8 interprets much of what a message meets, in several times the time. Sent some in every ms. */
+/** Until then V8 interprets much of the code, several times slower. A few are sent every millisecond. */
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = [10, 100] as const;
@@ -124,7 +126,7 @@ function refuseReply(text: string): never {
 }
 
 /**
- * Sends updates at an interval. An update is out long before the next one is sent, so a frame belongs to the last update.
+ * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
  * @returns for every update and subscriber the delay in ms.
  */
 async function measureDelays(

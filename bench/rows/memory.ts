@@ -1,7 +1,9 @@
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
-import { startPricedService } from '../load/priced_service.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
 
 const CONNECTIONS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 50 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 20 };

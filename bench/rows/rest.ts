@@ -1,17 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { symbolOf, writeConfig } from '../../scripts/load/config.js';
+import { fetchBody } from '../../scripts/load/fetch_body.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { percentile } from '../harness/statistics.js';
-import { type HistoryRange, storeCandles } from '../load/candles.js';
-import { symbolOf, writeConfig } from '../load/catalogue.js';
-import { clientFrame } from '../load/frame_socket.js';
-import { openPublisher } from '../load/publishers.js';
-import { fetchBody, requestFor } from '../load/requests.js';
-import { type ServerProcess, startPeer, startService } from '../load/server_process.js';
-import { pause } from '../load/streams.js';
-import { Updates } from '../load/updates.js';
-import { measureUsage } from '../load/usage.js';
+import { startPeer } from '../peers/start.js';
+import { type HistoryRange, storeCandles } from '../workloads/candles.js';
+import { openPublisher } from '../workloads/publishers.js';
+import { requestFor } from '../workloads/requests.js';
 
 const ASSETS = 100;
 const PUBLISHERS = 3;
@@ -70,7 +72,7 @@ function line(name: Case): Line {
   };
 }
 
-/** What is left of the time when nothing is looked at. */
+/** The line of a server that does nothing but answer. */
 function limit(name: Case): Line {
   return {
     name: `the limit: bare uWS route, ${name}`,
@@ -80,7 +82,7 @@ function limit(name: Case): Line {
   };
 }
 
-/** Gives the server that is asked for a body: the service, or a peer that was told the body. */
+/** Starts the server that answers with a body: the service, or a peer that is given the body. */
 type ServerOf = (
   service: ServerProcess,
   body: string,

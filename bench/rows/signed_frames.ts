@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { SERVICE_KEY } from '../load/catalogue.js';
-import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../load/stream_stage.js';
-import { filledTable } from '../load/stream_table.js';
+import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../workloads/stream_stage.js';
+import { filledTable } from '../workloads/stream_table.js';
 
 /** Sizes of a frame in assets, and the part of the bare speed that must be reached. */
 const TARGETS = [
@@ -48,7 +48,7 @@ function line([assets, atLeast]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** What is repeated, and one finished result of it where there is one to compare. */
+/** The work that is repeated, and one of its results where variants are compared. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

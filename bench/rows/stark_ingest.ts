@@ -1,4 +1,6 @@
 import { getPublicKey, Point, pedersen, verify } from '@scure/starknet';
+import { ORACLE_ID, symbolOf } from '../../scripts/load/config.js';
+import { publisherKeys } from '../../scripts/load/keys.js';
 import { Pedersen } from '../../src/crypto/pedersen.js';
 import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark.js';
 import { StarkVerifier, starkSignMessage } from '../../src/crypto/stark_ecdsa.js';
@@ -6,8 +8,7 @@ import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { ORACLE_ID, publisherKeys, symbolOf } from '../load/catalogue.js';
-import { measureIngest } from '../load/ingest.js';
+import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 20;
 const PUBLISHERS = 5;

@@ -1,13 +1,15 @@
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { percentile } from '../harness/statistics.js';
-import { clientFrame } from '../load/frame_socket.js';
-import { startPricedService } from '../load/priced_service.js';
-import { openPublisher } from '../load/publishers.js';
-import { type ServerProcess, startPeer } from '../load/server_process.js';
-import { openStreams, pause } from '../load/streams.js';
-import { publishMessage, Updates } from '../load/updates.js';
-import { measureUsage } from '../load/usage.js';
+import { startPeer } from '../peers/start.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { openPublisher } from '../workloads/publishers.js';
 
 const ASSETS = 10;
 const UPDATES_PER_SECOND = 1_000;
@@ -120,7 +122,7 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
   return { figures };
 }
 
-/** Around what is measured, so that a frame which is late is not a frame which is missing. */
+/** Before and after the measurement, so that a late frame does not count as missing. */
 const MARGIN_MS = 300;
 
 function addFigures(

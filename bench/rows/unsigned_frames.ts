@@ -6,8 +6,8 @@ import { KeptFrame } from '../../src/stream/kept_frame.js';
 import type { PriceTable } from '../../src/stream/price_table.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { frameByFrame, STAGE_TIME_NS, sizeName } from '../load/stream_stage.js';
-import { filledTable } from '../load/stream_table.js';
+import { frameByFrame, STAGE_TIME_NS, sizeName } from '../workloads/stream_stage.js';
+import { filledTable } from '../workloads/stream_table.js';
 
 const SIZES = [1, 10, 100, 1000] as const;
 /** The size at which a ratio must be reached, and the ratio. */
@@ -83,7 +83,7 @@ function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price 
   return (turn) => (turn % 2 === 0 ? second : first);
 }
 
-/** Changes the price of one asset after the other. */
+/** Changes the price of one asset after another. */
 function changing(assets: number) {
   const { table, indexes } = filledTable(assets);
   const prices = indexes.map((index) => priceOf(table, index));

@@ -1,30 +1,31 @@
 import assert from 'node:assert/strict';
-import { publisherKeys, TOKEN } from '../../bench/load/catalogue.js';
-import type { ServerProcess } from '../../bench/load/server_process.js';
 import { parseExactJson, type SignedPrice } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { loadConfig } from '../../src/config/load.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';
 import { openStore } from '../../src/store/store.js';
+import { TOKEN } from '../load/config.js';
+import { publisherKeys } from '../load/keys.js';
+import type { ServerProcess } from '../load/server_process.js';
 import type { AckedPublisher } from './publisher.js';
 import { until } from './service.js';
 
-/** By publisher and symbol the time of the newest update. */
+/** The time of the newest update, by publisher and symbol. */
 export type Account = Map<string, bigint>;
 
-/** Adds what was acknowledged to a publisher. */
+/** Adds the updates that a publisher got acknowledged. */
 export function enter(account: Account, { publisher, acknowledged }: AckedPublisher): void {
   const key = toHex(publisherKeys('evm', publisher).key);
   for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);
 }
 
-/** How many of the acknowledged updates neither are in what was found nor have a newer one there. */
+/** Counts the acknowledged updates of which neither they nor newer ones were found. */
 export function missing(acknowledged: Account, found: Account): number {
   return [...acknowledged].filter(([name, timestampNs]) => (found.get(name) ?? 0n) < timestampNs).length;
 }
 
-/** What `/v1/prices/latest` shows, as soon as it has all that was acknowledged, or at last. */
+/** What `/v1/prices/latest` serves, once it has all that was acknowledged or the time is over. */
 export async function servedAccount(
   service: ServerProcess,
   symbols: readonly string[],
@@ -35,14 +36,14 @@ export async function servedAccount(
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;
   };
-  // An aggregate is signed once a clock period; what does not come is for the caller to count.
+  // An aggregate is signed once a clock period. The caller counts what is still missing.
   await until('all that was acknowledged is served', isWhole, SIGNED_MS_MAX).catch(() => {});
   return served;
 }
 
-const SIGNED_MS_MAX = 3_000;
+const SIGNED_MS_MAX = 60_000;
 
-/** What the data folder of a service that has ended holds. */
+/** What the data folder of a service holds after the service has ended. */
 export async function storedAccount(configFile: string): Promise<Account> {
   const loaded = loadConfig(configFile);
   assert(loaded.ok);

@@ -1,24 +1,24 @@
-/** How much a run does: `smoke` is the least that goes every way once, and its timings mean nothing. */
+/** How much a run does. `smoke` runs every code path once; its timings mean nothing. */
 export type Scale = 'full' | 'smoke';
 
 /** One thing that the service must withstand. */
 export interface Check {
   /** As `npm run torture -- NAME` takes it. */
   readonly name: string;
-  /** What is done to the service, in a sentence. */
+  /** What the check does to the service. */
   readonly title: string;
-  /** @throws Error when it cannot be measured at all. */
+  /** @throws Error when nothing can be measured */
   readonly run: (scale: Scale) => Promise<readonly Finding[] | Skipped>;
 }
 
-/** A figure, and what it must be. */
+/** A figure and its bound. */
 export interface Finding {
   readonly figure: string;
   readonly value: number;
   readonly unit: string;
-  /** Absent where nothing must be reached. */
+  /** Absent for a figure that is only shown. */
   readonly mustBe?: Bound;
-  /** It hangs on the speed of the machine, so that a smoke run does not judge it. */
+  /** Depends on the speed of the machine: a smoke run does not judge it. */
   readonly isTiming?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Bound {
   readonly atMost?: number;
 }
 
-/** This machine has no way to do it. */
+/** Why this machine cannot run the check. */
 export interface Skipped {
   readonly skipped: string;
 }
@@ -36,7 +36,7 @@ export function exactly(value: number): Bound {
   return { atLeast: value, atMost: value };
 }
 
-/** A figure that is not a number fails, whatever it must be. */
+/** NaN fails every bound. */
 export function isReached({ value, mustBe, isTiming = false }: Finding, scale: Scale): boolean {
   if (mustBe === undefined || (isTiming && scale === 'smoke')) return true;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = mustBe;

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { startService } from '../load/server_process.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Account, enter, missing, servedAccount } from './account.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
@@ -19,7 +20,7 @@ const FULL_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 300 };
 const ASSETS = 10;
 const READERS = 100;
 const TICK_MS = 100;
-/** A mount namespace of its own: nothing outside sees the small file system, and it is gone with the process. */
+/** A mount namespace: nothing outside sees the small file system, and it ends with the process. */
 const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
 
 async function measure(scale: Scale) {
@@ -28,9 +29,9 @@ async function measure(scale: Scale) {
   const mount = `mount -t tmpfs -o size=24m none '${storageDir}'`;
   const [command, ...args] = [...NAMESPACE, mount];
   if (spawnSync(command!, args).status !== 0)
-    return { skipped: 'no leave to mount a small file system (unshare -r -m)' };
+    return { skipped: 'not allowed to mount a small file system (unshare -r -m)' };
   const wrapper = [...NAMESPACE, `${mount} && exec "$0" "$@"`];
-  // lmdb writes each failure to standard error.
+  // Quiet, because lmdb writes each failure to standard error.
   const service = await startService(file, { wrapper, isQuiet: true });
   const { port } = service;
   const updates = new Updates('evm');
@@ -39,17 +40,17 @@ async function measure(scale: Scale) {
   const stop = keepSending([publisher], TICK_MS);
   const query = `channel=${TICK_MS}ms`;
   const streams = await openStreams({ port, query, count: READERS, assetsOf: () => assets });
-  await until('something is on disk', () => publisher.acknowledged.size === ASSETS);
+  await until('every asset is on disk', () => publisher.acknowledged.size === ASSETS);
 
-  // The namespace's own view of the folder.
+  // The folder as the service's namespace sees it.
   const ballast = `/proc/${service.pid}/root${storageDir}/ballast`;
   fill(ballast);
-  await until('the service has seen it', async () => (await readiness(service)).status === 503);
+  await until('the service notices it', async () => (await readiness(service)).status === 503);
   const acceptedBefore = publisher.updatesAccepted;
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
-  // On a busy machine the time of a smoke run is too short for anything.
+  // On a busy machine nothing may have happened in the time of a smoke run.
   await until('an update is answered', () => publisher.errors.length > errorsBefore);
   await until('a frame comes', () => streams.frames > framesBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;
@@ -82,7 +83,7 @@ async function measure(scale: Scale) {
       mustBe: exactly(0),
     },
     {
-      figure: '  answers that say that it is not on disk',
+      figure: '  answers that say the update is not on disk',
       value: errors.filter((error) => error.includes('not on disk')).length,
       unit: '',
       mustBe: { atLeast: 1 },
@@ -107,7 +108,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** Takes all the room there is, however much the service takes meanwhile. */
+/** Fills the file system, while the service may go on writing to it. */
 function fill(ballast: string): void {
   const handle = openSync(ballast, 'w');
   const page = Buffer.alloc(4096);

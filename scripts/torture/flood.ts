@@ -1,16 +1,16 @@
-import { percentile } from '../../bench/harness/statistics.js';
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { startService } from '../../bench/load/server_process.js';
-import { pause } from '../../bench/load/streams.js';
-import { publishMessage, Updates } from '../../bench/load/updates.js';
-import { measureUsage } from '../../bench/load/usage.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import { startService } from '../load/server_process.js';
+import { percentile } from '../load/statistics.js';
+import { publishMessage, Updates } from '../load/updates.js';
+import { measureUsage } from '../load/usage.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** Updates that only the curve can tell from good ones, as fast as one connection sends them. */
+/** Bad signatures that only curve arithmetic can tell from good ones, as fast as one connection sends them. */
 export const flood: Check = {
   name: 'flood',
   title: 'bad signatures from an allowed token',
@@ -20,7 +20,7 @@ export const flood: Check = {
 const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
 const ASSETS = 40;
 const HEALTHY_INTERVAL_MS = 10;
-/** 20,000 updates a second: ten times what is verified of a connection, and more than a core verifies. */
+/** 20,000 updates a second: ten times the limit of a connection, and more than a core verifies. */
 const FLOOD_INTERVAL_MS = 2;
 const FLOOD_MESSAGES = 64;
 const DELAY_MS_MAX = 20;
@@ -89,7 +89,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** Each update has the signature of another one. */
+/** Every update carries the signature of another one. */
 function forgedMessage(updates: Updates): string {
   const texts = Array.from({ length: ASSETS }, (_, asset) => updates.update(1, asset).text);
   const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];

@@ -1,8 +1,9 @@
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { HANG_MS, pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
@@ -48,7 +49,7 @@ async function measure(scale: Scale) {
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
   const busy = await cpuShare(service, WATCH_MS[scale]);
-  // On a busy machine the time of a smoke run is too short for anything.
+  // On a busy machine nothing may have happened in the time of a smoke run.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
   const livezStatus = await admin.ask('/livez');
@@ -85,14 +86,14 @@ async function measure(scale: Scale) {
     },
     { figure: 'CPU of the service before', value: idle * 100, unit: '% of a core' },
     {
-      figure: '  without handles',
+      figure: '  without free handles',
       value: busy * 100,
       unit: '% of a core',
       mustBe: { atMost: idle * 100 + 20 },
       isTiming,
     },
     {
-      figure: '  when it is the admin listener that is crowded',
+      figure: '  with the connections on the admin listener',
       value: scraped * 100,
       unit: '% of a core',
       mustBe: { atMost: idle * 100 + 20 },
@@ -105,7 +106,7 @@ async function measure(scale: Scale) {
     { figure: 'durable answers meanwhile', value: answers, unit: '', mustBe: { atLeast: 1 } },
     { figure: 'connections from before closed', value: closed, unit: '', mustBe: exactly(0) },
     {
-      figure: 'serves again after the crowd left',
+      figure: 'serves again after they have left',
       value: recoveryMs,
       unit: 'ms',
       mustBe: { atMost: 2_000 },
@@ -134,7 +135,7 @@ class AdminConnection {
   /** @returns the status; 0 when there is no answer. */
   ask(path: string): Promise<number> {
     return new Promise((resolve) => {
-      get({ port: this.#port, path, agent: this.#agent, timeout: 5_000 }, (response) => {
+      get({ port: this.#port, path, agent: this.#agent, timeout: HANG_MS }, (response) => {
         response.resume().once('end', () => resolve(response.statusCode!));
       })
         .on('timeout', () => resolve(0))
@@ -143,7 +144,7 @@ class AdminConnection {
   }
 }
 
-/** A connection that asks for one thing and stays. */
+/** A connection that sends one request and stays open. */
 class Visitor {
   readonly #socket: Socket;
   isAnswered = false;
@@ -162,7 +163,7 @@ class Visitor {
   }
 }
 
-/** One that nobody answers within half a second counts as refused. */
+/** Whether a new connection gets an answer within half a second. */
 async function isServed(port: number): Promise<boolean> {
   const visitor = new Visitor(port);
   const endMs = performance.now() + 500;

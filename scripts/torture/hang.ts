@@ -8,14 +8,14 @@ import {
 
 const CHANNEL = 'tickseal, hangs';
 
-/** Whether the calling thread serves sockets: of all threads, those are started with a liveness. */
+/** Whether the calling thread serves sockets: only those threads are started with `liveness`. */
 export function servesSockets(): boolean {
   return !isMainThread && workerData?.liveness !== undefined;
 }
 
 /**
- * For the main thread, before others start. @returns a function that sends one of the threads that serve sockets into a
- * loop without an end, and tells how many have yet to go.
+ * For the main thread, before it starts others. @returns a function that sends one serving thread into an endless loop, and
+ * returns how many threads are still to enter one
  */
 export function createHangs(): () => number {
   const due = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -29,7 +29,7 @@ export function createHangs(): () => number {
   };
 }
 
-/** The first thread to hear of it goes into the loop. */
+/** For a serving thread. The first one that receives the message enters the loop. */
 export function hangWhenAsked(): void {
   const due = getEnvironmentData(CHANNEL) as Int32Array;
   const channel = new BroadcastChannel(CHANNEL);

@@ -1,14 +1,15 @@
-import { median } from '../../bench/harness/statistics.js';
-import { symbolOf } from '../../bench/load/catalogue.js';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { symbolOf } from '../load/config.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { median } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** `kill -9` of the whole service at random moments, on one data folder. */
+/** `kill -9` of the whole service at random moments, again and again on one data folder. */
 export const kill: Check = {
   name: 'kill',
   title: 'kill -9 under load, with durable acknowledgements',
@@ -46,7 +47,7 @@ async function measure(scale: Scale) {
       answers += publisher.delaysMs.length;
     }
     if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
-    // In the other rounds it is the service that first opens what the kill has left.
+    // In every other round the service itself is the first to open the folder after the kill.
     if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
   }
   return [
@@ -59,7 +60,7 @@ async function measure(scale: Scale) {
       mustBe: exactly(0),
     },
     { figure: 'acknowledged and not in the store', value: lostStored, unit: '', mustBe: exactly(0) },
-    { figure: 'ended by themselves', value: endedOtherwise, unit: '', mustBe: exactly(0) },
+    { figure: 'ended otherwise than by the signal', value: endedOtherwise, unit: '', mustBe: exactly(0) },
     { figure: 'start of the process to ready, median', value: median(recoveryMs), unit: 'ms' },
     {
       figure: '  longest',
@@ -91,7 +92,7 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
   await pause(Math.random() * LOAD_MS_MAX);
   service.signal('SIGKILL');
   stop();
-  // What left the service before it died is in the kernel still.
+  // Answers that the service sent before it died may still be in the kernel's buffers.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;
 }

@@ -1,15 +1,15 @@
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import type { ServerProcess } from '../../bench/load/server_process.js';
-import { openStreams } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import type { ServerProcess } from '../load/server_process.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** What a client leaves behind that comes and goes, or wants something else each time. */
+/** What remains in memory of clients that connect and leave, or change their subscriptions. */
 export const leaks: Check = {
   name: 'leaks',
   title: 'sockets opened and closed, sets of assets subscribed and unsubscribed',
@@ -20,7 +20,7 @@ const TIMES: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 100 };
 const ASSETS = 200;
 const OPEN_AT_ONCE = 100;
 const SUBSCRIBERS = 10;
-/** A session with its socket alone is above 500 bytes; what the engine compiles meanwhile is a few hundred KB. */
+/** A session with its socket takes more than 500 bytes; code that V8 compiles meanwhile, a few hundred KB in all. */
 const BYTES_EACH_MAX = 200;
 
 async function measure(scale: Scale) {
@@ -38,7 +38,7 @@ async function measure(scale: Scale) {
   });
   const stop = keepSending([publisher], 100);
 
-  // The first turn fills what stays: compiled code, pools, the sets of topics.
+  // The first turn fills what is kept for good: compiled code, pools, the sets of topics.
   await openAndClose(service, times / 2);
   await changeSets(service, times / 2, 0);
   const before = await atRest(service);
@@ -66,7 +66,7 @@ async function measure(scale: Scale) {
       mustBe: exactly(0),
     },
     {
-      figure: 'groups, and with them topics, most at once',
+      figure: 'groups, each with its topic, most at once',
       value: groupsMost,
       unit: '',
       mustBe: { atLeast: 1 },
@@ -82,13 +82,13 @@ interface State {
   readonly groups: number;
 }
 
-/** When only the publisher is connected. */
+/** Measures when only the publisher is connected. */
 async function atRest(service: ProbedService): Promise<State> {
   await until(
     'the sockets are closed',
     async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
   );
-  // Promises and timers of what has just ended are still held for a moment.
+  // Work that has just ended still holds promises and timers for a moment.
   await until(
     'no signature waits',
     async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,
@@ -116,7 +116,7 @@ async function openAndClose(service: ServerProcess, times: number): Promise<void
   }
 }
 
-/** Subscribes to another set each time and takes it back. @returns the groups that there were at most. */
+/** Subscribes to one set after the other and unsubscribes. @returns the largest number of groups seen */
 async function changeSets(service: ServerProcess, times: number, firstSet: number): Promise<number> {
   let groupsMost = 0;
   await Promise.all(
@@ -148,7 +148,7 @@ async function changeSets(service: ServerProcess, times: number, firstSet: numbe
   return groupsMost;
 }
 
-/** Three assets; another set for every number below 7,880,000 or so. */
+/** Three assets; a different set for every number below about 7,880,000. */
 function setOf(number: number): number[] {
   const a = number % (ASSETS - 2);
   const rest = Math.floor(number / (ASSETS - 2));

@@ -1,50 +1,50 @@
 import { createRequire } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
-import { createHeldBytes } from '../../bench/load/held_memory.js';
+import { createHeldBytes } from '../load/held_memory.js';
 import { createHangs, hangWhenAsked, servesSockets } from './hang.js';
 import type { ProbeAnswers } from './probed_service.js';
 
-// Loaded into all threads of a service; see probed_service.ts.
+// Loaded into all threads of a service; probed_service.ts asks it.
 
-const DEATHS = 'tickseal torture, deaths';
+const EXITS = 'tickseal torture, exits';
 const DUE = 0;
 const DONE = 1;
 
 if (isMainThread) answerQuestions();
 else {
-  dieWhenAsked();
+  exitWhenAsked();
   if (servesSockets()) hangWhenAsked();
 }
 
 function answerQuestions(): void {
-  const deaths = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  setEnvironmentData(DEATHS, deaths);
+  const exits = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  setEnvironmentData(EXITS, exits);
   const answers: Readonly<Record<keyof ProbeAnswers, () => number>> = {
     heap: createHeldBytes(),
     killThread() {
-      Atomics.add(deaths, DUE, 1);
-      return Atomics.load(deaths, DONE);
+      Atomics.add(exits, DUE, 1);
+      return Atomics.load(exits, DONE);
     },
-    deaths: () => Atomics.load(deaths, DONE),
+    exits: () => Atomics.load(exits, DONE),
     hangServer: createHangs(),
   };
   process.on('message', (question: keyof ProbeAnswers) => process.send!(answers[question]()));
-  // It must not keep a service that is to end.
+  // It must not keep the service from exiting.
   process.channel!.unref();
 }
 
-/** A thread that ends inside native code takes the process with it, so this one ends just before. */
-function dieWhenAsked(): void {
-  const deaths = getEnvironmentData(DEATHS) as Int32Array;
+/** A thread that ends inside native code aborts the process, so this one ends just before it. */
+function exitWhenAsked(): void {
+  const exits = getEnvironmentData(EXITS) as Int32Array;
   const curve = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
   const { ecdsaRecover } = curve;
-  const dying: typeof ecdsaRecover = (...args) => {
-    const due = Atomics.load(deaths, DUE);
-    if (due > 0 && Atomics.compareExchange(deaths, DUE, due, due - 1) === due) {
-      Atomics.add(deaths, DONE, 1);
+  const exiting: typeof ecdsaRecover = (...args) => {
+    const due = Atomics.load(exits, DUE);
+    if (due > 0 && Atomics.compareExchange(exits, DUE, due, due - 1) === due) {
+      Atomics.add(exits, DONE, 1);
       process.exit(1);
     }
     return ecdsaRecover(...args);
   };
-  Object.assign(curve, { ecdsaRecover: dying });
+  Object.assign(curve, { ecdsaRecover: exiting });
 }

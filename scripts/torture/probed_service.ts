@@ -1,18 +1,18 @@
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
 
-/** What can be asked of a service that was started with the probe, and what comes back. */
+/** The questions that the probe in a service answers, and the answers. */
 export interface ProbeAnswers {
-  /** Bytes on JavaScript's heap and beside it, after a collection. */
+  /** Bytes of the main thread's heap and of its external memory, after a garbage collection. */
   readonly heap: number;
-  /** The next thread that is given signatures to verify ends instead. Answered with how many have so far. */
+  /** The next crypto thread that gets signatures to verify exits instead. The answer is how many have so far. */
   readonly killThread: number;
-  /** How many have ended so. */
-  readonly deaths: number;
-  /** One of the threads that serve sockets goes into a loop without an end. Answered with how many still have to. */
+  /** How many threads have exited so. */
+  readonly exits: number;
+  /** One serving thread enters an endless loop. The answer is how many are still to do so. */
   readonly hangServer: number;
 }
 
-/** A service with `probe.ts` in all its threads, which answers what no door of the service does. */
+/** A service with `probe.ts` in all its threads, for what its endpoints do not offer. */
 export interface ProbedService extends ServerProcess {
   probe<Q extends keyof ProbeAnswers>(question: Q): Promise<ProbeAnswers[Q]>;
 }

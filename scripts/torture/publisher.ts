@@ -1,7 +1,7 @@
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { publishMessage, type Updates } from '../../bench/load/updates.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { publishMessage, type Updates } from '../load/updates.js';
 
 export interface AckedPublisherOptions {
   readonly port: number;
@@ -18,18 +18,18 @@ interface Sent {
   readonly timestamps: ReadonlyMap<string, TimeNs>;
 }
 
-/** A publisher that keeps account of what was answered to what it sent. */
+/** A publisher that records the answers to its messages. */
 export class AckedPublisher {
   readonly #options: AckedPublisherOptions;
   #socket: FrameSocket | undefined;
   readonly #pending = new Map<string, Sent>();
   #sent = 0;
-  /** By symbol the newest time of an update that was acknowledged as accepted. */
+  /** The time of the newest update that was acknowledged as accepted, by symbol. */
   readonly acknowledged = new Map<string, TimeNs>();
-  /** From a message to its answer. */
+  /** From each message to its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
-  /** How often each reason was given for a refusal. */
+  /** How often each reason for a refusal came. */
   readonly refusals = new Map<string, number>();
   /** Answers that were an error, such as that the update is not on disk. */
   readonly errors: string[] = [];
@@ -64,7 +64,7 @@ export class AckedPublisher {
     return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Messages without an answer so far. */
+  /** Messages that have no answer yet. */
   get unanswered(): number {
     return this.#pending.size;
   }
@@ -100,7 +100,7 @@ export class AckedPublisher {
       this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
     for (const symbol of accepted) {
       const timestampNs = sent.timestamps.get(symbol)!;
-      // Answers may come in another order than the messages.
+      // Answers may arrive in another order than the messages were sent.
       if (timestampNs > (this.acknowledged.get(symbol) ?? 0n)) this.acknowledged.set(symbol, timestampNs);
     }
   }
@@ -114,7 +114,7 @@ interface Answer {
   readonly rejected?: Readonly<Record<string, string>>;
 }
 
-/** Has each publisher send a message every so often, until the function that it returns is called. */
+/** Lets each publisher send a message at an interval. @returns a function that stops it */
 export function keepSending(publishers: readonly { send(): void }[], intervalMs: number): () => void {
   const timer = setInterval(() => {
     for (const publisher of publishers) publisher.send();

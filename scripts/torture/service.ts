@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type LoadCatalogue, writeConfig } from '../../bench/load/catalogue.js';
-import type { ServerProcess } from '../../bench/load/server_process.js';
-import { pause } from '../../bench/load/streams.js';
+import { type LoadConfig, writeConfig } from '../load/config.js';
+import type { ServerProcess } from '../load/server_process.js';
+import { eventually } from '../load/wait.js';
 
-/** The sections of a configuration file that checks change. */
+/** The parts of a configuration file that checks change. */
 export interface ConfigFile {
   tokens: Record<string, unknown>[];
   assets: Record<string, unknown>[];
@@ -12,14 +12,14 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/** Writes the configuration of a load run, with the limits that the service has by default unless given. */
+/** Writes the configuration of a load run, with the service's default limits unless given. */
 export function writeTortureConfig(
-  catalogue: Partial<LoadCatalogue> & Pick<LoadCatalogue, 'assets'>,
+  load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},
 ): { readonly file: string; readonly storageDir: string } {
-  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...catalogue });
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
-    // The client of load runs answers no pings.
+    // The clients of load runs answer no pings.
     now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
   });
   return config;
@@ -31,23 +31,17 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
   writeFileSync(file, JSON.stringify(config));
 }
 
-/** What `/readyz` answers, and its body. */
+/** The status and body of `/readyz`. */
 export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
   const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
   return { status: response.status, reason: await response.text() };
 }
 
-/** Looks every so often until it is so. @throws Error when it is not by then. */
+/** Waits until it is so. @throws Error that names it when it is not by then */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  deadlineMs = 20_000,
+  withinMs?: number,
 ): Promise<void> {
-  const endMs = performance.now() + deadlineMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-    await pause(LOOK_MS);
-  }
+  await eventually(isSo, withinMs === undefined ? { what } : { what, withinMs });
 }
-
-const LOOK_MS = 20;

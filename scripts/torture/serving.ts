@@ -1,15 +1,16 @@
-import { readMetrics } from '../../bench/load/metrics.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { readMetrics } from '../load/metrics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { startProbedService } from './probed_service.js';
 import { AckedPublisher } from './publisher.js';
 import { changeConfig, readiness, until, writeTortureConfig } from './service.js';
 
-/** One thread after the other that serves sockets never comes back from its JavaScript. */
+/** One serving thread after the other enters an endless loop. */
 export const serving: Check = {
   name: 'serving',
-  title: 'threads that serve sockets hang',
+  title: 'serving threads hang',
   run: measure,
 };
 
@@ -19,8 +20,8 @@ const READERS = 90;
 const ASSETS = 10;
 const TICK_MS = 20;
 const BEFORE_MS = 1_000;
-/** A reader without a frame for so long was with the thread that hung. */
-const SILENCE_MS = 2_000;
+/** A reader that was closed after so long without a frame was served by the thread that hung. */
+const SILENCE_MS = 1_000;
 
 interface Reader {
   lastMs: number;
@@ -43,7 +44,7 @@ async function measure(scale: Scale) {
     ack: 'true',
     updates: new Updates('evm'),
   });
-  // A fixed channel goes on with the prices that there are.
+  // A fixed channel repeats the latest prices.
   publisher.send();
   await until('the prices are accepted', () => publisher.unanswered === 0);
 

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause, type Streams } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { openStreams, type Streams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Account, enter, missing, storedAccount } from './account.js';
 import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** A reload and then the end, both under load and with many sockets. */
+/** A reload, then a shutdown, under load and with many sockets. */
 export const signals: Check = {
   name: 'signals',
   title: 'SIGHUP and SIGTERM with many sockets under load',
@@ -104,13 +105,14 @@ async function reload(file: string, service: ServerProcess, load: Load, sizes: S
   await until('the revoked are closed', () => leavers.closed === revoked);
   const revokedMs = performance.now() - startMs;
   await pause(steadyMs);
+  await until('an update is answered', () => answersOf(publishers) > answersBefore);
   const longestGapMs = gaps.longest();
   const wrongCodes = closes.filter(({ code }) => code !== 4401).length;
   const refused = publishers.reduce((sum, { updatesRejected }) => sum + updatesRejected, 0);
   const findings: Finding[] = [
     { figure: 'SIGHUP: sockets closed that need not', value: streams.closed, unit: '', mustBe: exactly(0) },
     {
-      figure: '  of the revoked token closed with another code',
+      figure: '  of the revoked token, closed with another code',
       value: wrongCodes,
       unit: '',
       mustBe: exactly(0),
@@ -202,7 +204,7 @@ function mostWithin(windowMs: number, closes: readonly Close[]): number {
   return most;
 }
 
-/** How long connections were without a frame. */
+/** The longest time that a connection was without a frame. */
 class Gaps {
   readonly #lastMs: number[] = [];
   #longestMs = 0;
@@ -217,7 +219,7 @@ class Gaps {
     this.#longestMs = 0;
   }
 
-  /** The longest since the restart, with the one that is running. */
+  /** The longest gap since the restart, or the current one if that is longer. */
   longest(): number {
     return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
   }

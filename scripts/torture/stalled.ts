@@ -1,10 +1,11 @@
-import { median, percentile } from '../../bench/harness/statistics.js';
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { type ServerProcess, startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
+import { median, percentile } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
@@ -22,30 +23,30 @@ const SIZES: Readonly<Record<Scale, Sizes>> = {
 };
 
 interface Sizes {
-  /** Healthy ones, and as many that stall. */
+  /** How many read; as many stall. */
   readonly readers: number;
-  /** Of those that stall, how many read again before the limit. */
+  /** How many of those that stall read again before the limit. */
   readonly resuming: number;
   readonly rounds: number;
-  /** Of each kind in a round. */
+  /** How many windows are measured with, and how many without stalled readers, in a round. */
   readonly windows: number;
   readonly slowConsumer: string;
-  /** Of those that stall. */
+  /** The interval of the stalled readers' channel. */
   readonly tickMs: number;
 }
 
-/** Those that stall have a frame of 45 KB each tick. */
+/** A stalled reader's frame has 45 KB. */
 const ASSETS = 1_000;
 const UPDATE_INTERVAL_MS = 50;
-/** What reading what had waited may take, beside the tick. */
+/** How long reading the backlog may take, beside the tick. */
 const BACKLOG_READ_MS = 10;
-/** More noise than this excuses nothing. */
+/** The bound is at least 1.1 and follows the measured noise up to this. */
 const NOISE_MAX = 1.25;
-/** What the service may hold for a stalled reader: what is left of a frame that did not fit into the kernel, thrice. */
+/** For each stalled reader: three times the rest of a frame that did not fit into the kernel's buffers. */
 const READER_BYTES_MAX = 150_000;
-/** Megabytes wait in the kernel for each of them, in listener of the close frame. */
-const BACKLOG_MS_MAX = 30_000;
-/** The median of many short windows stands what other processes do to some of them. */
+/** For the close frames: megabytes wait in the kernel before each of them. */
+const CLOSE_FRAMES_MS_MAX = 120_000;
+/** Short, so that other processes disturb some windows and not the median of all. */
 const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {
@@ -113,11 +114,16 @@ async function measure(scale: Scale) {
     const bytesBefore = service.anonymousBytes();
     const stall = await StalledReaders.open(service, readers, all, tickMs);
     const stalledMs = performance.now();
-    await until('all of them lag', () => stall.allLag());
+    // On a machine so busy that the first are closed before the last one lags, it goes on with those that are left.
+    await until(
+      'all of them lag',
+      async () => (await stall.allLag()) || (await slowConsumersClosed(service)) > closedSlow,
+    );
     beside.push(await p99OfWindows());
     grownBytes.push(service.anonymousBytes() - bytesBefore);
-    freshMs.push(...(await stall.resume(resuming)));
-    closedSlow += readers - resuming;
+    const resumedMs = await stall.resume(resuming);
+    freshMs.push(...resumedMs);
+    closedSlow += readers - resumedMs.filter(Number.isFinite).length;
     await until('the others are closed', async () => (await slowConsumersClosed(service)) >= closedSlow);
     closeSeconds.push((performance.now() - stalledMs) / 1000);
     wrongEnds += await stall.wrongEnds(resuming);
@@ -171,7 +177,7 @@ async function skippedFrames(service: ServerProcess): Promise<number> {
   return (await readMetrics(service)).get('tickseal_stream_frames_skipped_total')!;
 }
 
-/** Connections that read their first frame and then nothing. */
+/** Connections that stop reading before their first frame. */
 class StalledReaders {
   readonly #service: ServerProcess;
   readonly #tickMs: number;
@@ -213,7 +219,7 @@ class StalledReaders {
     socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets })));
   }
 
-  /** Each tick skips a frame of each that lags. */
+  /** Whether every reader lags: each tick then skips a frame for each of them. */
   async allLag(): Promise<boolean> {
     const before = await skippedFrames(this.#service);
     const startMs = performance.now();
@@ -223,7 +229,10 @@ class StalledReaders {
     return skipped >= this.#sockets.length * ticks;
   }
 
-  /** @returns for each of the first ones, in turn, how long after it read again a frame came that was made since, in ms; infinity if none did. */
+  /**
+   * Lets the first readers read again, one after the other. @returns for each the time until a frame that was made since, in
+   * ms; infinity where none came
+   */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
     for (let i = 0; i < count; i++) {
@@ -248,13 +257,13 @@ class StalledReaders {
     });
   }
 
-  /** Lets the others read again what came, of which the last is the close frame. @returns how many did not end so. */
+  /** Lets the other readers read their backlog. @returns how many of them did not end with the right close frame */
   async wrongEnds(resumed: number): Promise<number> {
     const others = this.#sockets.length - resumed;
     for (const socket of this.#sockets.slice(resumed)) socket.resume();
-    const endMs = performance.now() + BACKLOG_MS_MAX;
-    const right = () => [...this.#ends.values()].filter((code) => code === 1013).length;
-    while (right() < others && performance.now() < endMs) await pause(20);
+    const right = () => [...this.#ends].filter(([i, code]) => i >= resumed && code === 1013).length;
+    // The caller counts those that are missing.
+    await until('every close frame', () => right() >= others, CLOSE_FRAMES_MS_MAX).catch(() => {});
     for (const socket of this.#sockets) socket.close();
     return others - right();
   }

@@ -1,11 +1,11 @@
-import { number } from '../../bench/harness/markdown.js';
+import { threeDigits } from '../load/statistics.js';
 import { type Bound, type Finding, isReached, type Scale } from './check.js';
 
-/** What a check came to. */
+/** The result of a check. */
 export interface Outcome {
   readonly check: string;
   readonly findings: readonly Finding[];
-  /** Why there are no figures: it was skipped, or it threw. */
+  /** Why there are no figures: the check was skipped, or it threw. */
   readonly remark?: string;
   readonly failed: boolean;
   readonly seconds: number;
@@ -41,9 +41,9 @@ function verdict(finding: Finding, scale: Scale): string {
   return isReached(finding, scale) ? 'yes' : 'NO';
 }
 
-/** Counts to the last digit. */
+/** Integers with all their digits. */
 function figureText(value: number): string {
-  return Number.isInteger(value) ? value.toLocaleString('en-US') : number(value);
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : threeDigits(value);
 }
 
 function boundText({ atLeast, atMost }: Bound = {}): string {

@@ -1,29 +1,30 @@
-import { median, percentile } from '../../bench/harness/statistics.js';
-import { TOKEN } from '../../bench/load/catalogue.js';
-import { clientFrame, openFrameSocket } from '../../bench/load/frame_socket.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { startService } from '../../bench/load/server_process.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { publishMessage, Updates } from '../../bench/load/updates.js';
+import { TOKEN } from '../load/config.js';
+import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { readMetrics } from '../load/metrics.js';
+import { startService } from '../load/server_process.js';
+import { median, percentile } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { publishMessage, Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** A publisher that asks for answers and never reads one, beside one that reads them all. */
+/** A publisher that asks for answers and never reads them, beside one that does. */
 export const unread: Check = {
   name: 'unread',
   title: 'a publisher that never reads its socket',
   run: measure,
 };
 
-/** Of each of the two. */
+/** Sent by each of the two. */
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 25_000, smoke: 1_000 };
 const MESSAGES_PER_MS = 1;
-/** Comes back in every answer, so that the kernel's buffers are full within the first seconds. */
+/** Returned in every answer: it fills the kernel's buffers within the first seconds. */
 const TRACE_ID = 'x'.repeat(256);
-/** Messages without an update, which cost nothing but their answer, beside each that has one. */
+/** Messages without an update, which cost only their answer, beside each message with one. */
 const EMPTY_MESSAGES = 4;
 const EMPTY = clientFrame(publishMessage([], TRACE_ID));
-/** Without a limit it was 39 MB. */
+/** Without a limit on replies it was 39 MB. */
 const BYTES_MAX = 16_000_000;
 
 async function measure(scale: Scale) {
@@ -46,7 +47,7 @@ async function measure(scale: Scale) {
   let bytesBefore = 0;
   for (let sent = 0; sent < MESSAGES[scale]; ) {
     const due = Math.min(MESSAGES[scale], Math.floor((performance.now() - startMs) * MESSAGES_PER_MS));
-    // In turns: the second of two that are sent together is always a little later.
+    // They take turns: the second of two that send together is always a little later.
     for (; sent < due; sent++)
       for (const publisher of sent % 2 === 0 ? publishers : publishers.toReversed()) publisher.send();
     if (bytesBefore === 0 && sent > MESSAGES[scale] / 5) bytesBefore = service.anonymousBytes();
@@ -100,7 +101,7 @@ async function measure(scale: Scale) {
       value: bytesGrown / 1e6,
       unit: 'MB',
       mustBe: { atMost: BYTES_MAX / 1e6 },
-      // In the first second it is what the service needs itself.
+      // In a short run it is the growth of everything else.
       isTiming: true,
     },
   ];
@@ -112,7 +113,7 @@ function answersDue({ sent }: Publisher): number {
   return sent * (1 + EMPTY_MESSAGES);
 }
 
-/** Publishes one asset, and hears from a stream when its prices are out. */
+/** Publishes one asset and measures the time until its prices are streamed. */
 class Publisher {
   readonly #number: number;
   readonly #updates: Updates;
@@ -157,7 +158,7 @@ class Publisher {
     this.#write(Buffer.concat([frame, ...empty]));
   }
 
-  /** Takes a frame of the stream; prices that a newer one has overtaken are in none. */
+  /** Reads a frame of the stream. A price that a newer one has replaced may be in no frame. */
   see(frame: Buffer): void {
     const [, price] = new RegExp(`"id":${this.#number},"v":"(\\d+)"`).exec(frame.toString('latin1')) ?? [];
     if (price === undefined) return;

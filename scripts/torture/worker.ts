@@ -1,24 +1,25 @@
-import { percentile } from '../../bench/harness/statistics.js';
-import { readMetrics } from '../../bench/load/metrics.js';
-import { openStreams, pause } from '../../bench/load/streams.js';
-import { Updates } from '../../bench/load/updates.js';
+import { readMetrics } from '../load/metrics.js';
+import { percentile } from '../load/statistics.js';
+import { openStreams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** Threads of the crypto pool that end with a batch of signatures in their hands. */
+/** Threads of the crypto pool exit while they hold a batch of signatures. */
 export const worker: Check = {
   name: 'worker',
-  title: 'crypto threads that die under load',
+  title: 'crypto threads exit under load',
   run: measure,
 };
 
-const DEATHS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
-const DEATH_INTERVAL_MS = 300;
+const EXITS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
+const EXIT_INTERVAL_MS = 300;
 const READERS = 100;
 const PUBLISHERS = 4;
-/** So many in a message that they go to a thread. */
+/** Enough in a message for the pool to use a thread. */
 const ASSETS = 40;
 const SEND_INTERVAL_MS = 100;
 const TICK_MS = 20;
@@ -48,13 +49,13 @@ async function measure(scale: Scale) {
     },
   });
   const stop = keepSending(publishers, SEND_INTERVAL_MS);
-  await pause(DEATHS[scale] * DEATH_INTERVAL_MS);
+  await pause(EXITS[scale] * EXIT_INTERVAL_MS);
   const gapBeforeMs = percentile(gapsMs, 100);
   gapsMs = [];
-  for (let death = 1; death <= DEATHS[scale]; death++) {
+  for (let exit = 1; exit <= EXITS[scale]; exit++) {
     await service.probe('killThread');
-    await pause(DEATH_INTERVAL_MS);
-    await until('a thread has died', async () => (await service.probe('deaths')) >= death);
+    await pause(EXIT_INTERVAL_MS);
+    await until('a thread has exited', async () => (await service.probe('exits')) >= exit);
   }
   stop();
   await until('all is answered', () => publishers.every(({ unanswered }) => unanswered === 0));
@@ -64,16 +65,16 @@ async function measure(scale: Scale) {
     publishers.reduce((all, one) => all + of(one), 0);
   const findings = [
     {
-      figure: 'threads that died',
-      value: await service.probe('deaths'),
+      figure: 'threads that exited',
+      value: await service.probe('exits'),
       unit: '',
-      mustBe: exactly(DEATHS[scale]),
+      mustBe: exactly(EXITS[scale]),
     },
     {
       figure: '  batches done again',
       value: metrics.get('tickseal_crypto_worker_failures_total')!,
       unit: '',
-      mustBe: { atLeast: DEATHS[scale] },
+      mustBe: { atLeast: EXITS[scale] },
     },
     {
       figure: 'updates accepted',
@@ -90,7 +91,7 @@ async function measure(scale: Scale) {
     { figure: 'connections closed', value: closed, unit: '', mustBe: exactly(0) },
     { figure: `longest time without a frame before, ticks of ${TICK_MS} ms`, value: gapBeforeMs, unit: 'ms' },
     {
-      figure: '  while they die',
+      figure: '  while threads exit',
       value: percentile(gapsMs, 100),
       unit: 'ms',
       mustBe: { atMost: 1_000 },

@@ -1,5 +1,6 @@
 import { AssetBook } from '../aggregate/book.js';
 import { Triggers } from '../aggregate/triggers.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../ingest/gate.js';
@@ -22,6 +23,7 @@ export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
   readonly clock: Clock;
+  readonly times: AggregateTimes;
   readonly pool: CryptoPool;
   readonly signer: () => AggregateSigner;
   /** Where prices go. */
@@ -74,7 +76,7 @@ export class Aggregator {
   #sequence = 0;
 
   constructor(options: AggregatorOptions) {
-    const { catalogue, ingest, clock, signer, counters, defer, onSigningFailed } = options;
+    const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
@@ -82,7 +84,7 @@ export class Aggregator {
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
-      clock,
+      times,
       signer,
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
@@ -90,6 +92,9 @@ export class Aggregator {
       onFailed: (count, error) => {
         counters.signingFailures += count;
         onSigningFailed(count, error);
+      },
+      onDropped: () => {
+        counters.signingFailures++;
       },
       defer,
     });
@@ -99,14 +104,10 @@ export class Aggregator {
     return this.#admission.waiting;
   }
 
-  /**
-   * Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart.
-   * @param signedUntilNs no aggregate will carry this time or an earlier one
-   */
-  restore(signedUntilNs: TimeNs): void {
+  /** Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart. */
+  restore(): void {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
-    this.#signing.startAfter(signedUntilNs);
     for (const { asset: name, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
@@ -181,6 +182,7 @@ export class Aggregator {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
     }
+    this.#signing.tick(nowNs);
   }
 
   #acceptAll(

@@ -1,17 +1,20 @@
 import type { AssetBook } from '../aggregate/book.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
-import type { Clock, TimeNs } from '../model/time.js';
+import type { TimeNs } from '../model/time.js';
 
 export interface SigningOptions {
-  readonly clock: Clock;
+  readonly times: AggregateTimes;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
   /** Called at the moment of signing, with the book whose price is signed. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
+  /** Called for each aggregate that was due and is never signed, because no time could be used. */
+  readonly onDropped: () => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
@@ -25,36 +28,44 @@ export class SigningQueue {
   readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
   readonly #signing: Record<SignatureType, boolean> = { evm: false, stark: false };
   #deferred = false;
-  #lastSignedNs = 0n;
 
   constructor(options: SigningOptions) {
     this.#options = options;
   }
 
-  /** No aggregate will carry this time or an earlier one. */
-  startAfter(signedAtNs: TimeNs): void {
-    if (signedAtNs > this.#lastSignedNs) this.#lastSignedNs = signedAtNs;
-  }
-
   /** Has the asset's aggregate signed within this turn of the event loop, or when the batch before is done. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
+    // While no time may be signed, the aggregate that was due before is never signed.
+    if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
     // A delta that waits for its signature is not turned into a clock by the period coming round.
     if (!due.has(index)) due.set(index, trigger);
     if (this.#deferred) return;
     this.#deferred = true;
     this.#options.defer(() => {
       this.#deferred = false;
-      this.#sign('evm');
-      this.#sign('stark');
+      this.#signDue();
     });
+  }
+
+  /** Called every few milliseconds: signs what had to wait for a time. */
+  tick(nowNs: TimeNs): void {
+    const { times } = this.#options;
+    times.tick(nowNs);
+    if (times.isWaiting && !this.#deferred) this.#signDue();
+  }
+
+  #signDue(): void {
+    this.#sign('evm');
+    this.#sign('stark');
   }
 
   #sign(type: SignatureType): void {
     const due = this.#due[type];
     if (this.#signing[type] || due.size === 0) return;
-    const { clock, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
-    const signedAtNs = this.#nextTime(clock.nowNs());
+    const { times, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
+    const signedAtNs = times.next();
+    if (signedAtNs === undefined) return;
     const batch: UnsignedAggregate[] = [];
     for (const [index, trigger] of due) {
       const book = bookOf(index);
@@ -78,11 +89,5 @@ export class SigningQueue {
         this.#signing[type] = false;
         this.#sign(type);
       });
-  }
-
-  /** Grows with every batch, so no signature carries an earlier time than the one before, whatever the clock does. */
-  #nextTime(nowNs: TimeNs): TimeNs {
-    this.#lastSignedNs = nowNs > this.#lastSignedNs ? nowNs : this.#lastSignedNs + 1n;
-    return this.#lastSignedNs as TimeNs;
   }
 }

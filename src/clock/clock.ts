@@ -1,6 +1,6 @@
-import { type Clock, NS_PER_MS, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** The two clocks of a system that its time is read off. */
+/** The two clocks of a system that its time is read from. */
 export interface ClockSources {
   /** The wall clock, cut off to the millisecond. */
   wallMs(): number;
@@ -9,61 +9,121 @@ export interface ClockSources {
 
 const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => process.hrtime.bigint() };
 
+/** A difference up to this is made up in small steps; a larger one is a jump. */
+export const JUMP_NS = NS_PER_SECOND;
+/** A jump is believed when the wall clock has kept to it for so long. */
+export const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
+/** Small steps change the clock's rate by at most a tenth, so that the largest difference is made up in 10 s. */
+const SLEW_DIVISOR = 10n;
+/** The wall clock is compared this often at most. */
+const COMPARE_INTERVAL_NS = NS_PER_MS;
+
 /**
- * The system's wall clock with the resolution of the monotonic one. A clock that is stepped by an operator or by NTP is
- * followed at once, to the millisecond. Two of them, also on different threads, agree within {@link ANCHOR_NS_MAX} as a
- * rule.
+ * A clock that runs on the monotonic clock and follows the wall clock. It follows a difference of up to {@link JUMP_NS}
+ * in small steps and never goes back for it. A jump is followed at once after {@link BELIEVED_AFTER_NS}, and not at all
+ * when the wall clock comes back before: then its time goes back if the jump does. Two of these clocks, also on different
+ * threads, agree within a few milliseconds except just when a jump is believed.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
-  let anchor = anchorAtMillisecond(sources);
-  return {
-    nowNs() {
-      const wallNs = BigInt(sources.wallMs()) * NS_PER_MS;
-      const monotonicNs = sources.monotonicNs();
-      const timeNs = anchor.wallNs + (monotonicNs - anchor.monotonicNs);
-      if (timeNs < wallNs) {
-        // It is that late at least. The next looks bring the rest of what a step left over.
-        anchor = { wallNs, monotonicNs };
-        return wallNs as TimeNs;
-      }
-      // What is cut off of the wall clock, and what passes until the other is read, put this one ahead of it.
-      if (timeNs - wallNs < 2n * NS_PER_MS) return timeNs as TimeNs;
-      anchor = anchorAtMillisecond(sources);
-      return (anchor.wallNs + (sources.monotonicNs() - anchor.monotonicNs)) as TimeNs;
-    },
-  };
+  return new FollowingClock(sources);
 }
 
-interface Anchor {
-  readonly wallNs: bigint;
-  readonly monotonicNs: bigint;
+/** Where the wall clock has jumped to. */
+interface Jump {
+  /** The wall clock's time less the monotonic clock's. */
+  readonly offsetNs: bigint;
+  /** Monotonic. */
+  readonly sinceNs: bigint;
 }
 
-/** As exactly as the begin of a millisecond is to be met; a thread that keeps its core meets it within 1 µs. */
-const ANCHOR_NS_MAX = 20_000n;
+class FollowingClock implements Clock {
+  readonly #sources: ClockSources;
+  /** This clock's time less the monotonic clock's. */
+  #offsetNs: bigint;
+  /** Monotonic. */
+  #comparedNs: bigint;
+  #lastNs = 0n;
+  #jump: Jump | undefined;
+
+  constructor(sources: ClockSources) {
+    this.#sources = sources;
+    this.#offsetNs = offsetAtMillisecond(sources);
+    this.#comparedNs = sources.monotonicNs();
+  }
+
+  nowNs(): TimeNs {
+    const monotonicNs = this.#sources.monotonicNs();
+    if (monotonicNs - this.#comparedNs >= COMPARE_INTERVAL_NS) this.#compare(monotonicNs);
+    const timeNs = monotonicNs + this.#offsetNs;
+    if (timeNs > this.#lastNs) this.#lastNs = timeNs;
+    return this.#lastNs as TimeNs;
+  }
+
+  get jumpNs(): bigint {
+    return this.#jump === undefined ? 0n : this.#jump.offsetNs - this.#offsetNs;
+  }
+
+  #compare(beforeNs: bigint): void {
+    const wallNs = BigInt(this.#sources.wallMs()) * NS_PER_MS;
+    const afterNs = this.#sources.monotonicNs();
+    const elapsedNs = beforeNs - this.#comparedNs;
+    this.#comparedNs = beforeNs;
+    const differenceNs = surelyBetween(wallNs - afterNs, wallNs + NS_PER_MS - beforeNs, this.#offsetNs);
+    if (absolute(differenceNs) <= JUMP_NS) {
+      this.#jump = undefined;
+      this.#offsetNs += within(differenceNs, elapsedNs / SLEW_DIVISOR);
+      return;
+    }
+    const offsetNs = wallNs - afterNs;
+    if (this.#jump === undefined || absolute(offsetNs - this.#jump.offsetNs) > JUMP_NS)
+      this.#jump = { offsetNs, sinceNs: beforeNs };
+    if (beforeNs - this.#jump.sinceNs < BELIEVED_AFTER_NS) return;
+    this.#jump = undefined;
+    this.#offsetNs = offsetAtMillisecond(this.#sources);
+    this.#lastNs = 0n;
+  }
+}
+
+/** How far the offset is below the range (positive), above it (negative), or 0 inside. */
+function surelyBetween(lowestNs: bigint, highestNs: bigint, offsetNs: bigint): bigint {
+  if (offsetNs < lowestNs) return lowestNs - offsetNs;
+  return offsetNs > highestNs ? highestNs - offsetNs : 0n;
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+function within(value: bigint, limit: bigint): bigint {
+  if (value > limit) return limit;
+  return value < -limit ? -limit : value;
+}
+
+/** How exactly the start of a millisecond is to be found; a thread that keeps its core finds it within 1 µs. */
+const FOUND_WITHIN_NS_MAX = 20_000n;
 /** On a machine so busy that the thread never keeps its core, the best of these has to do. */
 const ATTEMPTS_MAX = 10;
 
 /** Waits, for a millisecond as a rule, until the wall clock shows the next one: then it is known exactly. */
-function anchorAtMillisecond(sources: ClockSources): Anchor {
-  let best = meetMillisecond(sources);
-  for (let attempt = 1; best.withinNs > ANCHOR_NS_MAX && attempt < ATTEMPTS_MAX; attempt++) {
-    const next = meetMillisecond(sources);
+function offsetAtMillisecond(sources: ClockSources): bigint {
+  let best = findMillisecond(sources);
+  for (let attempt = 1; best.withinNs > FOUND_WITHIN_NS_MAX && attempt < ATTEMPTS_MAX; attempt++) {
+    const next = findMillisecond(sources);
     if (next.withinNs < best.withinNs) best = next;
   }
-  return best;
+  return best.offsetNs;
 }
 
-/** @returns `withinNs`: how long it was not looked while the millisecond began; a thread may lose its core meanwhile. */
-function meetMillisecond({ wallMs, monotonicNs }: ClockSources): Anchor & { readonly withinNs: bigint } {
-  let lastNs = monotonicNs();
-  const startMs = wallMs();
+/** @returns `withinNs`: how long nobody looked while the millisecond began; a thread may lose its core meanwhile. */
+function findMillisecond(sources: ClockSources) {
+  let lastNs = sources.monotonicNs();
+  const startMs = sources.wallMs();
   for (;;) {
-    const beforeNs = monotonicNs();
-    const nowMs = wallMs();
-    const afterNs = monotonicNs();
+    const beforeNs = sources.monotonicNs();
+    const nowMs = sources.wallMs();
+    const afterNs = sources.monotonicNs();
     if (nowMs !== startMs)
-      return { wallNs: BigInt(nowMs) * NS_PER_MS, monotonicNs: afterNs, withinNs: afterNs - lastNs };
+      return { offsetNs: BigInt(nowMs) * NS_PER_MS - afterNs, withinNs: afterNs - lastNs };
     lastNs = beforeNs;
   }
 }

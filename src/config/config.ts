@@ -1,4 +1,5 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
+import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
@@ -20,6 +21,8 @@ export interface Config {
     readonly tls?: { readonly certFile: string; readonly keyFile: string };
     /** How many threads serve the sockets. */
     readonly threads: number | 'auto';
+    /** Whose `X-Forwarded-For` names the client. */
+    readonly trustedProxies: readonly AddressBlock[];
   };
   readonly admin: Listener;
   readonly keys: { readonly evm: KeySource; readonly stark?: KeySource };
@@ -90,6 +93,8 @@ export interface Limits {
   readonly drainMs: number;
   /** Per publisher connection; past it, its updates are refused without a look at their signatures. */
   readonly badSignaturesPerSecond: number;
+  /** Per client address. */
+  readonly failedLoginsPerMinute: number;
 }
 
 /** The configuration of a file in which nothing is wrong. */
@@ -106,6 +111,7 @@ export function toConfig(file: ConfigFile): Config {
       host: listen.host,
       port: listen.port,
       threads: listen.threads,
+      trustedProxies: listen.trusted_proxies,
       ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
     },
     admin: file.admin,
@@ -136,6 +142,7 @@ export function toConfig(file: ConfigFile): Config {
       idleTimeoutSeconds: Number(limits.idle_timeout / NS_PER_SECOND),
       drainMs: Number(limits.drain / NS_PER_MS),
       badSignaturesPerSecond: limits.bad_signatures_per_second,
+      failedLoginsPerMinute: limits.failed_logins_per_minute,
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
+import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
@@ -62,8 +63,16 @@ const service = z.strictObject({
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
 });
 
+const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
+
 /** Far above what one main thread can feed. */
 const LISTEN_THREADS_MAX = 256;
+
+const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
+  const block = parseAddressBlock(text);
+  if (block === undefined) context.addIssue(ADDRESS_BLOCK_EXPECTED);
+  return block ?? z.NEVER;
+});
 
 const listen = z.strictObject({
   host: host.prefault('127.0.0.1'),
@@ -76,6 +85,8 @@ const listen = z.strictObject({
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
     })
     .prefault('auto'),
+  /** Whose `X-Forwarded-For` names the client. */
+  trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
 });
 
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
@@ -187,6 +198,7 @@ const limits = z.strictObject({
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
   bad_signatures_per_second: count(2000),
+  failed_logins_per_minute: count(60),
 });
 
 export const fileSchema = z.strictObject({

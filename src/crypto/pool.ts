@@ -11,7 +11,7 @@ import {
 } from './jobs.js';
 import { type StarkMessage, starkPriceMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
-import { ThreadHung, Threads } from './threads.js';
+import { type Repeat, ThreadHung, Threads } from './threads.js';
 import type { Verdict } from './verdict.js';
 
 export type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
@@ -42,8 +42,8 @@ export interface CryptoPoolOptions {
   readonly threads: number;
   /** The module that runs in the threads, where it is not `worker.js`. */
   readonly workerFile?: string;
-  /** After how long a thread counts as hung, where it is not {@link PIECE_MS_MAX}. */
-  readonly pieceMsMax?: number;
+  /** What counts the time after which a thread counts as hung, where it is not a timer. */
+  readonly repeat?: Repeat;
 }
 
 /** Starts the threads and lets each of them, and the calling one, fill its tables before the first real job. */
@@ -96,13 +96,14 @@ class WorkerPool implements CryptoPool {
   queued = 0;
   failures = 0;
 
-  constructor({ threads, workerFile, pieceMsMax = PIECE_MS_MAX }: CryptoPoolOptions) {
+  constructor({ threads, workerFile, repeat }: CryptoPoolOptions) {
     this.#threads = threads;
     if (threads === 0) return;
     const workers = new Threads({
       count: threads,
       workerFile: workerFile ?? fileURLToPath(new URL('./worker.js', import.meta.url)),
-      taskMsMax: pieceMsMax,
+      taskMsMax: PIECE_MS_MAX,
+      ...(repeat && { repeat }),
       onIdleFailure: () => {
         this.failures += 1;
       },

@@ -6,11 +6,15 @@ export interface ThreadsOptions {
   readonly workerFile: string;
   /** How long one task may take. */
   readonly taskMsMax: number;
+  readonly repeat?: Repeat;
   /** A thread ended while it had no task; it is replaced. */
   readonly onIdleFailure: () => void;
   /** No thread is left and none will come: they fail while they start. */
   readonly onAllLost: () => void;
 }
+
+/** Calls a function at an interval until the function that it returns is called. `setInterval` unless given. */
+export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
 /** A thread did not answer within `taskMsMax`; it was ended, and another one is started in its place. */
 export class ThreadHung extends Error {
@@ -31,7 +35,7 @@ export class Threads {
   readonly #waiting: { readonly start: () => void; readonly withdraw: (error: Error) => void }[] = [];
   readonly #running = new Set<{ ticks: number; readonly end: AbortController }>();
   #idle: number;
-  #ticker: NodeJS.Timeout | undefined;
+  #stopTicks: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: ThreadsOptions) {
@@ -65,14 +69,13 @@ export class Threads {
     else await new Promise<void>((start, withdraw) => this.#waiting.push({ start, withdraw }));
     const task = { ticks: 0, end: new AbortController() };
     this.#running.add(task);
-    this.#ticker ??= setInterval(() => this.#tick(), this.#options.taskMsMax / TICKS).unref();
+    const { repeat = repeatByTimer, taskMsMax } = this.#options;
+    this.#stopTicks ??= repeat(() => this.#tick(), taskMsMax / TICKS);
     try {
       const transferList = [message.buffer as ArrayBuffer];
       return await this.#piscina.run(message, { name, transferList, signal: task.end.signal });
     } catch (error) {
-      throw task.end.signal.aborted
-        ? new ThreadHung(`no answer within ${this.#options.taskMsMax} ms`)
-        : error;
+      throw task.end.signal.aborted ? new ThreadHung(`no answer within ${taskMsMax} ms`) : error;
     } finally {
       this.#running.delete(task);
       const next = this.#waiting.shift();
@@ -89,7 +92,7 @@ export class Threads {
   /** Ends the threads, which must be idle: ending one inside native code aborts the process. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#ticker);
+    this.#stopTicks?.();
     await this.#piscina.destroy();
   }
 
@@ -101,3 +104,9 @@ export class Threads {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();
   }
 }
+
+/** Does not keep the process alive. */
+const repeatByTimer: Repeat = (tick, intervalMs) => {
+  const timer = setInterval(tick, intervalMs).unref();
+  return () => clearInterval(timer);
+};

@@ -1,4 +1,5 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
+import { hasAtMost } from '../model/text.js';
 import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 
@@ -94,7 +95,7 @@ function readEnvelope(message: unknown, updatesMax: number, exact: boolean): Pub
   const traceId = message['trace_id'];
   if (traceId !== undefined && traceId !== null && typeof traceId !== 'string')
     return refuse(undefined, 'trace_id is not a string');
-  if (typeof traceId === 'string' && traceId.length > TRACE_ID_LENGTH_MAX)
+  if (typeof traceId === 'string' && !hasAtMost(TRACE_ID_LENGTH_MAX, traceId))
     return refuse(undefined, `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters`);
   const trace = traceId ?? undefined;
   if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);

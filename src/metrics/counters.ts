@@ -14,6 +14,8 @@ export interface Counters {
   updatesAccepted: number;
   /** Per reason. Reasons are the fixed texts of the checks, so there are few of them. */
   readonly updatesRejected: Map<string, number>;
+  /** Per reason. */
+  readonly loginsRefused: Map<string, number>;
   aggregatesSigned: number;
   /** Aggregates that could not be signed. */
   signingFailures: number;
@@ -33,6 +35,7 @@ export function createCounters(): Counters {
     publishMessages: 0,
     updatesAccepted: 0,
     updatesRejected: new Map(),
+    loginsRefused: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,
     assetsEnded: 0,
@@ -47,6 +50,11 @@ export function createCounters(): Counters {
   };
 }
 
-export function countRejection(counters: Counters, reason: string): void {
-  counters.updatesRejected.set(reason, (counters.updatesRejected.get(reason) ?? 0) + 1);
+/** One more of those that are counted per reason. */
+export function countReason(counts: Map<string, number>, reason: string): void {
+  counts.set(reason, (counts.get(reason) ?? 0) + 1);
+}
+
+export function countRejection({ updatesRejected }: Counters, reason: string): void {
+  countReason(updatesRejected, reason);
 }

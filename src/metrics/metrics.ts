@@ -9,6 +9,11 @@ export interface Measured {
   readonly stream: { readonly groupCount: number };
   readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
   readonly table: { readonly live: Uint8Array };
+  readonly clock: {
+    readonly jumpSeconds: number;
+    readonly aggregatesAheadSeconds: number;
+    readonly streamsAheadSeconds: number;
+  };
   readonly server: {
     /** Open WebSockets of all kinds, and those that stream. */
     readonly sockets: { readonly size: number; readonly streams: number };
@@ -31,7 +36,6 @@ export function createMetrics(counters: Counters): Metrics {
   collectDefaultMetrics({ register: registry });
   registry.registerMetric(counters.frameLatency.histogram);
   const add: Additions = {
-    registers: [registry],
     count(name, help, read) {
       new Counter({
         name,
@@ -40,6 +44,18 @@ export function createMetrics(counters: Counters): Metrics {
         collect() {
           this.reset();
           this.inc(read());
+        },
+      });
+    },
+    countByReason(name, help, counts) {
+      new Counter({
+        name,
+        help,
+        labelNames: ['reason'],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [reason, times] of counts) this.inc({ reason }, times);
         },
       });
     },
@@ -65,29 +81,30 @@ export function createMetrics(counters: Counters): Metrics {
 
 /** Adds metrics whose value is read at the moment of a scrape. */
 interface Additions {
-  readonly registers: Registry[];
   count(name: string, help: string, read: () => number): void;
+  /** One value for each reason. */
+  countByReason(name: string, help: string, counts: ReadonlyMap<string, number>): void;
   gauge(name: string, help: string, read: () => number): void;
 }
 
 /** What is counted since the start. */
-function addCounts({ registers, count }: Additions, counters: Counters): void {
+function addCounts({ count, countByReason }: Additions, counters: Counters): void {
   count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
   count(
     'tickseal_updates_accepted_total',
     'Price updates that passed every check.',
     () => counters.updatesAccepted,
   );
-  new Counter({
-    name: 'tickseal_updates_rejected_total',
-    help: 'Price updates and messages that were refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, rejected] of counters.updatesRejected) this.inc({ reason }, rejected);
-    },
-  });
+  countByReason(
+    'tickseal_updates_rejected_total',
+    'Price updates and messages that were refused, by reason.',
+    counters.updatesRejected,
+  );
+  countByReason(
+    'tickseal_logins_refused_total',
+    'Requests and upgrades without a known access token, by reason.',
+    counters.loginsRefused,
+  );
   count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
   count(
     'tickseal_signing_failures_total',
@@ -134,7 +151,7 @@ function addCounts({ registers, count }: Additions, counters: Counters): void {
 
 /** What the parts of the service hold at the moment of a scrape. */
 function addMeasured({ count, gauge }: Additions, measured: Measured): void {
-  const { pool, aggregator, stream, store, table, server } = measured;
+  const { pool, aggregator, stream, store, table, clock, server } = measured;
   gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server.sockets.size);
   gauge('tickseal_stream_connections', 'Open streaming connections.', () => server.sockets.streams);
   gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server.threads);
@@ -166,6 +183,21 @@ function addMeasured({ count, gauge }: Additions, measured: Measured): void {
     'tickseal_assets_stale',
     'Assets of the catalogue without a live price.',
     () => table.live.length - live(),
+  );
+  gauge(
+    'tickseal_clock_jump_seconds',
+    'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
+    () => clock.jumpSeconds,
+  );
+  gauge(
+    'tickseal_clock_aggregates_ahead_seconds',
+    'How far the time of the last signed aggregate is ahead of the clock.',
+    () => clock.aggregatesAheadSeconds,
+  );
+  gauge(
+    'tickseal_clock_streams_ahead_seconds',
+    'How far the times of open streams are ahead of the clock at most.',
+    () => clock.streamsAheadSeconds,
   );
   gauge(
     'tickseal_store_records_waiting',

@@ -12,6 +12,8 @@ const TIME_MAX = 2n ** 63n - 1n;
 /** Where the time comes from. Everything below `main` is handed one, so tests run on a clock of their own. */
 export interface Clock {
   nowNs(): TimeNs;
+  /** How far the wall clock is ahead of this clock while a jump of it is not believed; else 0 or absent. */
+  readonly jumpNs?: bigint;
 }
 
 /**

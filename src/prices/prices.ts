@@ -48,25 +48,18 @@ export class Prices implements PriceSink {
     return this.#options.store.recent(asset, second);
   }
 
-  /** The newest signing time that the store holds: 0 when it holds none. */
-  newestSignedNs(): TimeNs {
-    let newestNs = 0n as TimeNs;
-    for (const asset of this.#assets) {
-      const signedAtNs = this.#options.store.latest(asset)?.signedAtNs;
-      if (signedAtNs !== undefined && signedAtNs > newestNs) newestNs = signedAtNs;
-    }
-    return newestNs;
-  }
-
-  /** Takes up what the store kept, once the aggregator has told which assets still have a price. */
+  /**
+   * Notes in the store which prices ended while no process ran, once the aggregator has told which assets still have one.
+   * `latest` waits for their next aggregates, which are signed at once: before a crash it may have served newer ones than
+   * the store holds.
+   */
   restore(): void {
     const { store, table, clock } = this.#options;
     const nowNs = clock.nowNs();
     for (const asset of this.#assets) {
+      if (table.live[asset.index] === 1) continue;
       const last = store.latest(asset);
-      if (last === undefined) continue;
-      if (table.live[asset.index] === 1) this.#latest[asset.index] = last;
-      else store.ended(asset, endOf(last, asset, nowNs));
+      if (last !== undefined) store.ended(asset, endOf(last, asset, nowNs));
     }
   }
 

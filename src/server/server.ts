@@ -2,17 +2,20 @@ import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import type { PublishReceiver } from '../aggregator/session.js';
 import type { Config } from '../config/config.js';
-import type { Counters } from '../metrics/counters.js';
+import { type Counters, countReason } from '../metrics/counters.js';
 import type { Clock } from '../model/time.js';
 import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';
+import { clientAddressReader } from './access/client_address.js';
+import { Logins } from './access/logins.js';
 import { RateLimiter } from './access/rate_limit.js';
 import { TokenDirectory } from './access/tokens.js';
 import { serveAdmin } from './admin.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
+import { AnswerCache } from './rest/answer_cache.js';
 import { createRest } from './rest/rest.js';
 import type { Route } from './rest/route.js';
 import { openThreadedListener, threadRingBytes } from './threads/threaded_listener.js';
@@ -61,6 +64,8 @@ export interface Server {
 
 /** Requests per second and client address on routes without a token. */
 const OPEN_REQUESTS_PER_SECOND = 5;
+/** How often kept answers are looked through for those that are no longer true. */
+const SWEEP_INTERVAL_MS = 1_000;
 /** What the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
 
@@ -70,7 +75,16 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
   const { limits } = config;
   const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
-  const sockets = new ConnectionRegistry(tokens, {
+  const clientOf = clientAddressReader(config.listen.trustedProxies);
+  const logins = new Logins({
+    tokens,
+    clock,
+    clientOf,
+    failuresPerMinute: limits.failedLoginsPerMinute,
+    onRefused: (reason) => countReason(counters.loginsRefused, reason),
+    onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
+  });
+  const sockets = new ConnectionRegistry(tokens, logins, {
     connectionsPerTokenMax: limits.connectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
   });
@@ -93,10 +107,14 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
       onFault,
     }),
   ];
+  const answers = new AnswerCache();
+  const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const rest = createRest({
     routes: () => routes,
-    tokens,
+    logins,
+    clientOf,
     limiter: new RateLimiter(clock),
+    answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
@@ -183,6 +201,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
       routes = nextRoutes;
+      answers.clear();
       sockets.closeRevoked();
       if (tls !== undefined) renewCertificate(tls);
     },
@@ -194,6 +213,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     },
     async close() {
       handles.stop();
+      clearInterval(sweep);
       const closed = listener.close();
       adminListening.close();
       await closed;

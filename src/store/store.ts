@@ -9,10 +9,11 @@ import { type Candles, readHistory } from './history.js';
 import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
+import { type Marks, openMarks } from './marks.js';
 import { inputSignatureType, RecordKeys } from './record_keys.js';
 import { DAY_S } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
-import { loadSeries } from './series_index.js';
+import { loadSeries, type SeriesIndex } from './series_index.js';
 import { openTables, type Tables } from './tables.js';
 
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
@@ -57,6 +58,9 @@ export interface Store {
   sealedDays(asset: AssetName): Days;
   /** The latest accepted inputs of the configured assets, of all publishers, as they are on disk: for the start. */
   inputs(): Iterable<StoredInput>;
+  readonly marks: Marks;
+  /** The newest UNIX second that the folder had a record of when it was opened. */
+  readonly newestSecond: number | undefined;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -113,6 +117,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   damage = findDamagedRecord(tables);
   const recordKeys = new RecordKeys(tables.inputs);
   const seriesIndex = loadSeries(options.assets, recordKeys, tables);
+  const newestSecond = findNewestSecond(seriesIndex);
   let configured = byRecordKey(options.assets);
   journal.beforeCommit(() =>
     runHousekeeping(seriesIndex.all(), cutoffs(), tables, ({ message }) => {
@@ -170,6 +175,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         if (accepted !== undefined) yield { asset, key, ...accepted };
       }
     },
+    marks: openMarks(journal, tables),
+    newestSecond,
     get recordsWaiting() {
       return journal.waiting;
     },
@@ -190,6 +197,15 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }
     },
   };
+}
+
+function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
+  let newest: number | undefined;
+  for (const { seconds } of seriesIndex.all()) {
+    const last = seconds.at(-1);
+    if (last !== undefined && (newest === undefined || last > newest)) newest = last;
+  }
+  return newest;
 }
 
 /**

@@ -1,8 +1,10 @@
+import type { TimeNs } from '../model/time.js';
 import { type AcceptedInput, decodeAcceptedInput, encodeAcceptedInput } from '../records/accepted_input.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
+import { decodeMark, encodeMark } from './marks.js';
 import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
@@ -21,6 +23,8 @@ export interface Tables {
    * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
    */
   readonly quarters: Table<CandleBlock>;
+  /** [kind, number]: the time up to which signatures of that kind may carry times. */
+  readonly marks: Table<TimeNs>;
 }
 
 export function openTables(journal: Journal): Tables {
@@ -37,5 +41,6 @@ export function openTables(journal: Journal): Tables {
     hours: journal.table('hours', candles),
     days: journal.table('days', candles),
     quarters: journal.table('quarters', candles),
+    marks: journal.table('marks', { encode: encodeMark, decode: decodeMark }),
   };
 }

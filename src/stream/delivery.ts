@@ -1,9 +1,10 @@
+import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
-import { type Clock, NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
-import { REAL_TIME_INTERVAL_MS } from '../wire/stream.js';
+import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { FrameEncoder, type PayloadSignature } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
+import { isTooSoon, laterFrame } from './pace.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
 
@@ -11,6 +12,7 @@ export interface DeliveryOptions {
   readonly table: PriceTable;
   readonly taxonomyId: number;
   readonly clock: Clock;
+  readonly times: StreamTimes;
   /** Per asset index the market status at a UNIX second, or `NO_SCHEDULE`. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   readonly digest: (body: Uint8Array) => Uint8Array;
@@ -38,9 +40,6 @@ export interface DeliveryCounters {
   ticksSkipped: number;
 }
 
-/** `real_time` sends no faster than this (spec). */
-const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
-
 interface UnsignedFrame {
   readonly group: Group;
   readonly body: Buffer;
@@ -57,14 +56,16 @@ interface UnsignedFrame {
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
+  readonly #beforeFlush: (nowNs: TimeNs) => void;
   #encoder: FrameEncoder;
   /** `real_time` groups that have something to send. */
   #dirty: Group[] = [];
   #flushDeferred = false;
-  #lastTimestampNs = 0n;
 
-  constructor(options: DeliveryOptions) {
+  /** @param beforeFlush called before what changed in a turn of the event loop is sent */
+  constructor(options: DeliveryOptions, beforeFlush: (nowNs: TimeNs) => void) {
     this.#options = options;
+    this.#beforeFlush = beforeFlush;
     this.#encoder = new FrameEncoder(options.table, options.taxonomyId);
   }
 
@@ -81,7 +82,9 @@ export class Delivery {
     this.#flushDeferred = true;
     this.#options.defer(() => {
       this.#flushDeferred = false;
-      this.flush(this.#options.clock.nowNs());
+      const nowNs = this.#options.clock.nowNs();
+      this.#beforeFlush(nowNs);
+      this.flush(nowNs);
     });
   }
 
@@ -109,7 +112,7 @@ export class Delivery {
   /** Makes one frame a group and publishes it; signed ones as soon as they are signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const { counters, table } = this.#options;
-    const timestampNs = this.#nextTimestamp(nowNs);
+    const unsignedTimes = new Map<StreamEra, TimeNs>();
     const toSign: UnsignedFrame[] = [];
     for (const group of groups) {
       if (group.signing) {
@@ -118,7 +121,12 @@ export class Delivery {
       }
       const { sequence } = table;
       this.#updateWaiting(group, nowNs);
-      const content = group.members.size > 0 ? this.#content(group, timestampNs) : undefined;
+      const content = group.members.size > 0 ? this.#content(group, nowNs, unsignedTimes) : undefined;
+      if (content === 'held') {
+        if (group.intervalMs === undefined) this.#flushLater(group);
+        else counters.ticksSkipped++;
+        continue;
+      }
       if (content !== undefined) {
         group.lastFrameNs = nowNs;
         counters.framesMade++;
@@ -171,15 +179,29 @@ export class Delivery {
     });
   }
 
-  /** An unsigned frame, or the body of a signed one, that the next call overwrites; `undefined` when nothing is due. */
-  #content(group: Group, timestampNs: TimeNs): Buffer | undefined {
-    const statuses = this.#statuses(group.options, timestampNs);
-    if (group.keptFrame !== undefined) return group.keptFrame.at(timestampNs, statuses);
-    const assets = this.#dueAssets(group);
-    if (assets.length === 0) return undefined;
-    return group.options.messageType === 'unsigned'
-      ? this.#encoder.unsignedFrame(assets, timestampNs, statuses)
-      : this.#encoder.payloadBody(assets, timestampNs, statuses);
+  /**
+   * An unsigned frame, or the body of a signed one, that the next call overwrites; `undefined` when nothing is due.
+   * @param unsignedTimes the `ts` that the unsigned frames of this turn share in each era
+   * @returns `held` while no time may be signed
+   */
+  #content(group: Group, nowNs: TimeNs, unsignedTimes: Map<StreamEra, TimeNs>): Buffer | 'held' | undefined {
+    const { era, keptFrame, options } = group;
+    const assets = keptFrame === undefined ? this.#dueAssets(group) : [];
+    if (keptFrame === undefined && assets.length === 0) return undefined;
+    const statuses = this.#statuses(options, nowNs);
+    if (options.messageType === 'signed_ecdsa') {
+      const timestampNs = era.nextSigned(nowNs);
+      if (timestampNs === undefined) return 'held';
+      group.lastTimestampNs = timestampNs;
+      return this.#encoder.payloadBody(assets, timestampNs, statuses);
+    }
+    const timestampNs = unsignedTimes.get(era) ?? era.next(nowNs);
+    unsignedTimes.set(era, timestampNs);
+    const frame = keptFrame
+      ? keptFrame.at(timestampNs, statuses)
+      : this.#encoder.unsignedFrame(assets, timestampNs, statuses);
+    if (frame !== undefined) group.lastTimestampNs = timestampNs;
+    return frame;
   }
 
   /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */
@@ -217,14 +239,14 @@ export class Delivery {
   #join(group: Group, session: StreamSession): void {
     group.waiting.delete(session);
     group.members.add(session);
-    group.lastFrameNs = laterOf(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
+    group.lastFrameNs = laterFrame(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
     session.lastFrameNs = 0n;
     session.connection.join(group.topic, group.sequence);
   }
 
   /**
    * `real_time`: sends one connection what it alone does not know yet.
-   * @returns `false` when something is due but its last frame is less than 1 ms ago.
+   * @returns `false` when something is due but its last frame is less than 1 ms ago, or no time may be signed.
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table, digest, signOne, counters } = this.#options;
@@ -233,11 +255,15 @@ export class Delivery {
     const due = session.assets.filter(isDue);
     if (due.length > 0) {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
-      const timestampNs = this.#nextTimestamp(nowNs);
-      const statuses = this.#statuses(session.options, timestampNs);
+      const era = session.era!;
+      const isSigned = session.options.messageType === 'signed_ecdsa';
+      const timestampNs = isSigned ? era.nextSigned(nowNs) : era.next(nowNs);
+      if (timestampNs === undefined) return false;
+      const statuses = this.#statuses(session.options, nowNs);
       session.lastFrameNs = nowNs;
+      session.lastTimestampNs = timestampNs;
       counters.framesMade++;
-      if (session.options.messageType === 'unsigned') {
+      if (!isSigned) {
         session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
       } else {
         const body = this.#encoder.payloadBody(due, timestampNs, statuses);
@@ -249,14 +275,8 @@ export class Delivery {
     return true;
   }
 
-  #statuses({ marketStatus }: StreamOptions, timestampNs: TimeNs): Uint8Array | undefined {
-    return marketStatus ? this.#options.statusesAt(Number(secondOf(timestampNs))) : undefined;
-  }
-
-  /** Grows with every call, so `ts` grows on every connection, also when the clock is stepped back. */
-  #nextTimestamp(nowNs: TimeNs): TimeNs {
-    this.#lastTimestampNs = nowNs > this.#lastTimestampNs ? nowNs : this.#lastTimestampNs + 1n;
-    return this.#lastTimestampNs as TimeNs;
+  #statuses({ marketStatus }: StreamOptions, nowNs: TimeNs): Uint8Array | undefined {
+    return marketStatus ? this.#options.statusesAt(Number(secondOf(nowNs))) : undefined;
   }
 }
 
@@ -266,14 +286,5 @@ export function leave(group: Group, session: StreamSession): void {
   session.connection.leave(group.topic);
   session.sequence = group.sequence;
   session.lastFrameNs = group.lastFrameNs;
-}
-
-/** A time ahead of the clock is from before it was stepped back, so the other is the later one. */
-function laterOf(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
-  if (oneNs > nowNs) return otherNs;
-  return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
-}
-
-function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
-  return nowNs >= lastFrameNs && nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS;
+  if (group.lastTimestampNs > session.lastTimestampNs) session.lastTimestampNs = group.lastTimestampNs;
 }

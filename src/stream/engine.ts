@@ -1,26 +1,22 @@
-import type { Asset, AssetIndex } from '../model/asset.js';
+import type { StreamEra } from '../clock/stream_times.js';
+import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
-import { CLOSES, type Close } from '../wire/close_codes.js';
-import { BAD_MESSAGES_MAX, ERROR_TYPE } from '../wire/stream.js';
+import { CLOSES } from '../wire/close_codes.js';
+import { indexById, type StreamCatalogue } from './catalogue.js';
+import { refuseBadMessage, replyError, takeControlMessage } from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
+import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
+import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-}
-
-/** The assets that may be subscribed to. */
-export interface StreamCatalogue {
-  readonly listed: readonly Pick<Asset, 'index' | 'id'>[];
-  /** By index. */
-  readonly assets: readonly Pick<Asset, 'symbol'>[];
 }
 
 export interface StreamLimits {
@@ -53,10 +49,12 @@ export class StreamEngine {
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   #lagCheckedNs = 0n;
+  #era: StreamEra;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
-    this.#delivery = new Delivery(options);
+    this.#delivery = new Delivery(options, (nowNs) => this.#noticeStepBack(nowNs));
+    this.#era = options.times.current();
     const { table, taxonomyId } = options;
     this.#groups = new Groups((assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
@@ -95,6 +93,7 @@ export class StreamEngine {
     // A closed socket has left its topics by itself.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
+    leaveEra(session);
   }
 
   /**
@@ -124,16 +123,18 @@ export class StreamEngine {
     }
     session.stalledSinceNs = undefined;
     this.#stalled.delete(session);
+    this.#noticeStepBack(this.#options.clock.nowNs());
     if (session.group) this.#delivery.enter(session.group, session);
   }
 
   /** A text message of the client. */
   receive(session: StreamSession, text: string): void {
-    const isAllowed = this.#takeControlMessage(session);
+    const { controlMessagesPerSecond } = this.#options.limits;
+    const second = Number(secondOf(this.#options.clock.nowNs()));
+    const isAllowed = takeControlMessage(session, second, controlMessagesPerSecond);
     // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
     if (!isAllowed) {
-      const { controlMessagesPerSecond } = this.#options.limits;
       const error = `more than control_messages_per_second (${controlMessagesPerSecond}) messages in a second`;
       replyError(session, { error, id: request.id });
     } else if ('error' in request) {
@@ -161,6 +162,8 @@ export class StreamEngine {
 
   /** A tick of the clock, at least every 10 ms, and every 1 ms while {@link hasRealTime}. */
   tick(nowNs: TimeNs): void {
+    this.#options.times.tick(nowNs);
+    this.#noticeStepBack(nowNs);
     const due = this.#dueGroups(nowNs);
     if (due.length > 0) this.#delivery.emit(due, nowNs);
     this.#delivery.flush(nowNs);
@@ -181,21 +184,12 @@ export class StreamEngine {
     return due;
   }
 
-  #takeControlMessage(session: StreamSession): boolean {
-    const second = Number(secondOf(this.#options.clock.nowNs()));
-    if (second !== session.controlSecond) {
-      session.controlSecond = second;
-      session.controlMessagesLeft = this.#options.limits.controlMessagesPerSecond;
-    }
-    return session.controlMessagesLeft-- > 0;
-  }
-
   #subscribe(session: StreamSession, request: StreamRequest): void {
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
     for (const id of request.assets) {
-      const index = this.#indexById.get(id);
-      if (index !== undefined && this.#maySee(session, index)) known.push(index);
+      const index = this.#visibleIndex(session, id);
+      if (index !== undefined) known.push(index);
       else invalid.push(id);
     }
     if (invalid.length > 0 && !request.ignoreInvalid) {
@@ -218,6 +212,12 @@ export class StreamEngine {
     this.#answerAndRegroup(session, request, [...assets], invalid);
   }
 
+  /** An ID that the token may not see is like one that does not exist. */
+  #visibleIndex(session: StreamSession, id: number): AssetIndex | undefined {
+    const index = this.#indexById.get(id);
+    return index !== undefined && this.#maySee(session, index) ? index : undefined;
+  }
+
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
@@ -227,22 +227,22 @@ export class StreamEngine {
     for (const index of gone) if (index !== undefined) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
     const assets = session.assets.filter((index) => !gone.has(index));
-    const invalid = request.assets.filter((id) => !this.#indexById.has(id));
+    const invalid = request.assets.filter((id) => this.#visibleIndex(session, id) === undefined);
     this.#answerAndRegroup(session, request, assets, invalid);
   }
 
   #answerAndRegroup(
     session: StreamSession,
-    { type, id }: StreamRequest,
+    request: StreamRequest,
     assets: AssetIndex[],
     invalid: readonly number[],
   ): void {
     const { ids } = this.#options.table;
     const changed = assets.length !== session.assets.length;
     assets.sort((a, b) => ids[a]! - ids[b]!);
-    if (id !== undefined) {
-      const answer = { type, id, assets: assets.map((index) => ids[index]), invalid };
-      session.connection.send(JSON.stringify(answer));
+    if (request.id !== undefined) {
+      const assetIds = assets.map((index) => ids[index]!);
+      session.connection.send(answerText(request.type, request.id, assetIds, invalid));
     }
     if (changed) this.#regroup(session, assets);
   }
@@ -250,11 +250,27 @@ export class StreamEngine {
   #regroup(session: StreamSession, assets: readonly AssetIndex[]): void {
     this.#leaveGroup(session);
     if (assets.length === 0) return;
-    const group = this.#groups.findOrAdd(session.options, assets, this.#options.table.sequence);
+    const { table, times, clock } = this.#options;
+    const era = enterEra(session, times, clock.nowNs());
+    const group = this.#groups.findOrAdd(session.options, era, assets, table.sequence);
     session.group = group;
     group.waiting.add(session);
-    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, this.#options.clock.nowNs());
+    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, clock.nowNs());
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
+  }
+
+  /** After a step back of the clock, before any frame is made: only connections that were sent later times stay. */
+  #noticeStepBack(nowNs: TimeNs): void {
+    const era = this.#options.times.current();
+    if (era === this.#era) return;
+    this.#era = era;
+    this.#leaveEarlierEras(nowNs);
+  }
+
+  /** Takes connections of earlier eras into the current one as soon as the clock is past their times. */
+  #leaveEarlierEras(nowNs: TimeNs): void {
+    for (const session of this.#groups.sessions())
+      if (session.era !== this.#era && hasCaughtUp(session, nowNs)) this.#regroup(session, session.assets);
   }
 
   #leaveGroup(session: StreamSession): void {
@@ -268,31 +284,15 @@ export class StreamEngine {
 
   #checkLag(nowNs: TimeNs): void {
     this.#lagCheckedNs = nowNs;
+    if (this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
     for (const session of [...this.#stalled]) {
       const stalledSinceNs = session.stalledSinceNs!;
       if (nowNs < stalledSinceNs) {
         session.stalledSinceNs = nowNs;
       } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {
         this.#options.counters.slowConsumersClosed++;
-        close(session, CLOSES.tooSlow);
+        session.connection.close(CLOSES.tooSlow.code, CLOSES.tooSlow.reason);
       }
     }
   }
-}
-
-function indexById({ listed }: StreamCatalogue): Map<number, AssetIndex> {
-  return new Map(listed.map(({ id, index }) => [id, index]));
-}
-
-function refuseBadMessage(session: StreamSession, error: RequestError): void {
-  replyError(session, error);
-  if (++session.badMessages === BAD_MESSAGES_MAX) close(session, CLOSES.badMessages);
-}
-
-function close({ connection }: StreamSession, { code, reason }: Close): void {
-  connection.close(code, reason);
-}
-
-function replyError(session: StreamSession, { error, id }: RequestError): void {
-  session.connection.send(JSON.stringify({ type: ERROR_TYPE, error, id }));
 }

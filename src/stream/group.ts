@@ -1,3 +1,4 @@
+import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { Roster } from '../model/roster.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
@@ -6,7 +7,7 @@ import type { StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
 /**
- * The connections with the same channel, message type, attributes and asset set. They share each frame's bytes, its
+ * The connections with the same channel, message type, attributes, asset set and era. They share each frame's bytes, its
  * signature and the topic it is published on.
  */
 export class Group {
@@ -17,6 +18,8 @@ export class Group {
   /** `real_time`: what changed up to this price sequence has been sent to the members. */
   sequence = 0;
   lastFrameNs = 0n;
+  /** The `ts` of the last frame. */
+  lastTimestampNs = 0n;
   /** A frame is at the signers. The next one waits for it, or on fixed channels is skipped. */
   signing = false;
   /** `real_time`: stands in the list of groups that have something to send. */
@@ -29,6 +32,7 @@ export class Group {
     readonly key: string,
     readonly topic: number,
     readonly options: StreamOptions,
+    readonly era: StreamEra,
     /** Ascending by streaming ID. */
     readonly assets: readonly AssetIndex[],
   ) {

@@ -1,3 +1,4 @@
+import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
@@ -46,15 +47,16 @@ export class Groups {
   }
 
   /**
-   * The group of the connections with these options and assets.
+   * The group of the connections with these options and assets in one era.
    * @param assets ascending by streaming ID
    * @param sequence what a new `real_time` group has seen
    */
-  findOrAdd(options: StreamOptions, assets: readonly AssetIndex[], sequence: number): Group {
-    const key = `${options.channel} ${options.messageType} ${options.marketStatus} ${assets.join()}`;
+  findOrAdd(options: StreamOptions, era: StreamEra, assets: readonly AssetIndex[], sequence: number): Group {
+    const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
+    const key = `${kind} ${assets.join()}`;
     const known = this.#byKey.get(key);
     if (known) return known;
-    const group = new Group(key, this.#topics++, options, assets);
+    const group = new Group(key, this.#topics++, options, era, assets);
     group.sequence = sequence;
     this.#byKey.set(key, group);
     this.#keepFrame(group);

@@ -1,10 +1,12 @@
 import {
+  ERROR_TYPE,
   PING_TYPE,
   PONG_TYPE,
   REQUEST_ID_LENGTH_MAX,
   REQUEST_TYPES,
   type RequestType,
 } from '../wire/stream.js';
+import { type RequestId, readRequestId } from './request_id.js';
 
 /** A change of what a client is sent on `/ws`. */
 export interface StreamRequest {
@@ -21,8 +23,6 @@ export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
 }
-
-export type RequestId = string | number;
 
 export interface RequestError {
   readonly error: string;
@@ -44,12 +44,9 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   }
   if (typeof message !== 'object' || message === null || Array.isArray(message))
     return { error: 'the message is not a JSON object', id: undefined };
-  const { type, assets, id, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
-  if (id !== undefined && !isRequestId(id))
-    return {
-      error: `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`,
-      id: undefined,
-    };
+  const { type, assets, id: sentId, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
+  const id = sentId === undefined ? undefined : readRequestId(sentId, text);
+  if (id === undefined && sentId !== undefined) return { error: ID_FAULT, id };
   if (type === PING_TYPE) return { type, id };
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
@@ -61,15 +58,26 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
 
 /** The answer to a ping. */
 export function pongText({ id }: PingRequest): string {
-  return JSON.stringify({ type: PONG_TYPE, id });
+  return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
 }
 
+/** The answer to a request with an ID: the whole set now, and what of the request is unknown. */
+export function answerText(
+  type: RequestType,
+  id: RequestId,
+  assets: readonly number[],
+  invalid: readonly number[],
+): string {
+  return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
+}
+
+export function errorText({ error, id }: RequestError): string {
+  return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;
+}
+
+const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;
 const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
 
 function isRequestType(type: unknown): type is RequestType {
   return (REQUEST_TYPES as readonly unknown[]).includes(type);
-}
-
-function isRequestId(id: unknown): id is RequestId {
-  return typeof id === 'number' || (typeof id === 'string' && id.length <= REQUEST_ID_LENGTH_MAX);
 }

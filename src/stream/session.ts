@@ -1,3 +1,4 @@
+import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
@@ -32,6 +33,10 @@ export class StreamSession {
   fresh: Set<AssetIndex> | undefined;
   /** When the last frame that was made for this connection alone left; among the members the group's time counts. */
   lastFrameNs = 0n;
+  /** Where `ts` of its frames comes from. */
+  era: StreamEra | undefined;
+  /** The last `ts` that it was sent, or may have been; among the members the group's counts if it is later. */
+  lastTimestampNs = 0n;
   /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;

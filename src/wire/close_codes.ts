@@ -6,7 +6,7 @@ export interface Close {
   /** What documents say, in CommonMark. */
   readonly meaning: string;
   /** On which paths: streams, publishers, or both. */
-  readonly paths: 'all' | 'stream';
+  readonly paths: 'all' | 'stream' | 'publish';
   /** Whether a client should connect again. */
   readonly reconnect: boolean;
 }
@@ -39,6 +39,14 @@ export const CLOSES = {
     reason: 'nothing whole was received within the idle timeout',
     meaning: 'no whole message, ping or pong came within the idle timeout',
     paths: 'all',
+    reconnect: true,
+  },
+  tooManySilent: {
+    code: 1008,
+    reason: 'too many connections of the token do not answer a ping',
+    meaning:
+      'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',
+    paths: 'publish',
     reconnect: true,
   },
   tooSlow: {

@@ -245,7 +245,7 @@ test('after a restart inputs that still count make prices again, and replays sta
   const after = await AggregatorHarness.start(t, { assets, publishers, dir });
   after.restore();
   t.equal(after.table.price(bitcoin.index), 100n);
-  t.equal(after.prices.latest(bitcoin)?.signedAtNs, signedAtNs);
+  t.equal(after.prices.latest(bitcoin), undefined, 'a newer one may have been served before a crash');
   const again = atOnce(after.aggregator.receive(newSession(), message));
   t.equal(again.rejected.get('BTCUSD'), REPLAY);
   after.endTurn();

@@ -6,6 +6,8 @@ import { Aggregator } from '../../src/aggregator/aggregator.js';
 import type { PublisherSession, PublishOutcome } from '../../src/aggregator/session.js';
 import { createPriceSigner, type PriceSigner } from '../../src/client/index.js';
 import { publishMessage } from '../../src/client/sign_price.js';
+import { AggregateTimes } from '../../src/clock/aggregate_times.js';
+import { StreamTimes } from '../../src/clock/stream_times.js';
 import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
@@ -20,7 +22,9 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
-import { FakeClock, samplePublisher } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { MemoryMarks } from '../clock/memory_marks.js';
+import { samplePublisher } from '../model/sample.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
 export const SERVICE_ORACLE_ID = 'servc';
@@ -98,11 +102,13 @@ export class AggregatorHarness {
     const defer = (callback: () => void) => {
       deferred.push(callback);
     };
+    const marks = new MemoryMarks();
     const stream = new StreamEngine({
       table,
       catalogue,
       taxonomyId: 1,
       clock,
+      times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
       statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
       digest: keccak256,
       signOne: (digest) => {
@@ -131,6 +137,7 @@ export class AggregatorHarness {
         maxBackwardNs: 2n * NS_PER_SECOND,
       },
       clock,
+      times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
       pool,
       signer: () => signer,
       sink: prices,
@@ -161,7 +168,7 @@ export class AggregatorHarness {
 
   /** What a service does at its start. */
   restore(): void {
-    this.aggregator.restore(this.prices.newestSignedNs());
+    this.aggregator.restore();
     this.prices.restore();
   }
 

@@ -1,5 +1,3 @@
-import { fileURLToPath } from 'node:url';
-import { setEnvironmentData } from 'node:worker_threads';
 import { test } from 'tap';
 import { verifyCandidates } from '../../src/aggregator/verifier.js';
 import type { CryptoPool } from '../../src/crypto/pool.js';
@@ -8,7 +6,9 @@ import { type Candidate, Gate } from '../../src/ingest/gate.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { FakeClock, START_NS, sampleAsset } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { createFaultyPool } from '../crypto/faulty_pool.js';
+import { START_NS, sampleAsset } from '../model/sample.js';
 import { messageOf, type TestPublisher, testPublisher } from './harness.js';
 
 const bitcoin = sampleAsset();
@@ -134,20 +134,19 @@ test('what is known to be right, or wrong by its hash, costs no curve arithmetic
 });
 
 test('two threads that hang with signatures leave them unverified: refused, and good when sent again', async (t) => {
-  const hangsLeft = new Int32Array(new SharedArrayBuffer(4));
-  setEnvironmentData('hangsLeft', hangsLeft);
-  const pool = await createCryptoPool({
-    threads: 1,
-    workerFile: fileURLToPath(new URL('../crypto/mortal_worker.js', import.meta.url)),
-    pieceMsMax: 3_000,
-  });
+  const { pool, hang, hanging, expire } = await createFaultyPool(1);
   t.teardown(() => pool.close());
-  hangsLeft[0] = 2;
+  hang(2);
   const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
   const known = { ...goodEvm, verified: true };
   // More than the calling thread does by itself.
   const these = [wrong, known, ...new Array<Candidate>(10).fill(goodEvm)];
-  t.same(await verifyCandidates(these, 'evm', pool), [
+  const refusals = verifyCandidates(these, 'evm', pool);
+  for (const left of [1, 0]) {
+    await hanging(left);
+    expire();
+  }
+  t.same(await refusals, [
     HASH,
     undefined,
     ...new Array<string>(10).fill('the signature could not be verified in time'),

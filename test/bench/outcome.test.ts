@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { judge } from '../../bench/harness/outcome.js';
 import { sumUpProfiles } from '../../bench/harness/profile.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
-import { median, percentile } from '../../bench/harness/statistics.js';
+import { median, percentile } from '../../scripts/load/statistics.js';
 
 const row: Row = {
   name: 'sample',

@@ -13,7 +13,7 @@ const AT_ONCE_MAX = 3;
 // Each run removes its folder when its process ends, and here that is one process for all.
 process.setMaxListeners(50);
 
-test('every row measures what its table shows', { skip: needsLinux(), timeout: 100_000 }, async (t) => {
+test('every row measures what its table shows', { skip: needsLinux() }, async (t) => {
   const waiting = ROWS.flatMap((row) => Object.keys(row.variants).map((variant) => ({ row, variant })));
   const measured = new Map<Row, Record<string, Measurement[]>>(ROWS.map((row) => [row, {}]));
   const work = async () => {
@@ -31,7 +31,7 @@ test('every row measures what its table shows', { skip: needsLinux(), timeout: 1
   }
 });
 
-test('a round runs in a process of its own, in turns', { timeout: 60_000 }, async (t) => {
+test('a round runs in a process of its own, in turns', async (t) => {
   const runs: string[] = [];
   const row = { ...rowByName('signed-frames'), rounds: 1 };
   const measured = await runRounds(row, 'smoke', (variant) => runs.push(variant));

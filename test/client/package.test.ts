@@ -26,7 +26,7 @@ const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
 const SIGNED =
   '{"type":"signed_ecdsa","p":"0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000"}';
 
-test('the client is an npm package of its own', { timeout: 240_000 }, async (t) => {
+test('the client is an npm package of its own', async (t) => {
   const project = mkdtempSync(join(tmpdir(), 'tickseal-project-'));
   t.teardown(() => rmSync(project, { recursive: true, force: true }));
   t.teardown(() => stop());

@@ -129,11 +129,13 @@ function idleReasons(): string[] {
   let nowMs = 0;
   const timeouts = new IdleTimeouts(() => nowMs);
   timeouts.add({
-    path: { idleTimeoutSeconds: 60, sendsPings: false },
+    path: { idleTimeoutSeconds: 60, sendsPings: false, reportsSilence: false },
     idlePlace: 0,
     seenAtS: 0,
-    isPinged: false,
+    checksSincePing: 0,
     ping: () => {},
+    silent: () => {},
+    heard: () => {},
     close: (_code, reason) => reasons.push(reason),
   });
   nowMs = 120_000;

@@ -1,6 +1,10 @@
+import fc from 'fast-check';
 import { test } from 'tap';
 import { systemClock } from '../../src/clock/clock.js';
-import { NS_PER_MS } from '../../src/model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
+import { FakeSources } from './fake_sources.js';
+
+const HOUR_NS = 3_600n * NS_PER_SECOND;
 
 test('the clock is the wall clock, finer than its milliseconds', async (t) => {
   const clock = systemClock();
@@ -17,33 +21,120 @@ test('the clock is the wall clock, finer than its milliseconds', async (t) => {
   t.ok(seen.size > 100, `${seen.size} different times in 30 ms`);
 });
 
-test('a wall clock that is stepped is followed at once, in both directions', async (t) => {
-  const realNow = Date.now;
-  t.teardown(() => {
-    Date.now = realNow;
-  });
+test('it does not go back', async (t) => {
   const clock = systemClock();
-  const hourMs = 3_600_000;
-  for (const offsetMs of [-hourMs, hourMs, 5, -5, 0]) {
-    Date.now = () => realNow() + offsetMs;
-    const differenceNs = clock.nowNs() - BigInt(Date.now()) * NS_PER_MS;
-    // A descheduled process may read the two clocks some time apart.
-    t.ok(differenceNs > -100n * NS_PER_MS && differenceNs < 3n * NS_PER_MS, `${offsetMs} ms`);
+  let last = clock.nowNs();
+  for (let i = 0; i < 20_000; i++) {
+    const now = clock.nowNs();
+    if (now < last) t.fail(`${last - now} ns back`);
+    last = now;
   }
 });
 
-test('between steps it does not go back', async (t) => {
-  const clock = systemClock();
-  let last = clock.nowNs();
-  let backNs = 0n;
-  for (let i = 0; i < 20_000; i++) {
-    const now = clock.nowNs();
-    if (last - now > backNs) backNs = last - now;
-    last = now;
+/** Lets time pass while the clock is looked at every so often, as a service does. */
+function run(sources: FakeSources, clock: Clock, durationNs: bigint, stepNs = 10n * NS_PER_MS): bigint {
+  const endNs = sources.elapsedNs + durationNs;
+  let aheadNs = 0n;
+  while (sources.elapsedNs < endNs) {
+    sources.pass(stepNs);
+    aheadNs = clock.nowNs() - sources.wallNs;
   }
-  // Being anchored anew at the wall clock's millisecond may cost the part of it that is gone.
-  t.ok(backNs <= NS_PER_MS, `${backNs} ns back`);
+  return aheadNs;
+}
+
+test('a jump that is taken back after a second is never believed', async (t) => {
+  for (const jumpNs of [HOUR_NS, -HOUR_NS, 2n * NS_PER_SECOND]) {
+    const sources = new FakeSources();
+    const clock = systemClock(sources);
+    run(sources, clock, NS_PER_SECOND);
+    sources.steppedNs += jumpNs;
+    const meanwhileNs = run(sources, clock, NS_PER_SECOND);
+    t.ok(isAbout(meanwhileNs, -jumpNs), `${meanwhileNs} ns ahead`);
+    t.ok(isAbout(clock.jumpNs!, jumpNs), 'and says so');
+    sources.steppedNs -= jumpNs;
+    const afterwardsNs = run(sources, clock, 20n * NS_PER_SECOND);
+    t.ok(isAbout(afterwardsNs, 0n), `${afterwardsNs} ns ahead`);
+    t.equal(clock.jumpNs, 0n);
+  }
 });
+
+test('a jump that lasts is believed after 10 s, at once and exactly', async (t) => {
+  for (const jumpNs of [HOUR_NS, -HOUR_NS, 2n * NS_PER_SECOND]) {
+    const sources = new FakeSources();
+    const clock = systemClock(sources);
+    run(sources, clock, NS_PER_SECOND);
+    sources.steppedNs += jumpNs;
+    t.ok(isAbout(run(sources, clock, 9_900n * NS_PER_MS), -jumpNs), 'not before');
+    const followedNs = run(sources, clock, 200n * NS_PER_MS);
+    t.ok(isAbout(followedNs, 0n), `${followedNs} ns ahead`);
+    t.equal(clock.jumpNs, 0n);
+  }
+});
+
+test('a difference of up to a second is made up in 10 s, and time does not go back', async (t) => {
+  for (const stepNs of [NS_PER_SECOND, -NS_PER_SECOND, 20n * NS_PER_MS]) {
+    const sources = new FakeSources();
+    const clock = systemClock(sources);
+    sources.steppedNs += stepNs;
+    let last = clock.nowNs();
+    const endNs = sources.elapsedNs + 10_100n * NS_PER_MS;
+    while (sources.elapsedNs < endNs) {
+      sources.pass(100_000n);
+      const now = clock.nowNs();
+      if (now < last) t.fail(`${last - now} ns back`);
+      if (now - last > 2n * NS_PER_MS) t.fail(`${now - last} ns at once`);
+      last = now;
+    }
+    t.ok(isAbout(clock.nowNs() - sources.wallNs, 0n), `${stepNs}`);
+  }
+});
+
+test('whatever the wall clock does, only where it stays for 10 s is followed, and it always is', async () => {
+  const move = fc.record({
+    stepNs: fc.oneof(
+      fc.constantFrom(HOUR_NS, -HOUR_NS, 30n * NS_PER_SECOND, -30n * NS_PER_SECOND),
+      fc.bigInt({ min: -NS_PER_SECOND, max: NS_PER_SECOND }),
+    ),
+    staysMs: fc.oneof(fc.integer({ min: 1, max: 9_900 }), fc.integer({ min: 25_000, max: 40_000 })),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(move, { minLength: 1, maxLength: 12 }), async (moves) => {
+      const sources = new FakeSources();
+      const clock = systemClock(sources);
+      let lastNs = clock.nowNs();
+      let stoodSinceNs = 0n;
+      for (const { stepNs, staysMs } of moves) {
+        sources.steppedNs += stepNs;
+        // A smaller step leaves the wall clock about where it is.
+        if (stepNs > NS_PER_SECOND || stepNs < -NS_PER_SECOND) stoodSinceNs = sources.elapsedNs;
+        const endNs = sources.elapsedNs + BigInt(staysMs) * NS_PER_MS;
+        let wasNs = sources.elapsedNs;
+        while (sources.elapsedNs < endNs) {
+          sources.pass(20n * NS_PER_MS);
+          const nowNs = clock.nowNs();
+          // What it made up in small steps, and what passed while it was read.
+          const movedNs = nowNs - lastNs - (sources.elapsedNs - wasNs);
+          const isSmall = movedNs >= -4n * NS_PER_MS && movedNs <= 4n * NS_PER_MS && nowNs >= lastNs;
+          const stoodNs = sources.elapsedNs - stoodSinceNs;
+          if (!isSmall && stoodNs < 10n * NS_PER_SECOND)
+            throw new Error(`it moved by ${movedNs} ns after ${stoodNs} ns`);
+          wasNs = sources.elapsedNs;
+          lastNs = nowNs;
+        }
+        const isFollowed = isAbout(clock.nowNs() - sources.wallNs, 0n);
+        if (staysMs >= 25_000 && !isFollowed) throw new Error(`not followed in ${staysMs} ms`);
+        lastNs = clock.nowNs();
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Between two looks the wall clock's milliseconds say no more. */
+function isAbout(oneNs: bigint, otherNs: bigint): boolean {
+  const differenceNs = oneNs - otherNs;
+  return differenceNs > -2n * NS_PER_MS && differenceNs < 2n * NS_PER_MS;
+}
 
 test('it is exact though the thread loses its core while the clock is read', async (t) => {
   // Each look at a clock takes 0.5 µs, and some of the first ones 0.7 ms.

@@ -44,6 +44,14 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['listen.tls.cert_file', { right: ['a/b.pem'], wrong: ['', undefined, 5] }],
   ['listen.tls.key_file', { right: ['a/b.pem'], wrong: ['', undefined, 5] }],
   ['listen.threads', { right: [undefined, 'auto', 1, 256], wrong: [0, 257, 1.5, '2', 'all', null] }],
+  [
+    'listen.trusted_proxies',
+    { right: [undefined, [], ['10.0.0.0/8', '::1']], wrong: [{}, '10.0.0.0/8', null] },
+  ],
+  [
+    'listen.trusted_proxies[0]',
+    { right: ['127.0.0.1', 'fd00::/8', '0.0.0.0/0'], wrong: ['', '10.0.0.0/33', 'localhost', '10.0.0', 5] },
+  ],
   ['admin', { right: [undefined, {}], wrong: [9090] }],
   ['admin.host', { ...hosts, right: [undefined, ...hosts.right] }],
   ['admin.port', { ...ports, right: [undefined, ...ports.right], wrong: [...ports.wrong, 8080] }],
@@ -182,6 +190,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.idle_timeout', { right: [undefined, '8s', '960s'], wrong: ['7s', '961s', '8500ms', 60] }],
   ['limits.drain', { right: [undefined, '0s', '1ms', '10m'], wrong: ['11m', '1500us', '-1s', 3] }],
   ['limits.bad_signatures_per_second', counts],
+  ['limits.failed_logins_per_minute', counts],
 ];
 
 for (const [path, { right, wrong }] of cases) {

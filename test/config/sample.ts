@@ -9,6 +9,7 @@ export function sampleFile() {
       port: 8080,
       tls: { cert_file: 'cert.pem', key_file: 'key.pem' },
       threads: 'auto',
+      trusted_proxies: [],
     },
     admin: { host: '127.0.0.1', port: 9090 },
     keys: { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } },
@@ -83,6 +84,7 @@ export function sampleFile() {
       idle_timeout: '60s',
       drain: '3s',
       bad_signatures_per_second: 2000,
+      failed_logins_per_minute: 60,
     },
   };
 }

@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url';
-import { setEnvironmentData } from 'node:worker_threads';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { eip191, evmAddress, evmPriceHash } from '../../src/crypto/evm.js';
 import { createCryptoJobs, type EvmVerifyJob } from '../../src/crypto/jobs.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
@@ -9,6 +8,7 @@ import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark.js';
 import { starkPublicKey } from '../../src/crypto/stark_ecdsa.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { createFaultyPool } from './faulty_pool.js';
 
 const KEY = Buffer.alloc(32, 3);
 const ADDRESS = evmAddress(secp256k1.publicKey(KEY));
@@ -100,47 +100,43 @@ test('closing waits for the work under way; later work is done on the calling th
   await pool.close();
 });
 
-for (const [deaths, threads] of [
+for (const [crashes, threads] of [
   [1, 1],
   [2, 1],
   [2, 2],
   [7, 2],
 ] as const) {
-  test(`${threads} threads that die ${deaths} times lose no job`, async (t) => {
-    const deathsLeft = countdown('deathsLeft');
-    const pool = await createCryptoPool({ threads, workerFile: fileOf('./mortal_worker.js') });
-    deathsLeft[0] = deaths;
+  test(`${threads} threads that crash ${crashes} times lose no job`, async (t) => {
+    const { pool, crash } = await createFaultyPool(threads);
+    crash(crashes);
     const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
     const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
     results.forEach((verdicts, i) => {
       t.same(verdicts, evmVerdicts.slice(i, i + 40));
     });
-    t.equal(pool.failures, deaths);
+    t.equal(pool.failures, crashes);
     const after = pool.verifyEvm(evmJobs);
-    t.ok(after instanceof Promise, 'the pool works on with fresh threads');
+    t.ok(after instanceof Promise, 'the pool goes on with fresh threads');
     t.same(await after, evmVerdicts);
-    t.equal(pool.failures, deaths);
+    t.equal(pool.failures, crashes);
     await pool.close();
   });
 }
 
 for (const threads of [1, 2]) {
   test(`${threads} threads, of which one hangs: its jobs are done by another, and it is replaced`, async (t) => {
-    const hangsLeft = countdown('hangsLeft');
-    const pool = await createCryptoPool({
-      threads,
-      workerFile: fileOf('./mortal_worker.js'),
-      pieceMsMax: 3_000,
-    });
-    hangsLeft[0] = 1;
+    const { pool, hang, hanging, expire } = await createFaultyPool(threads);
+    hang(1);
     const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
-    const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
-    results.forEach((verdicts, i) => {
-      t.same(verdicts, evmVerdicts.slice(i, i + 40));
-    });
+    const verdicts = Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
+    await hanging(0);
+    // One thread holds up all of them; beside another, half of a batch is left.
+    await eventually(() => pool.queued === (threads === 1 ? 6 * 40 : 20));
+    expire();
+    for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 40));
     t.equal(pool.failures, 1);
     const after = pool.verifyEvm(evmJobs);
-    t.ok(after instanceof Promise, 'the pool works on with a fresh thread');
+    t.ok(after instanceof Promise, 'the pool goes on with a fresh thread');
     t.same(await after, evmVerdicts);
     t.equal(pool.failures, 1);
     await pool.close();
@@ -148,27 +144,30 @@ for (const threads of [1, 2]) {
 }
 
 test('jobs with which two threads hang are refused, and closing waits no longer than that', async (t) => {
-  const hangsLeft = countdown('hangsLeft');
-  const pool = await createCryptoPool({
-    threads: 1,
-    workerFile: fileOf('./mortal_worker.js'),
-    pieceMsMax: 3_000,
-  });
-  hangsLeft[0] = 2;
-  await t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  const { pool, hang, hanging, hangsLeft, expire } = await createFaultyPool(1);
+  hang(2);
+  const refused = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  for (const left of [1, 0]) {
+    await hanging(left);
+    expire();
+  }
+  await refused;
   t.equal(pool.queued, 0);
   t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
-  hangsLeft[0] = 2;
-  const hanging = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  hang(2);
+  const refusedAtTheEnd = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
   const behind = pool.verifyEvm(evmJobs);
-  await pool.close();
-  await hanging;
-  t.same(await behind, evmVerdicts, 'what waited behind it is done here');
-  t.equal(hangsLeft[0], 1, 'no second thread is lost to it at the end');
+  await hanging(1);
+  const closed = pool.close();
+  expire();
+  await closed;
+  await refusedAtTheEnd;
+  t.same(await behind, evmVerdicts, 'what waited behind it is done on the calling thread');
+  t.equal(hangsLeft(), 1, 'no second thread is lost to it at the end');
 });
 
 test('threads that cannot start leave everything to the calling thread', async (t) => {
-  const pool = await createCryptoPool({ threads: 2, workerFile: fileOf('./no_such_worker.js') });
+  const pool = await createCryptoPool({ threads: 2, workerFile: './no_such_worker.js' });
   t.ok(pool.failures > 0);
   t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
   await pool.close();
@@ -181,17 +180,6 @@ test('an invalid key is an error here as there', async (t) => {
   t.equal(pool.queued, 0);
   await pool.close();
 });
-
-/** A number that the worker threads of pools made from now on share with the test. */
-function countdown(name: string): Int32Array {
-  const left = new Int32Array(new SharedArrayBuffer(4));
-  setEnvironmentData(name, left);
-  return left;
-}
-
-function fileOf(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
-}
 
 /** Bytes as text, for a comparison that does not care whose view of which buffer they are. */
 function plain(results: readonly object[]): string[] {

@@ -2,15 +2,15 @@ import { type Test, test } from 'tap';
 import { get, sha256, startTestService, type TestService } from '../service/harness.js';
 import { RawHttp, type RawResponse } from '../service/raw_http.js';
 
-// Every door of the service against every kind of token. The server are those that the service itself lists, so a new
-// path is in here as soon as there is one.
+// Every endpoint of the service with every kind of token. The REST paths are those of the OpenAPI document, so a new one is
+// tested as soon as it exists.
 
 const SCOPES = ['rest', 'stream', 'publish'] as const;
 type Scope = (typeof SCOPES)[number];
 
-interface Door {
+interface Target {
   readonly path: string;
-  /** Whose tokens come in; nobody needs one where it is left out. */
+  /** The scope that a token needs; absent where none is needed. */
   readonly scope?: Scope;
   readonly headers: readonly string[];
 }
@@ -21,14 +21,14 @@ const UPGRADE = [
   'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ];
-const SOCKETS: readonly Door[] = [
+const SOCKETS: readonly Target[] = [
   { path: '/ws', scope: 'stream', headers: UPGRADE },
   { path: '/evm/publish', scope: 'publish', headers: UPGRADE },
   { path: '/stark/publish', scope: 'publish', headers: UPGRADE },
 ];
 const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm'];
 
-async function restDoors({ url }: TestService): Promise<Door[]> {
+async function restTargets({ url }: TestService): Promise<Target[]> {
   const { paths } = (await (await get(`${url}/openapi.json`)).json()) as {
     paths: Record<string, { get: { security?: unknown[] } }>;
   };
@@ -37,9 +37,13 @@ async function restDoors({ url }: TestService): Promise<Door[]> {
   );
 }
 
-async function knock({ port }: TestService, door: Door, headers: readonly string[]): Promise<RawResponse> {
+async function request(
+  { port }: TestService,
+  target: Target,
+  headers: readonly string[],
+): Promise<RawResponse> {
   const raw = await RawHttp.open(port);
-  raw.request(`GET ${door.path}`, [...headers, ...door.headers]);
+  raw.request(`GET ${target.path}`, [...headers, ...target.headers]);
   const response = await raw.response();
   raw.end();
   return response;
@@ -47,14 +51,14 @@ async function knock({ port }: TestService, door: Door, headers: readonly string
 
 const bearer = (token: string) => `Authorization: Basic ${token}`;
 
-/** A token of each set of scopes that there is, named after it. */
+/** A token for every set of scopes, named after it. */
 const TOKENS = [...Array(2 ** SCOPES.length).keys()].slice(1).map((bits) => {
   const scopes = SCOPES.filter((_, at) => bits & (1 << at));
   const name = scopes.join('-');
   return { name, sha256: sha256(name), scopes, requests_per_second: 100_000 };
 });
 
-const STRANGERS: readonly (readonly [why: string, headers: readonly string[]])[] = [
+const REFUSED: readonly (readonly [why: string, headers: readonly string[]])[] = [
   ['no token', []],
   ['an empty one', ['Authorization:']],
   ['no scheme', ['Authorization: rest-stream-publish']],
@@ -72,39 +76,39 @@ const STRANGERS: readonly (readonly [why: string, headers: readonly string[]])[]
 ];
 
 for (const threads of [1, 2]) {
-  test(`every token at every door, ${threads} threads`, { timeout: 60_000 }, async (t) => {
+  test(`every token at every endpoint, ${threads} threads`, async (t) => {
     const service = await startTestService({ listen: { port: 0, threads }, tokens: TOKENS });
     t.teardown(() => service.stop());
-    const rest = await restDoors(service);
+    const rest = await restTargets(service);
     const open = rest.filter(({ scope }) => scope === undefined).map(({ path }) => path);
     t.same(open.sort(), OPEN_PATHS, 'these are open, and no others');
-    const server = [...rest.filter(({ scope }) => scope !== undefined), ...SOCKETS];
-    t.ok(server.length > 12);
-    let knocks = 0;
-    for (const door of server) {
+    const targets = [...rest.filter(({ scope }) => scope !== undefined), ...SOCKETS];
+    t.ok(targets.length > 12);
+    let attempts = 0;
+    for (const target of targets) {
       for (const { name, scopes } of TOKENS) {
-        const { status, body } = await knock(service, door, [bearer(name)]);
-        knocks++;
-        if (!scopes.includes(door.scope!)) {
-          t.equal(status, 403, `${door.path} with ${name}`);
-          t.match(JSON.parse(body), { error: `the access token has no scope "${door.scope}"` });
-        } else if (door.scope === 'rest') t.ok([200, 400].includes(status), `${door.path}: ${status}`);
-        else t.equal(status, 101, `${door.path} with ${name}`);
+        const { status, body } = await request(service, target, [bearer(name)]);
+        attempts++;
+        if (!scopes.includes(target.scope!)) {
+          t.equal(status, 403, `${target.path} with ${name}`);
+          t.match(JSON.parse(body), { error: `the access token has no scope "${target.scope}"` });
+        } else if (target.scope === 'rest') t.ok([200, 400].includes(status), `${target.path}: ${status}`);
+        else t.equal(status, 101, `${target.path} with ${name}`);
       }
-      for (const [why, headers] of STRANGERS) {
-        knocks++;
-        refused(t, await knock(service, withQuery(door, why), headers), `${door.path}: ${why}`);
+      for (const [why, headers] of REFUSED) {
+        attempts++;
+        refused(t, await request(service, withQuery(target, why), headers), `${target.path}: ${why}`);
       }
     }
-    t.comment(`${knocks} knocks at ${server.length} server`);
+    t.comment(`${attempts} attempts at ${targets.length} endpoints`);
   });
 }
 
-function withQuery(door: Door, why: string): Door {
-  if (why !== 'one in the query') return door;
+function withQuery(target: Target, why: string): Target {
+  if (why !== 'one in the query') return target;
   return {
-    ...door,
-    path: `${door.path}?token=rest-stream-publish&authorization=Basic%20rest-stream-publish`,
+    ...target,
+    path: `${target.path}?token=rest-stream-publish&authorization=Basic%20rest-stream-publish`,
   };
 }
 
@@ -115,13 +119,13 @@ function refused(t: Test, { status, headers, body }: RawResponse, what: string):
   t.notMatch(body, 'rest-stream-publish', 'what was sent does not come back');
 }
 
-test('the two listeners have no door in common', async (t) => {
+test('the two listeners have no path in common', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());
   for (const path of ['/livez', '/readyz', '/metrics'])
     t.equal((await get(`${service.url}${path}`)).status, 404, path);
-  for (const { path, headers } of [...(await restDoors(service)), ...SOCKETS]) {
-    const answer = await knock({ ...service, port: service.adminPort }, { path, headers }, [
+  for (const { path, headers } of [...(await restTargets(service)), ...SOCKETS]) {
+    const answer = await request({ ...service, port: service.adminPort }, { path, headers }, [
       bearer('test-token'),
     ]);
     t.equal(answer.status, 404, `${path} on the admin listener`);

@@ -1,11 +1,13 @@
 import { test } from 'tap';
 import { systemClock } from '../../src/clock/clock.js';
-import { TestClock } from '../service/clock.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TestSocket } from '../service/harness.js';
 import { latestOf, latestWhen } from '../service/publishing.js';
 
 const HOUR_MS = 3_600_000;
+const BEHIND = /aggregates are signed with times 3\d{3}\.\d s ahead .*; streams .* ahead of the clock/;
 const STEPS: readonly (readonly [name: string, stepMs: number])[] = [
   ['back an hour', -HOUR_MS],
   ['forward again', HOUR_MS],
@@ -14,7 +16,7 @@ const STEPS: readonly (readonly [name: string, stepMs: number])[] = [
 ];
 
 test('the clock steps: ts never falls, signatures never go back, and ticks resume', async (t) => {
-  const clock = new TestClock(systemClock());
+  const clock = new FakeClock(systemClock());
   const service = await startTestService(
     { assets: [{ id: 1, symbol: 'BTCUSD', clock_period: '20ms' }] },
     { clock },
@@ -33,9 +35,24 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
     (await latestOf(service, 'BTCUSD'))['BTCUSD']!.service_signed_price.timestamped_signature.timestamp;
   let lastSigned = await signedAt();
 
+  const readiness = async () => {
+    const response = await fetch(`${service.adminUrl}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+
   for (const [name, stepMs] of STEPS) {
     clock.advanceMs(stepMs);
-    // Old frames may still be on their way: several later ones of each stream are from after the step.
+    const newcomer = await open('channel=10ms&message_type=signed_ecdsa');
+    const aheadNs = newcomer.ts - clock.nowNs();
+    t.ok(aheadNs < NS_PER_MS && aheadNs > -10n * NS_PER_SECOND, `${name}: a new stream has the clock's time`);
+    newcomer.socket.ws.close();
+    const isBehind = stepMs === -HOUR_MS;
+    t.match(
+      await readiness(),
+      isBehind ? { status: 503, text: BEHIND } : { status: 200 },
+      `${name}: /readyz`,
+    );
+    // Frames from before the step may still arrive; of five, the last is from after it.
     for (const stream of streams.slice(0, 2))
       for (let i = 0; i < 5; i++) {
         const ts = timestampOf(await stream.socket.next());
@@ -68,5 +85,8 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
 });
 
 function timestampOf(frame: string): bigint {
+  const payload = /"p":"0x([0-9a-f]+)"/.exec(frame);
+  // After 65 bytes of signature and two of the taxonomy ID.
+  if (payload) return BigInt(`0x${payload[1]!.slice(134, 150)}`);
   return BigInt(/"ts":(\d+)/.exec(frame)![1]!);
 }

@@ -5,14 +5,14 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
-// A data folder whose bytes are not what was written: opening it is refused, or nothing wrong is served. A crash by a signal in
-// lmdb's memory map would end this test.
+// A damaged data folder is refused, or the service serves nothing wrong from it. A SIGBUS or SIGSEGV in lmdb's memory map would
+// end this test.
 
 const SECONDS = 300;
 const FLIPS = 200;
 const PAGE_BYTES = 4096;
 
-/** Writes a folder; its file has branches, leaves, values of several pages, and pages that are free again. */
+/** Writes a folder whose file has branch pages, leaf pages, overflow pages and freed pages. */
 async function writtenFolder(dir: string): Promise<Buffer> {
   const options = storeOptions(dir);
   const store = await openStore(options);
@@ -32,7 +32,7 @@ async function writtenFolder(dir: string): Promise<Buffer> {
   }
 }
 
-/** What happened with a damaged folder; throws when it serves something else than was written. */
+/** Opens and reads a damaged folder. @throws Error when it serves a value that was never written */
 async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouched'> {
   const options = storeOptions(dir);
   let store: Store;
@@ -48,14 +48,14 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
     for (const asset of options.assets)
       for (let s = 0; s < SECONDS; s++) {
         const price = readable(() => store.recent(asset, START_S + s)?.price);
-        // A record that is lost with its key leaves what was in force before, which was signed too.
+        // Where a record is lost, the one before it is found, which was signed too.
         const isRight =
           price === units(s + 1) || (!isHealthy && (price === undefined || price < units(s + 1)));
         if (!isRight) throw new Error(`second ${s} of ${asset.symbol}: ${price}`);
       }
     if (isHealthy && [...store.inputs()].length !== options.assets.length * options.publishers.length)
       throw new Error('inputs are missing');
-    // What is written next must not fall on pages that are in use.
+    // New records must not overwrite pages in use.
     const asset = options.assets[0]!;
     store.append(sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)));
     await store.durable();
@@ -73,7 +73,7 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-test(`a bit flipped at ${FLIPS} places is refused, reported, or was in no use`, async (t) => {
+test(`a bit flipped at ${FLIPS} places is refused, reported, or in an unused place`, async (t) => {
   const dir = t.testdir();
   const whole = await writtenFolder(dir);
   const path = join(dir, 'data.mdb');
@@ -84,7 +84,7 @@ test(`a bit flipped at ${FLIPS} places is refused, reported, or was in no use`, 
     return Math.floor((seed / 0x80000000) * below);
   };
   for (let i = 0; i < FLIPS; i++) {
-    // Half of them where every bit says something: in the first bytes of a page.
+    // Half of them in the header of a page, where every bit has a meaning.
     const page = random(whole.length / PAGE_BYTES);
     const place = page * PAGE_BYTES + random(i % 2 === 0 ? 64 : PAGE_BYTES);
     const bit = random(8);
@@ -129,7 +129,7 @@ test('a file that was cut off, emptied or replaced', async (t) => {
   await fresh.close();
 });
 
-test('a service on a damaged folder says which it is and what to do, and ends', async (t) => {
+test('a service on a damaged folder names the folder, says what to do, and exits', async (t) => {
   const dir = t.testdir();
   const file = writeConfig(dir);
   mkdirSync(join(dir, 'store'));

@@ -2,15 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
-import { eventually, Feed, units } from '../service/feed.js';
+import { Feed, units } from '../service/feed.js';
 import { TestSocket } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 
-// A disk that fails under the whole service, as the system tells it. On a file system that is really full it is
-// `npm run torture -- disk`, and the store alone is `test/store/full_disk.test.ts`.
+// System calls that report a failing disk to the whole service. `npm run torture -- disk` does it on a file system that is
+// full, and `test/store/full_disk.test.ts` with the store alone.
 
-/** Stands before the system's functions, and says what it is told to while a file is there. */
+/** Replaces functions of the C library: while a file exists they report the failure that the environment names. */
 const FAILING_DISK = `
   #define _GNU_SOURCE
   #include <dlfcn.h>
@@ -37,13 +38,13 @@ const FAILING_DISK = `
     return status;
   }`;
 
-test('a disk without room: durable answers stop, all else goes on, and it recovers', (t) =>
-  holdsOn(t, 'room', /cannot be written: there is no room for what waits; 0 KiB are free there/));
+test('a full disk: durable acknowledgements and signing stop, streams go on, and it recovers', (t) =>
+  survivesFailure(t, 'room', /cannot be written: there is no room for what waits; 0 KiB are free there/));
 
-test('a disk that cannot flush: durable answers stop, all else goes on, and it recovers', (t) =>
-  holdsOn(t, 'sync', /cannot be written: .* KiB are free there/));
+test('a disk that cannot flush: durable acknowledgements and signing stop, streams go on, and it recovers', (t) =>
+  survivesFailure(t, 'sync', /cannot be written: .* KiB are free there/));
 
-test('a first start without room is refused', async (t) => {
+test('a first start on a full disk is refused', async (t) => {
   const disk = prepare(t, 'room');
   if (disk === undefined) return;
   writeFileSync(disk.isFailing, '');
@@ -56,7 +57,7 @@ test('a first start without room is refused', async (t) => {
   );
 });
 
-/** @returns what makes a disk fail while the file `isFailing` is there, or `undefined` where nothing can. */
+/** @returns the environment in which the disk fails while `isFailing` exists, or `undefined` where it cannot be built */
 function prepare(t: Test, failure: string) {
   const dir = t.testdir({ 'disk.c': FAILING_DISK });
   const library = join(dir, 'disk.so');
@@ -69,7 +70,7 @@ function prepare(t: Test, failure: string) {
   return { dir, isFailing, env: { LD_PRELOAD: library, FAILING: isFailing, FAILURE: failure } };
 }
 
-async function holdsOn(t: Test, failure: string, reason: RegExp): Promise<void> {
+async function survivesFailure(t: Test, failure: string, reason: RegExp): Promise<void> {
   const disk = prepare(t, failure);
   if (disk === undefined) return;
   const { dir, isFailing, env } = disk;
@@ -82,26 +83,36 @@ async function holdsOn(t: Test, failure: string, reason: RegExp): Promise<void> 
   const reader = await TestSocket.open(`${socketUrl}/ws`);
   reader.send({ type: 'subscribe', assets: [1] });
   let count = 0;
-  /** @returns the answer, once the price is streamed and served */
+  const served = async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price;
+  /** @returns the answer, after the price has been streamed */
   const publishNext = async () => {
     const price = units(++count);
     const answer = await publisher.publish({ symbol: 'BTCUSD', price });
     await eventually(async () => (await reader.next()).includes(`"${price}"`));
-    await eventually(async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price === String(price));
     return answer;
   };
+  const isServed = () => eventually(async () => (await served()) === String(units(count)));
   const readiness = async () => (await fetch(`${adminUrl}/readyz`)).status;
   t.match(await publishNext(), { type: 'ack', accepted: ['BTCUSD'] });
+  await isServed();
 
   fail();
   for (let i = 0; i < 3; i++) t.match(await publishNext(), { type: 'error', error: reason });
   const response = await fetch(`${adminUrl}/readyz`);
   t.equal(response.status, 503);
   t.match(await response.text(), reason);
+  const reasons = async () => (await fetch(`${adminUrl}/readyz`)).text();
+  await eventually(async () => (await reasons()).includes('no aggregates are signed'));
+  const lastSigned = await served();
+  t.match(await publishNext(), { type: 'error', error: reason });
+  t.equal(await served(), lastSigned);
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  t.ok(Number(/^tickseal_signing_failures_total (\d+)$/m.exec(metrics)![1]) > 0, 'they are counted');
 
   rmSync(isFailing);
-  await eventually(async () => (await readiness()) === 200, 20_000);
+  await eventually(async () => (await readiness()) === 200);
   t.match(await publishNext(), { type: 'ack', accepted: ['BTCUSD'] });
+  await isServed();
   const acknowledged = count;
   fail();
   t.match(await publishNext(), { type: 'error' });

@@ -3,11 +3,11 @@ import { verifyPayload } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { sha256, startTestService, type TestService, TestSocket } from '../service/harness.js';
 
-// A token for one asset, at everything that takes assets: the other one is refused, and nothing of it is told.
+// A token for one asset at every endpoint that takes assets: the other asset is refused and appears nowhere.
 
 const SEEN = 'SEENUSD';
 const HIDDEN = 'HIDDENUSD';
-/** Digits that stand in nothing but the hidden price. */
+/** Its digits occur in nothing but the hidden price. */
 const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
@@ -29,6 +29,7 @@ async function startWithPrices(threads: number): Promise<TestService> {
     tokens: [token('all'), token('some', { assets: [SEEN] })],
     pushed_assets: {
       ethereum: { mainnet: { [SEEN]: PUSHED, [HIDDEN]: PUSHED }, testnet: { [HIDDEN]: PUSHED } },
+      hidden_chain: { mainnet: { [HIDDEN]: PUSHED } },
     },
   });
   const feed = await Feed.open(service, { token: 'all' });
@@ -43,7 +44,7 @@ async function ask({ url }: TestService, path: string, name: string) {
   return { status: response.status, text, body: JSON.parse(text) as { data: unknown; error?: string } };
 }
 
-/** What asks for one asset, and what the charting library's protocol answers instead of a 403. */
+/** Requests for one asset. */
 function questions(symbol: string): readonly string[] {
   const nowS = Math.floor(Date.now() / 1000);
   const range = 'resolution=1&from=0&to=9999999999';
@@ -66,7 +67,7 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
   const service = await startWithPrices(1);
   t.teardown(() => service.stop());
   for (const [i, path] of questions(HIDDEN).entries()) {
-    // An answer that is kept for one token is not for another.
+    // A cached answer of one token is not sent to another.
     const whole = await ask(service, path, 'all');
     t.equal(whole.status, 200, `${path} is answered to the token that covers all`);
     const { status, text, body } = await ask(service, path, 'some');
@@ -91,12 +92,12 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
     t.notMatch(text, HIDDEN, path);
   }
   t.same((await ask(service, '/v0/deployments/service_pushed_assets', 'some')).body, {
-    data: { ethereum: { mainnet: { [SEEN]: PUSHED }, testnet: {} } },
+    data: { ethereum: { mainnet: { [SEEN]: PUSHED } } },
   });
 });
 
 for (const threads of [1, 2]) {
-  test(`streams and publishers have the assets of their token, ${threads} threads`, async (t) => {
+  test(`streams and publishers get the assets of their token only, ${threads} threads`, async (t) => {
     const service = await startWithPrices(threads);
     t.teardown(() => service.stop());
     const all = await Feed.open(service, { token: 'all' });
@@ -109,9 +110,11 @@ for (const threads of [1, 2]) {
       const stream = await TestSocket.open(`${service.socketUrl}/ws?${query}`, 'some');
       stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
       t.match(await stream.nextJson(), { type: 'error', id: 1, error: /2$/ }, query);
+      stream.send({ type: 'unsubscribe', assets: [1, 2, 3], id: 3 });
+      t.same(await stream.nextJson(), { type: 'unsubscribe', id: 3, assets: [], invalid: [2, 3] });
       stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
       t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
-      // A change of both: nobody gets the hidden one with the other.
+      // Both change in one message: the hidden one stays hidden.
       const price = units(2 + i);
       await all.accept({ symbol: SEEN, price }, { symbol: HIDDEN, price: units(HIDDEN_UNITS + i) });
       t.same(assetsOf(await stream.next()), [1], query);

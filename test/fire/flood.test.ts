@@ -14,12 +14,12 @@ function signed(symbol: string, publisher = 1): PriceUpdate {
   });
 }
 
-/** Right in every check that costs nothing: only the curve tells. */
+/** Right in every check but the curve arithmetic. */
 function forged(symbol: string): PriceUpdate {
   return altered(signed(symbol), { r: signed(symbol, 2).signed_price.timestamped_signature.signature.r });
 }
 
-test('a flood of bad signatures is answered, counted and throttled, and harms its own connection alone', async (t) => {
+test('a flood of bad signatures is answered, counted and throttled, and affects no other connection', async (t) => {
   const service = await startTestService({
     assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
     limits: { bad_signatures_per_second: LIMIT },
@@ -32,7 +32,7 @@ test('a flood of bad signatures is answered, counted and throttled, and harms it
   const startMs = Date.now();
   const answers = [];
   for (let i = 0; i < 10; i++) answers.push(await publish(flood, SYMBOLS.map(forged)));
-  // The first message is verified whole and makes the connection suspect; from then on each second grants so many.
+  // The first message is verified whole; from then on the connection gets the limit for each second.
   const verifiedMax = SYMBOLS.length + LIMIT * (2 + Math.ceil((Date.now() - startMs) / 1000));
   const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
   t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
@@ -54,7 +54,7 @@ test('a flood of bad signatures is answered, counted and throttled, and harms it
   t.match(metrics, new RegExp(`rejected_total\\{reason="too many bad signatures[^}]*\\} ${throttled}$`, 'm'));
 });
 
-test('a message of the flood costs as little as the gate when none of it is verified', async (t) => {
+test('messages over the limit are refused without verification', async (t) => {
   const service = await startTestService({ limits: { bad_signatures_per_second: 1 } });
   t.teardown(() => service.stop());
   const socket = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=true`);

@@ -1,17 +1,22 @@
-import type { TestClock } from '../service/clock.js';
-import { eventually, Feed, units } from '../service/feed.js';
+import { eventually } from '../../scripts/load/wait.js';
+import { PRICE_MAX } from '../../src/model/price.js';
+import type { FakeClock } from '../clock/fake_clock.js';
+import { Feed } from '../service/feed.js';
 import { get, type TestService, TestSocket } from '../service/harness.js';
 
-/** A service whose clock moves by hand. */
-export type Stage = TestService & { readonly clock: TestClock };
+/** A service with a clock that the test moves. */
+export type Stage = TestService & { readonly clock: FakeClock };
 
-/** What an attempt comes to that is not refused. */
+/** The result of an attempt that is not refused. */
 export const WORKS = 'works';
 
-/** One more than a connection may subscribe to, and than a message may update. */
+/** One more than the limit of subscriptions of a connection, and of updates in a message. */
 export const ASSETS_MAX = 1_001;
 
-/** @returns what the last of so many attempts came to */
+/** Ticks between two looks at the metrics, which take longer than a tick. */
+const TICKS_PER_LOOK = 10;
+
+/** Repeats an attempt. @returns the result of the last, or of the first that was refused before it */
 export async function lastOf(count: number, attempt: () => Promise<string>): Promise<string> {
   for (let i = 1; i < count; i++) {
     const said = await attempt();
@@ -37,7 +42,7 @@ export function control(socket: TestSocket, ids: readonly number[]): Promise<str
   return answerTo(socket, { type: 'subscribe', assets: ids, id: 1 });
 }
 
-/** Opens one after the other; a refused one is let in when another has gone. */
+/** Opens connections. When the last is refused, closes another and opens it again, which must work. */
 export async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
   const open = (path: string) => TestSocket.open(socketUrl + path);
   const sockets = await Promise.all(paths.slice(0, -1).map(open));
@@ -52,7 +57,7 @@ export async function connections({ socketUrl }: Stage, paths: readonly string[]
   return said;
 }
 
-/** A reader that takes nothing for so many seconds, beside one that reads, which shows that the service went on. */
+/** One reader stops reading for a time on the fake clock, beside one that reads and shows that the service goes on. */
 export async function stall(stage: Stage, seconds: number): Promise<string> {
   const { clock, adminUrl } = stage;
   const metric = async (name: string) => {
@@ -60,7 +65,8 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     return Number(new RegExp(`^tickseal_stream_${name}_total (\\d+)$`, 'm').exec(text)![1]);
   };
   const feed = await Feed.open(stage, { nowNs: () => clock.nowNs() });
-  await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: units(1) })));
+  // The longest prices fill the kernel's buffers soonest.
+  await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: PRICE_MAX })));
   const [stalled, reader] = await Promise.all(
     [1, 2].map(() => TestSocket.open(`${stage.socketUrl}/ws?channel=10ms`)),
   );
@@ -70,11 +76,11 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     clock.advanceMs(ms);
     return reader!.next();
   };
-  // The newest prices are sent again at every tick, until the system's buffers are full.
+  // Every tick sends the newest prices again, until the kernel's buffers are full.
   await eventually(async () => {
-    await tick(10);
+    for (let i = 0; i < TICKS_PER_LOOK; i++) await tick(10);
     return (await metric('frames_skipped')) > 0;
-  }, 60_000);
+  });
   await tick(seconds * 1_000);
   if ((await metric('slow_consumers_closed')) === 0) return WORKS;
   stalled!.ws.resume();

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
 import { fileSchema } from '../../src/config/schema.js';
-import { TestClock } from '../service/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import {
   type Sections,
@@ -25,24 +25,24 @@ import {
   WORKS,
 } from './limit_attempts.js';
 
-// Every limit of contract §8 and of the specification, tried at it and one past it on a whole service. The defaults are
-// what is tried, unless `limits` says otherwise. Time stands still, so that no second ends in between.
+// Every limit, tried at its value and one past it on a whole service: the defaults, unless `limits` sets another. The fake
+// clock stands still, so that no second ends in between.
 
 interface Limit {
-  /** The key under `limits`, or what the specification calls it. */
+  /** The key under `limits`, or a description where there is none. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
-  /** Does so much on a fresh service. @returns what the service says to it: {@link WORKS}, or the refusal */
+  /** Does so much on a fresh service. @returns {@link WORKS}, or the text of the refusal */
   readonly attempt: (stage: Stage, count: number) => Promise<string>;
-  /** What one more than {@link at} is answered. */
+  /** The answer to one more than {@link at}. */
   readonly refusal: RegExp;
 }
 
 const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
-/** The keys that limit nothing that can be counted, and one that real time alone tries: `trickle.test.ts` does. */
+/** Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. */
 const OTHER_KEYS = ['drain', 'idle_timeout'];
 
 const LIMITS: readonly Limit[] = [
@@ -148,7 +148,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    // In seconds, of which the tenth is one too many.
+    // In seconds.
     name: 'slow_consumer',
     at: 9,
     sections: { assets: ASSETS },
@@ -173,6 +173,19 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
+    name: 'failed_logins_per_minute',
+    at: 60,
+    refusal: /^429 too many failed logins from this address$/,
+    async attempt(stage, count) {
+      const login = async () => {
+        const response = await fetch(`${stage.url}/v1/taxonomy`, { headers: { Authorization: 'Basic x' } });
+        const { error } = (await response.json()) as { error: string };
+        return response.status === 401 ? WORKS : `${response.status} ${error}`;
+      };
+      return lastOf(count, login);
+    },
+  },
+  {
     name: 'bad messages before the connection is closed',
     at: 9,
     sections: { limits: { control_messages_per_second: 100 } },
@@ -186,7 +199,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'REST requests of a token in a second (spec)',
+    name: 'REST requests of a token in a second',
     at: 5,
     sections: { tokens: ONE_REST_TOKEN },
     refusal: /^429 too many requests$/,
@@ -199,7 +212,7 @@ const LIMITS: readonly Limit[] = [
     attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
   },
   {
-    name: 'seconds that a recent price may be old (spec)',
+    name: 'seconds that a recent price may be old',
     at: 600,
     refusal: /^400 timestamp is older than 600 seconds$/,
     async attempt(stage, count) {
@@ -212,7 +225,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'streaming asset IDs (spec)',
+    name: 'streaming asset IDs',
     at: 65_535,
     refusal: /test\.yaml.* assets\[0\]\.id: .*65535/,
     async attempt(stage, count) {
@@ -237,10 +250,12 @@ test('every limit of the configuration is in the table', async (t) => {
 
 for (const { name, at, sections, attempt, refusal } of LIMITS)
   test(`${name}: ${at} work, ${at + 1} are refused`, async (t) => {
-    for (const count of [at, at + 1]) {
-      const clock = new TestClock();
+    const outcomes = [at, at + 1].map(async (count) => {
+      const clock = new FakeClock();
       const service = await startTestService(sections, { clock });
-      const said = await attempt({ ...service, clock }, count).finally(() => service.stop());
-      t.match(said, count === at ? /^works$/ : refusal, `${count}`);
-    }
+      return attempt({ ...service, clock }, count).finally(() => service.stop());
+    });
+    const [within, beyond] = await Promise.all(outcomes);
+    t.equal(within, WORKS, `${at}`);
+    t.match(beyond, refusal, `${at + 1}`);
   });

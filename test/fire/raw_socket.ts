@@ -8,11 +8,11 @@ export interface FrameOptions {
   readonly isMasked?: boolean;
   /** The three reserved bits, RSV1 highest. */
   readonly reserved?: number;
-  /** What the header says, where that is not the truth. */
+  /** The length that the header gives, where it is not the real one. */
   readonly declaredBytes?: number;
 }
 
-/** One client frame of RFC 6455, section 5.2, also such as no client should send. The mask is zero. */
+/** A client frame (RFC 6455, section 5.2), valid or not. The mask is zero. */
 export function clientFrame(
   opcode: number,
   payload: string | Buffer = '',
@@ -40,11 +40,11 @@ export interface ServerFrame {
   readonly payload: Buffer;
 }
 
-/** A WebSocket whose every byte is the test's: it answers no ping and no close by itself. */
+/** A WebSocket on which a test writes every byte itself: it answers no ping and no close frame. */
 export class RawSocket {
-  /** Whole frames that came and were not taken yet. */
+  /** Frames that have arrived and that {@link next} has not returned yet. */
   readonly frames: ServerFrame[] = [];
-  /** The connection is gone. */
+  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
   isEnded = false;
   #buffered = Buffer.alloc(0);

@@ -1,7 +1,7 @@
-/** Of a secret, so many digits or characters in a row are a part of it that must not be seen either. */
+/** So many consecutive characters of a secret must not appear either. */
 const PART_CHARACTERS = 16;
 
-/** The ways in which 32 secret bytes are written: hex, decimal, base64, and as arrays of numbers. */
+/** 32 secret bytes as text: hex, decimal, base64, and arrays of numbers. */
 export function writingsOf(key: Buffer): readonly string[] {
   return [
     key.toString('hex'),
@@ -14,12 +14,12 @@ export function writingsOf(key: Buffer): readonly string[] {
   ];
 }
 
-/** The ways in which a token is written: as it is, and with its bytes as a key's. */
+/** A token as text: as it is, and its bytes in the forms of a key. */
 export function writingsOfToken(token: string): readonly string[] {
   return [token, encodeURIComponent(token), ...writingsOf(Buffer.from(token))];
 }
 
-/** The beginnings, the middles and the ends of secrets that stand in a text, in any case of their letters. */
+/** Finds the beginnings, middles and ends of secrets in a text, in upper or lower case. */
 export function secretsIn(text: string, writings: Iterable<string>): string[] {
   const lower = text.toLowerCase();
   return [...writings]

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { writeExactJson } from '../../src/client/index.js';
 import { createToken } from '../../src/config/tokens.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
@@ -11,7 +12,7 @@ import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
 const TOKEN = createToken();
 const WRONG_TOKEN = createToken();
-/** Below 2^248, so within the orders of both curves; no byte of them is a 0 that a writing would leave out. */
+/** Below 2^248, so within the orders of both curves, and without a zero byte that one of the texts would leave out. */
 const KEYS = { evm: randomKey(), stark: randomKey() };
 
 function randomKey(): Buffer {
@@ -26,7 +27,7 @@ const WRITINGS = [
   ...writingsOf(KEYS.stark),
 ];
 
-/** Files in which something is broken around a secret. */
+/** Files with an error beside a secret. */
 function badFiles(valid: string): readonly string[] {
   const key = KEYS.evm.toString('hex');
   return [
@@ -53,7 +54,7 @@ function badKeys(): readonly string[] {
   return [hex.slice(1), `${hex}0`, `${hex}\n${hex}`, `0x0x${hex}`, KEYS.evm.toString('base64'), decimal];
 }
 
-test('no token and no key is in a log, an error, a metric or an answer of a full run', async (t) => {
+test('no log, error, metric or answer of a full run contains a token or a key', async (t) => {
   const dir = t.testdir();
   const tokens = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'stream', 'publish'] }];
   const file = writeConfig(dir, { tokens });
@@ -84,7 +85,7 @@ test('no token and no key is in a log, an error, a metric or an answer of a full
   }
   for (const path of ['/docs', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
     await ask(url + path, TOKEN);
-  // What a client sends in the wrong place may come back to it, and must not be kept.
+  // What a client sends in the wrong place may be echoed to it, and must not be logged.
   for (const path of [`/${TOKEN}`, `/v1/prices/latest?assets=${TOKEN}`, `/v1/taxonomy?token=${TOKEN}`])
     await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
   await TestSocket.open(`${socketUrl}/ws`, WRONG_TOKEN).catch((error: Error) => seen.push(error.message));
@@ -107,7 +108,7 @@ test('no token and no key is in a log, an error, a metric or an answer of a full
     const count = () => service.stdout.split(wanted).length;
     const before = count();
     service.child.kill('SIGHUP');
-    while (count() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => count() > before);
   };
   for (const bad of badFiles(valid)) {
     writeFileSync(file, bad, { mode: 0o600 });
@@ -131,7 +132,7 @@ test('no token and no key is in a log, an error, a metric or an answer of a full
   t.same(secretsIn([...seen, service.stdout, service.stderr].join('\n'), WRITINGS), []);
 });
 
-test('no start that fails shows a key', async (t) => {
+test('no failed start shows a key', async (t) => {
   const dir = t.testdir();
   const file = writeConfig(dir);
   const starts = badKeys()

@@ -9,7 +9,7 @@ import { makeCertificate } from '../certificate.js';
 import { run } from '../cli/run.js';
 import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
-// What an operator gets to read who has put a secret where it does not belong, or broken the file around it.
+// The errors of a configuration with a secret in the wrong place, or with a syntax error beside it.
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const KEY = Buffer.from('8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', 'hex');
@@ -20,13 +20,13 @@ const hex = KEY.toString('hex');
 const base64 = KEY.toString('base64');
 const decimal = String(BigInt(`0x${hex}`));
 const pem = `-----BEGIN EC PRIVATE KEY----- ${base64} -----END EC PRIVATE KEY-----`;
-/** A key as it may come, and as it may come when a digit is lost or one too many. */
+/** A key in its usual forms, and with a digit missing or one too many. */
 const KEYS = [hex, `0x${hex}`, hex.slice(1), `${hex}0`, `0x${hex.slice(0, 50)}`, base64, decimal, pem];
 const SECRETS = [...KEYS, KEY.toString('base64url'), TOKEN];
 
 const GOOD_KEYS = 'keys: { evm: { file: evm.hex } }';
 
-/** Files with a secret in the place of a value, of a key, or behind a slip in the YAML. */
+/** Files with a secret in the place of a value or a key, or after a syntax error in the YAML. */
 function* badConfigs(secret: string): Generator<string> {
   for (const quoted of [secret, `"${secret}"`, `'${secret}'`]) {
     yield `keys: { evm: { file: ${quoted} } }`;
@@ -85,7 +85,7 @@ function* badConfigs(secret: string): Generator<string> {
   yield `%TAG ! ${secret}\n---\n${GOOD_KEYS}\n`;
 }
 
-test('no error about a configuration shows a secret that stands in it', async (t) => {
+test('no error about a configuration shows a secret in it', async (t) => {
   const dir = t.testdir();
   const file = join(dir, 'config.yaml');
   writeFileSync(join(dir, 'evm.hex'), hex, { mode: 0o600 });
@@ -102,7 +102,7 @@ test('no error about a configuration shows a secret that stands in it', async (t
   t.ok(errors > 400, `${errors} configurations with an error`);
 });
 
-test('no error about a key file, a TLS file or a variable shows what it holds', async (t) => {
+test('no error about a key file, a TLS file or a variable shows its contents', async (t) => {
   const dir = t.testdir();
   const file = join(dir, 'config.yaml');
   const check = (text: string) => {

@@ -8,8 +8,8 @@ import { AggregatorHarness, newSession, testPublisher } from '../aggregator/harn
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 
-// The hygiene of signing.md as properties: nothing that is not signed as it should be is accepted, and nothing throws.
-// Each update below is right but for one thing, so that only the check for that thing stands between it and the book.
+// Properties of signature checks: an update with any fault is refused, and none throws. Each update has exactly one fault, so
+// that only the check for it can refuse the update.
 
 const ORDERS = {
   evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
@@ -24,11 +24,11 @@ const PUBLISHERS = {
   evm: [testPublisher(0), testPublisher(1)],
   stark: [testPublisher(2, 'stark', { oracleId: 'czowx' }), testPublisher(3, 'stark')],
 };
-/** Has a key of the right form that no curve point has as its x. */
+/** Its key has the right form, but no curve point has it as x. */
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
-async function startPipeline(t: Parameters<typeof AggregatorHarness.start>[0]): Promise<AggregatorHarness> {
+async function startAggregator(t: Parameters<typeof AggregatorHarness.start>[0]): Promise<AggregatorHarness> {
   const offCurve = { ...OFF_CURVE, publisher: { ...OFF_CURVE.publisher, key: bytes(X_OFF_CURVE) } };
   return AggregatorHarness.start(t, {
     assets: [
@@ -41,7 +41,7 @@ async function startPipeline(t: Parameters<typeof AggregatorHarness.start>[0]): 
   });
 }
 
-/** What each alteration does to a good update; every number in it is random. */
+/** Faults to put into a good update; every number in them is random. */
 function alterations(
   type: SignatureType,
   other: PriceUpdate,
@@ -71,7 +71,7 @@ function alterations(
     bit('msg_hash', 250),
     bit('price', 100),
     bit('publisher_key', type === 'evm' ? 160 : 250),
-    // Of another update that is right in itself, by another publisher.
+    // From a valid update of another publisher.
     ...['r', 's', 'msg_hash', 'publisher_key'].map((name) => field(name, () => partsOf(other)[name])),
     fc.integer({ min: 1, max: 50 }).map((s) => (good: PriceUpdate) => {
       const timestampNs = BigInt(partsOf(good)['timestamp']!) - BigInt(s) * NS_PER_SECOND;
@@ -107,8 +107,8 @@ function alterations(
 }
 
 for (const type of ['evm', 'stark'] as const) {
-  test(`${type}: of updates with one thing wrong none is accepted and none throws`, async (t) => {
-    const harness = await startPipeline(t);
+  test(`${type}: no update with one fault is accepted, and none throws`, async (t) => {
+    const harness = await startAggregator(t);
     const session = newSession(type);
     const [one, two] = PUBLISHERS[type] as [(typeof PUBLISHERS)['evm'][0], (typeof PUBLISHERS)['evm'][0]];
     const symbol = SYMBOLS[type];
@@ -118,7 +118,7 @@ for (const type of ['evm', 'stark'] as const) {
     let controls = 0;
     await fc.assert(
       fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
-        // Far enough on for bad signatures to be forgiven, so that it is never the throttle that refuses.
+        // So much later that the limit of bad signatures does not refuse it.
         harness.clock.advance(11n * NS_PER_SECOND);
         const good = sign();
         const bad = alter(good);
@@ -136,8 +136,8 @@ for (const type of ['evm', 'stark'] as const) {
   });
 }
 
-test('stark: s replaced by n - s brings nothing back', async (t) => {
-  const harness = await startPipeline(t);
+test('stark: an update with s replaced by n - s is refused', async (t) => {
+  const harness = await startAggregator(t);
   const session = newSession('stark');
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
   const publish = (update: PriceUpdate, by = session) =>
@@ -156,7 +156,7 @@ test('stark: s replaced by n - s brings nothing back', async (t) => {
 });
 
 test('stark: a key off the curve and an asset that overflows the field are refused', async (t) => {
-  const harness = await startPipeline(t);
+  const harness = await startAggregator(t);
   const session = newSession('stark');
   const update = OFF_CURVE.signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS });
   const offCurve = altered(update, { publisher_key: hex(X_OFF_CURVE) });
@@ -176,7 +176,7 @@ function isRefused(outcome: PublishOutcome, symbol: string): boolean {
   return outcome.ok && outcome.accepted.length === 0 && outcome.rejected.has(symbol);
 }
 
-/** The fields that the hygiene is about, by their names. */
+/** The fields that a fault can be in, by name. */
 function partsOf({ signed_price: signed }: PriceUpdate): Record<string, string | undefined> {
   const { signature, timestamp, msg_hash } = signed.timestamped_signature;
   return {

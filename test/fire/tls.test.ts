@@ -6,18 +6,18 @@ import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { type Test, test } from 'tap';
 import WebSocket from 'ws';
+import { eventually } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { makeCertificate } from '../certificate.js';
 import { units } from '../service/feed.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
-import { until } from '../service/publishing.js';
 
 function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
 }
 
-/** The name in the certificate that a new connection gets. */
+/** The subject of the certificate that a new connection gets. */
 async function servedName({ port }: TestService): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
@@ -26,7 +26,7 @@ async function servedName({ port }: TestService): Promise<string> {
   return String(name);
 }
 
-/** A GET that trusts nothing but this certificate. */
+/** A GET that trusts this certificate only. */
 function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const ca = readFileSync(join(dir, `${name}.pem`));
@@ -39,7 +39,7 @@ function getTrusting(dir: string, name: string, { port }: TestService, path: str
   });
 }
 
-/** What a publisher is answered over wss. */
+/** Publishes over wss. @returns the answer */
 async function publishOver({ port }: TestService, type: SignatureType, symbol: string): Promise<string> {
   const headers = { Authorization: `Basic ${TOKEN}` };
   const url = `wss://127.0.0.1:${port}/${type}/publish?ack=true`;
@@ -101,13 +101,13 @@ for (const threads of [1, 2]) {
 
     use(dir, 'second');
     service.reconfigure(sections);
-    await until(async () => ((await servedName(service)) === 'second' ? true : undefined));
+    await eventually(async () => ((await servedName(service)) === 'second' ? true : undefined));
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');
     const young = await openStream(service);
     t.match(await subscribe(young, 'new'), '"id":"new"');
-    // With several threads the last of the old listeners may still take one.
+    // With several threads an old listener may still accept one.
     const trusting = () => getTrusting(dir, 'second', service, '/v1/prices/assets').catch(() => undefined);
-    t.match(await until(trusting), '200 ');
+    t.match(await eventually(trusting), '200 ');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');
 
     const closed = [once(old, 'close'), once(young, 'close')];

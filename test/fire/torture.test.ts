@@ -13,6 +13,7 @@ const CHECKS = [
   'handles',
   'worker',
   'serving',
+  'clock',
   'disk',
   'flood',
   'install',
@@ -23,19 +24,19 @@ interface Output {
   readonly stderr: string;
 }
 
-/** The runner puts its loaders into every Node that a test starts, and they want file handles too: a step in between. */
+/** `env` removes the test runner's loaders from the environment: they would need file handles too. */
 async function torture(...args: string[]): Promise<Output> {
   const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN];
   return promisify(execFile)('env', [...plain, ...args]).catch((error: Output) => error);
 }
 
-test('the least of each torture holds', { timeout: 150_000 }, async (t) => {
+test('every check of the torture passes at its smallest size', async (t) => {
   const { stdout, stderr } = await torture('--smoke');
   t.match(stdout, /^Everything holds\.$/m, stderr + stdout);
   for (const check of CHECKS) t.match(stdout, new RegExp(`^${check} +\\S`, 'm'), check);
 });
 
-test('a name that no check has is an error that lists them', async (t) => {
+test('an unknown name is an error that lists all checks', async (t) => {
   const { stderr } = await torture('nothing');
   for (const check of CHECKS) t.match(stderr, check);
 });

@@ -4,7 +4,8 @@ import type { RawUpdate } from '../../src/ingest/message.js';
 import type { Asset, Publisher } from '../../src/model/asset.js';
 import { AssetMap } from '../../src/model/asset_map.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { FakeClock, START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
 
 const bitcoin = sampleAsset();
 const ether = sampleAsset({ index: 1, id: 2, symbol: 'ETHUSD' });

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { FrameLatency } from '../../src/metrics/frame_latency.js';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
 
 const MS = 1_000_000n;
 

@@ -26,6 +26,7 @@ test('every metric shows what it is named after', async (t) => {
     stream: { groupCount: 17 },
     store: { health: () => health, recordsWaiting: 18 },
     table: { live: Uint8Array.from([...Array<number>(19).fill(1), ...Array<number>(20).fill(0)]) },
+    clock: { jumpSeconds: 26, aggregatesAheadSeconds: 27, streamsAheadSeconds: 28 },
     server: {
       sockets: { size: 21, streams: 22 },
       threads: 23,
@@ -64,6 +65,9 @@ test('every metric shows what it is named after', async (t) => {
     listen_threads: 23,
     listen_thread_frames_waiting_bytes: 24,
     listen_thread_events_waiting_bytes: 25,
+    clock_jump_seconds: 26,
+    clock_aggregates_ahead_seconds: 27,
+    clock_streams_ahead_seconds: 28,
   };
   t.same(await shown(), expected);
   t.match(await metrics.text(), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');

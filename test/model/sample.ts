@@ -1,24 +1,10 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 
 /** 2026-03-02 14:00:00 UTC, a Monday on which every market is open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
-
-/** A clock that stands still until it is told the time. */
-export class FakeClock implements Clock {
-  constructor(public timeNs: bigint = START_NS) {}
-
-  nowNs(): TimeNs {
-    return this.timeNs as TimeNs;
-  }
-
-  advance(durationNs: bigint): TimeNs {
-    this.timeNs += durationNs;
-    return this.nowNs();
-  }
-}
 
 /** Overrides are taken loosely, so that tests write plain numbers where the model has brands. */
 type Loose<T> = { -readonly [K in keyof T]?: T[K] extends number ? number : T[K] };

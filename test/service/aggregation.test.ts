@@ -1,14 +1,15 @@
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { verifyAggregate } from '../../src/client/index.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
-import { type Aggregate, latestText, latestWhen, openPublisher, publish, UNIT, until } from './publishing.js';
+import { type Aggregate, latestText, latestWhen, openPublisher, publish, UNIT } from './publishing.js';
 
 const MS_NS = 1_000_000n;
 const PERIOD_MS = 500;
 
 /** Six assets of three publishers each, which weigh 1, 2.5 and 0.000001. */
-function startService(clock: TestClock): Promise<TestService> {
+function startService(clock: FakeClock): Promise<TestService> {
   const asset = { clock_period: `${PERIOD_MS}ms`, max_age: '3600s' };
   return startTestService(
     {
@@ -42,7 +43,7 @@ function startService(clock: TestClock): Promise<TestService> {
 }
 
 test('aggregation', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startService(clock);
   t.teardown(() => service.stop());
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
@@ -132,7 +133,7 @@ test('aggregation', async (t) => {
     await verified(t, service, two);
     await send(1, 'NEAR', 2_000n);
     await send(2, 'NEAR', 500n);
-    await until(async () => ((await latestText(service, 'NEAR')) === '{"data":{}}' ? true : undefined));
+    await eventually(async () => ((await latestText(service, 'NEAR')) === '{"data":{}}' ? true : undefined));
     await send(2, 'NEAR', 1_051n);
     t.equal((await latestWhen(service, 'NEAR')).price, '1051', 'and is back when enough agree');
   });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../../scripts/load/wait.js';
 import { SERVICE_KEYS, type Sections, testConfig } from './harness.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const DEADLINE_MS = 20_000;
 
 interface ServeOptions {
   /** The program, where it is not that of this checkout. */
@@ -21,6 +21,8 @@ interface ServeOptions {
 export class ServeProcess {
   readonly #lines: string[] = [];
   #stderr = '';
+  /** And all its output has been read. */
+  #hasEnded = false;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
   constructor(
@@ -38,7 +40,10 @@ export class ServeProcess {
     child.stderr.on('data', (text) => {
       this.#stderr += text;
     });
-    this.exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+    this.exited = once(child, 'close').then(([code, signal]) => {
+      this.#hasEnded = true;
+      return { code, signal };
+    });
   }
 
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
@@ -51,16 +56,17 @@ export class ServeProcess {
     return this.#stderr;
   }
 
-  /** The first line of standard output that matches; a log line of `serve --config` is JSON. */
+  /**
+   * Waits for a line of standard output that matches; a log line of `serve --config` is JSON.
+   * @throws Error with all output when the process ends without it
+   */
   async line(pattern: RegExp): Promise<string> {
-    const endMs = Date.now() + DEADLINE_MS;
-    for (;;) {
-      const found = this.#lines.find((line) => pattern.test(line));
-      if (found !== undefined) return found;
-      if (this.child.exitCode !== null || Date.now() > endMs)
-        throw new Error(`no line ${pattern} in:\n${this.stdout}\n${this.stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    const found = await eventually(() => {
+      const line = this.#lines.find((one) => pattern.test(one));
+      return line ?? (this.#hasEnded ? null : undefined);
+    });
+    if (found === null) throw new Error(`no line ${pattern} in:\n${this.stdout}\n${this.stderr}`);
+    return found;
   }
 
   /** The ports of `serve --config`, once it is ready. */

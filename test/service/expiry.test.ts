@@ -1,11 +1,12 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
-import { latestOf, latestText, latestWhen, openPublisher, publish, UNIT, until } from './publishing.js';
+import { latestOf, latestText, latestWhen, openPublisher, publish, UNIT } from './publishing.js';
 
 test('a price ends with its inputs and comes back with fresh ones', async (t) => {
-  const clock = new TestClock(systemClock());
+  const clock = new FakeClock(systemClock());
   const service = await startTestService(
     {
       assets: [
@@ -54,7 +55,9 @@ test('a price ends with its inputs and comes back with fresh ones', async (t) =>
 
   await t.test('when too few inputs are left', async (t) => {
     clock.advanceMs(31_000);
-    await until(async () => ((await latestText(service, 'BTCUSD')) === '{"data":{}}' ? true : undefined));
+    await eventually(async () =>
+      (await latestText(service, 'BTCUSD')) === '{"data":{}}' ? true : undefined,
+    );
     t.same(Object.keys(await latestOf(service, 'BTCUSD', 'ETHUSD')), ['ETHUSD'], 'others are not touched');
     t.match(await frameWith(streams[1]!, [2]), [{ id: 2, v: `${UNIT}` }]);
     t.equal(await endedSoFar(), 1);
@@ -68,7 +71,7 @@ test('a price ends with its inputs and comes back with fresh ones', async (t) =>
     const [aggregate, a] = await Promise.all([
       latestWhen(service, 'BTCUSD'),
       frameWith(streams[1]!, [1, 2]),
-      until(async () => (await frameWith(streams[0]!, [1])).find(({ v }) => v === `${20n * UNIT}`)),
+      eventually(async () => (await frameWith(streams[0]!, [1])).find(({ v }) => v === `${20n * UNIT}`)),
     ]);
     t.match(aggregate, { price: `${20n * UNIT}`, trigger: 'delta' });
     t.equal(aggregate.signed_prices.length, 2);
@@ -77,7 +80,9 @@ test('a price ends with its inputs and comes back with fresh ones', async (t) =>
 
   await t.test('an input older than max_age is accepted and does not count', async (t) => {
     clock.advanceMs(120_000);
-    await until(async () => ((await latestText(service, 'BTCUSD')) === '{"data":{}}' ? true : undefined));
+    await eventually(async () =>
+      (await latestText(service, 'BTCUSD')) === '{"data":{}}' ? true : undefined,
+    );
     const { accepted } = await send(1, 'BTCUSD', 30n * UNIT, 59_900);
     t.same(accepted, ['BTCUSD']);
     clock.advanceMs(200);

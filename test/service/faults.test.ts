@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
 import { ServeProcess, writeConfig } from './child.js';
+import { FAULT_VARIABLE, type Fault } from './fault_injection.js';
 import { publisherSigner, TestSocket } from './harness.js';
-import { STRIKE_VARIABLE, type Strike } from './struck.js';
 
 // Faults of the service itself, in whole processes: an exception that nothing catches, a thread that hangs.
 
@@ -10,11 +10,11 @@ const STREAMS = 16;
 /** Enough signatures that the crypto threads are at work. */
 const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
 
-async function start(t: Test, strike: Strike, threads: number) {
+async function start(t: Test, fault: Fault, threads: number) {
   const file = writeConfig(t.testdir(), { listen: { port: 0, threads }, assets: ASSETS });
   const running = new ServeProcess(['--config', file], {
-    NODE_OPTIONS: `--import ${new URL('./struck.js', import.meta.url).href}`,
-    [STRIKE_VARIABLE]: strike,
+    NODE_OPTIONS: `--import ${new URL('./fault_injection.js', import.meta.url).href}`,
+    [FAULT_VARIABLE]: fault,
   });
   t.teardown(() => running.kill());
   const urls = await running.ready();
@@ -23,7 +23,7 @@ async function start(t: Test, strike: Strike, threads: number) {
   );
   for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
   const publisher = await TestSocket.open(`${urls.socketUrl}/evm/publish?ack=true`);
-  return { running, ...urls, streams, publisher, strike: () => running.child.kill('SIGUSR2') };
+  return { running, ...urls, streams, publisher, inject: () => running.child.kill('SIGUSR2') };
 }
 
 function errorLines({ stdout }: ServeProcess): string[] {
@@ -40,37 +40,39 @@ function priceMessage(price: bigint): string {
 }
 
 for (const [threads, kind] of [
-  [1, 'fault'],
-  [2, 'fault'],
+  [1, 'exception'],
+  [2, 'exception'],
   [2, 'rejection'],
 ] as const) {
-  test(`${threads} threads: a ${kind} ends the process in order, told of once`, async (t) => {
-    const { running, streams, publisher, strike } = await start(t, kind, threads);
+  test(`${threads} threads: the process exits after a fatal ${kind}, logged once`, async (t) => {
+    const { running, streams, publisher, inject } = await start(t, kind, threads);
     publisher.send(priceMessage(1n));
     await Promise.all(streams.map((stream) => stream.next()));
     publisher.send(priceMessage(2n));
-    strike();
+    inject();
     t.same(await running.exited, { code: 1, signal: null });
     for (const stream of streams) t.equal((await stream.closed).code, 1006);
     const [fatal, ...others] = running.stdout.split('\n').filter((line) => line.includes('"level":60'));
-    t.match(JSON.parse(fatal!), { err: { message: 'struck by the test', stack: /struck\.[jt]s/ } });
+    t.match(JSON.parse(fatal!), {
+      err: { message: 'injected by the test', stack: /fault_injection\.[jt]s/ },
+    });
     t.same(others, []);
     t.equal(running.stderr, '');
   });
 }
 
 test('a thread that hangs is not ready, counted, logged and replaced, and the streams of others go on', async (t) => {
-  const { running, adminUrl, streams, publisher, strike } = await start(t, 'hang', 2);
+  const { running, adminUrl, streams, publisher, inject } = await start(t, 'hang', 2);
   t.equal((await fetch(`${adminUrl}/readyz`)).status, 200);
   const closed: number[] = [];
   for (const stream of [...streams, publisher]) void stream.closed.then(({ code }) => closed.push(code));
   const reasons = new Set<string>();
-  let strikes = 0;
+  let injected = 0;
   // It is away for some 0.3 s, which could all be between two looks.
   while (reasons.size === 0) {
-    strike();
-    strikes++;
-    while (errorLines(running).length < strikes || closed.length === 0) {
+    inject();
+    injected++;
+    while (errorLines(running).length < injected || closed.length === 0) {
       const response = await fetch(`${adminUrl}/readyz`);
       const { error } = (await response.json()) as { error?: string };
       if (error !== undefined) reasons.add(error);
@@ -83,7 +85,7 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   });
   while ((await fetch(`${adminUrl}/readyz`)).status !== 200);
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  t.match(metrics, new RegExp(`^tickseal_listen_thread_failures_total ${strikes}$`, 'm'));
+  t.match(metrics, new RegExp(`^tickseal_listen_thread_failures_total ${injected}$`, 'm'));
   t.match(metrics, /^tickseal_listen_threads 2$/m);
 
   const open = streams.filter(({ ws }) => ws.readyState === ws.OPEN);
@@ -95,7 +97,7 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   t.match(await again.nextJson(), { type: 'ack', rejected: {} });
   for (const stream of open) t.match(await stream.next(), /"v":"3"/);
   // It hangs when the end comes.
-  strike();
+  inject();
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });
   t.equal(running.stderr, '');

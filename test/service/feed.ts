@@ -57,19 +57,3 @@ export class Feed {
       throw new Error(`not accepted: ${JSON.stringify(rejected)}`);
   }
 }
-
-const POLL_MS = 5;
-
-/** What `look` gives as soon as it gives anything; it is asked again and again until then. */
-export async function eventually<T>(
-  look: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 5_000,
-): Promise<T> {
-  const endMs = Date.now() + deadlineMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > endMs) throw new Error('it did not happen within the deadline');
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import WebSocket from 'ws';
+import { HANG_MS } from '../../scripts/load/wait.js';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { parseConfig } from '../../src/config/load.js';
@@ -154,11 +155,12 @@ export class TestSocket {
   }
 
   /** The next message that was not asked for yet. */
-  next(deadlineMs = 5_000): Promise<string> {
+  next(): Promise<string> {
     const text = this.#received.shift();
     if (text !== undefined) return Promise.resolve(text);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('no message within the deadline')), deadlineMs);
+      // A message that nobody waits for any more must not keep the test's process.
+      const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS).unref();
       this.#waiting.push((received) => {
         clearTimeout(timer);
         resolve(received);
@@ -167,8 +169,8 @@ export class TestSocket {
   }
 
   /** The next message as JSON; for messages whose integers a double holds. */
-  async nextJson(deadlineMs?: number): Promise<Record<string, unknown>> {
-    return JSON.parse(await this.next(deadlineMs)) as Record<string, unknown>;
+  async nextJson(): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.next()) as Record<string, unknown>;
   }
 
   async close(): Promise<void> {

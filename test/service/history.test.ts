@@ -1,7 +1,9 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
 // Candles over REST, plain and for charts (spec "TradingViewHistoryResponse", contract §4).

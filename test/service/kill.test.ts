@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import { get, publisherSigner, SERVICE_KEYS, TestSocket, testConfig } from './harness.js';
-import { type Aggregate, latestOf, UNIT, until } from './publishing.js';
+import { type Aggregate, latestOf, UNIT } from './publishing.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ROUNDS = 3;
@@ -40,7 +41,7 @@ test('kill -9 loses nothing that was acknowledged as durable', async (t) => {
     t.teardown(() => child.process.kill('SIGKILL'));
     if (acknowledged !== undefined && promised !== undefined) {
       const least = acknowledged.timestamp;
-      const { BTCUSD } = await until(async () => {
+      const { BTCUSD } = await eventually(async () => {
         const latest = await latestOf(child, 'BTCUSD');
         return latest['BTCUSD'] === undefined ? undefined : (latest as { BTCUSD: Aggregate });
       });

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { PriceUpdate } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, startTestService, type TestSocket } from './harness.js';
 import { altered, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
@@ -10,7 +10,7 @@ const SECP256K1_N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0
 const STARK_N = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 
 test('what is wrong with an update', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startTestService(
     {
       assets: [

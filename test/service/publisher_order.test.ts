@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, sha256, startTestService, TOKEN } from './harness.js';
 import { altered, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
@@ -8,7 +8,7 @@ import { altered, latestWhen, openPublisher, publish, refusalOf, UNIT } from './
 const STRANGER = 'stranger-token';
 
 test('the order of updates in time', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startTestService(
     {
       assets: [

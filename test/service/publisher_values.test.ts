@@ -1,14 +1,14 @@
 import { test } from 'tap';
 import { writeExactJson } from '../../src/client/index.js';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, startTestService } from './harness.js';
 import { altered, latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
 const SECOND_NS = 1_000_000_000n;
 
 test('the values of an update', async (t) => {
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const service = await startTestService({}, { clock });
   t.teardown(() => service.stop());
   const socket = await openPublisher(service);

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../../scripts/load/wait.js';
 import {
   type PriceUpdate,
   parseExactJson,
@@ -100,24 +100,10 @@ export function latestWhen(
   symbol: string,
   isWanted: (aggregate: Aggregate) => boolean = () => true,
 ): Promise<Aggregate> {
-  return until(async () => {
+  return eventually(async () => {
     const aggregate = (await latestOf(service, symbol))[symbol];
     return aggregate !== undefined && isWanted(aggregate) ? aggregate : undefined;
   });
-}
-
-/** Looks until there is something other than `undefined`. */
-export async function until<T>(
-  look: () => T | undefined | Promise<T | undefined>,
-  deadlineMs = 20_000,
-): Promise<T> {
-  const endMs = performance.now() + deadlineMs;
-  while (true) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error(`not seen within ${deadlineMs} ms`);
-    await delay(2);
-  }
 }
 
 export interface HttpAnswer {

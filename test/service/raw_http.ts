@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { HANG_MS } from '../../scripts/load/wait.js';
 
 export interface RawResponse {
   readonly status: number;
@@ -18,6 +19,7 @@ export class RawHttp {
     socket.on('data', (text) => {
       this.#received += text;
     });
+    // A reset is an end like any other.
     socket.on('error', () => undefined);
     this.closed = once(socket, 'close');
   }
@@ -29,19 +31,34 @@ export class RawHttp {
     return raw;
   }
 
-  /** Writes a request line and headers; `Host` stands there already. */
-  request(line: string, headers: readonly string[] = [], body = ''): void {
-    this.socket.write(`${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n${body}`);
+  /** @param bytes text is sent as Latin-1 */
+  write(bytes: string | Buffer): void {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** The next response; its body is as long as its `Content-Length` says. */
+  /** Writes a request line and headers, `Host` first. */
+  request(line: string, headers: readonly string[] = [], body = ''): void {
+    this.write(`${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n${body}`);
+  }
+
+  /** The next response. @throws Error when the connection ends first */
   async response(): Promise<RawResponse> {
+    const response = await this.responseOrEnd();
+    if (response === undefined) throw new Error('closed without a response');
+    return response;
+  }
+
+  /** The next response that is not interim (1xx other than 101), or `undefined` when the connection ends first. */
+  async responseOrEnd(): Promise<RawResponse | undefined> {
     for (;;) {
-      const found = this.#take();
-      if (found) return found;
-      await Promise.race([once(this.socket, 'data', { signal: AbortSignal.timeout(5_000) }), this.closed]);
-      if (this.socket.closed && !this.#received.includes('\r\n\r\n'))
-        throw new Error('closed without a response');
+      const response = this.#take();
+      if (response === undefined) {
+        if (this.socket.closed) return undefined;
+        await Promise.race([
+          once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) }),
+          this.closed,
+        ]);
+      } else if (response.status >= 200 || response.status === 101) return response;
     }
   }
 
@@ -50,6 +67,8 @@ export class RawHttp {
   }
 
   #take(): RawResponse | undefined {
+    // What stands before it is the rest of a body without a length.
+    this.#received = this.#received.slice(Math.max(0, this.#received.indexOf(VERSION)));
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
     const [statusLine = '', ...lines] = this.#received.slice(0, headEnd).split('\r\n');
@@ -59,10 +78,22 @@ export class RawHttp {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
       }),
     );
-    const bodyEnd = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+    const status = Number(statusLine.split(' ')[1]);
+    const bodyStart = headEnd + 4;
+    const bodyEnd = this.#bodyEnd(bodyStart, status, headers.get('content-length'));
     if (this.#received.length < bodyEnd) return undefined;
-    const body = this.#received.slice(headEnd + 4, bodyEnd);
+    const body = this.#received.slice(bodyStart, bodyEnd);
     this.#received = this.#received.slice(bodyEnd);
-    return { status: Number(statusLine.split(' ')[1]), headers, body };
+    return { status, headers, body };
+  }
+
+  /** The parser's own answers have no length: they end with the connection, and here with what has come so far. */
+  #bodyEnd(bodyStart: number, status: number, contentLength: string | undefined): number {
+    if (contentLength !== undefined) return bodyStart + Number(contentLength);
+    if (status < 200) return bodyStart;
+    const next = this.#received.indexOf(VERSION, bodyStart);
+    return next < 0 ? this.#received.length : next;
   }
 }
+
+const VERSION = 'HTTP/1.1 ';

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TestSocket } from './harness.js';
+import { latestWhen } from './publishing.js';
 import { RawHttp } from './raw_http.js';
 
 // What /readyz says. Two of its reasons need a full disk and a process without file handles: `npm run torture -- disk
@@ -40,6 +41,7 @@ test('a service with a damaged record lives and is not ready, and says which rec
   await feed.accept(past);
   clock.advance(10_000_000_000n);
   await feed.accept({ symbol: 'BTCUSD', price: units(2) });
+  await latestWhen(first, 'BTCUSD', ({ price }) => price === `${units(2)}`);
   await first.stop();
   const file = join(dir, 'store', 'data.mdb');
   const bytes = readFileSync(file);

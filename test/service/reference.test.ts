@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
 // Market status, and what the configuration says of the service (spec "MarketStatusValue", contract §4).

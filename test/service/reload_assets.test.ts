@@ -1,7 +1,8 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
-import { FakeClock } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { Feed, units } from './feed.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
 
 // A changed configuration takes effect while everything runs (contract §1): assets, publishers, calendars.

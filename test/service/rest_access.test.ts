@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { get, sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 

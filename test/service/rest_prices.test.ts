@@ -1,7 +1,9 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { verifyAggregate } from '../../src/client/index.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { type PriceUpdate, verifyAggregate } from '../../src/client/index.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
-import { TestClock } from './clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, type TestService } from './harness.js';
 import { altered, latestOf, latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
@@ -19,7 +19,7 @@ function assetsOf(maxAge: string) {
 
 test('a restart on the same folder goes on where the service stopped', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-restart-'));
-  const clock = new TestClock();
+  const clock = new FakeClock();
   const startS = Number(clock.nowNs() / NS_PER_SECOND);
   let service = await start('600s');
   t.teardown(async () => {

@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, publishMessage, verifyAggregate } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { FakeClock, START_NS } from '../model/sample.js';
-import { eventually, Feed, units } from './feed.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { START_NS } from '../model/sample.js';
+
+import { Feed, units } from './feed.js';
 import {
   get,
   type Sections,
@@ -58,7 +61,7 @@ async function start(
     clock,
     async price(type, symbol, count) {
       await feeds[type].accept({ symbol, price: units(count) });
-      await eventually(async () => (await servedAs(service, type, symbol)) === count, 60_000);
+      await eventually(async () => (await servedAs(service, type, symbol)) === count);
     },
   };
 }
@@ -217,7 +220,7 @@ test('a publisher path means the asset of its type, and each asset streams under
     'a token that names the symbol covers both',
   );
   const frame = async () => {
-    const next = parseFrame(await stream.next(60_000));
+    const next = parseFrame(await stream.next());
     return next?.type === 'unsigned' ? next.assets.map(({ id, value }) => [id, value / units(1)]) : next;
   };
   await price('evm', 'BTCUSD', 10);
@@ -253,7 +256,7 @@ test('a publisher path means the asset of its type, and each asset streams under
 
   clock.advance(61_000_000_000n);
   await price('stark', 'BTCUSD', 21);
-  await eventually(async () => (await servedAs(service, 'evm', 'BTCUSD')) === undefined, 60_000);
+  await eventually(async () => (await servedAs(service, 'evm', 'BTCUSD')) === undefined);
   t.equal(await servedAs(service, 'stark', 'BTCUSD'), 21, 'one ends without the other');
 });
 
@@ -269,8 +272,8 @@ test('after a restart both are back, and nothing is mixed', async (t) => {
   await first.service.stop();
 
   const { service, price } = await start(t, { dir, clock });
-  await eventually(async () => (await servedAs(service, 'evm', 'BTCUSD')) === 10, 60_000);
-  await eventually(async () => (await servedAs(service, 'stark', 'BTCUSD')) === 21, 60_000);
+  await eventually(async () => (await servedAs(service, 'evm', 'BTCUSD')) === 10);
+  await eventually(async () => (await servedAs(service, 'stark', 'BTCUSD')) === 21);
   const recent = async (type: string) => {
     const query = `timestamp=${START_S}&assets=BTCUSD&signature_type=${type}`;
     return (await ask(service, `/v1/prices/recent?${query}`)).data;
@@ -300,7 +303,7 @@ test('one of the two comes and goes while the service runs', async (t) => {
   t.equal(await servedAs(service, undefined, 'BTCUSD'), 20, 'the only one needs no parameter');
   const stream = await TestSocket.open(`${service.socketUrl}/ws`);
   stream.send({ type: 'subscribe', assets: [2] });
-  const value = async () => ((await stream.nextJson(60_000))['a'] as { id: number; v: string }[])[0];
+  const value = async () => ((await stream.nextJson())['a'] as { id: number; v: string }[])[0];
   t.same(await value(), { id: 2, v: String(units(20)) });
 
   service.reconfigure(BOTH);

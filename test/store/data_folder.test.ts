@@ -19,9 +19,7 @@ test('a folder that can be used, or made, has no problem, and looking makes noth
   t.throws(() => statSync(join(dir, 'other')), { code: 'ENOENT' });
 });
 
-test('what cannot hold the data is refused at once, with the path and its key', {
-  timeout: 60_000,
-}, async (t) => {
+test('what cannot hold the data is refused at once, with the path and its key', async (t) => {
   const dir = t.testdir({ file: '' });
   symlinkSync('nowhere', join(dir, 'dangling'));
   symlinkSync('circle', join(dir, 'circle'));

@@ -5,16 +5,8 @@ import { toDouble } from '../../src/records/candle_block.js';
 import type { Candles } from '../../src/store/history.js';
 import { openStore } from '../../src/store/store.js';
 import { RESOLUTIONS, type Resolution } from '../../src/wire/rest.js';
-import {
-  atSecond,
-  fakeClock,
-  putInputs,
-  START_S,
-  sampleAggregate,
-  storeOptions,
-  units,
-  YEARS_MS,
-} from './sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units, YEARS_MS } from './sample.js';
 
 interface Tick {
   readonly atS: number;
@@ -47,7 +39,7 @@ test('every resolution agrees with a slow computation from the raw ticks', async
       }),
       async (offsetS, steps, ranges) => {
         const dir = t.testdir();
-        const options = storeOptions(dir, { clock: fakeClock(START_S) });
+        const options = storeOptions(dir, { clock: new FakeClock(atSecond(START_S)) });
         const asset = options.assets[0]!;
         let store = await openStore(options);
         const ticks: Tick[] = [];
@@ -160,7 +152,7 @@ test('a clock that is set back: time stands still on the series and closed candl
 });
 
 test('candles past their retention are deleted, a few days a commit', async (t) => {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(t.testdir(), { clock, candleRetentionMs: 10 * DAY_S * 1000 });
   const asset = options.assets[0]!;
   let store = await openStore(options);
@@ -170,11 +162,11 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   const days = () =>
     (store.history(asset, 'D', 0, ALL, 1_000) as Candles).t.map((s) => (s - START_S) / DAY_S);
   t.equal(days().length, 60);
-  clock.nowS = START_S + 60 * DAY_S;
+  clock.timeNs = atSecond(START_S + 60 * DAY_S);
   for (let commit = 0; commit < 50; commit++) {
     putInputs(
       store,
-      sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(clock.nowS + commit)),
+      sampleAggregate(asset, [options.publishers[0]!], units(1), atSecond(START_S + 60 * DAY_S + commit)),
     );
     await store.durable();
   }

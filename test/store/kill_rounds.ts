@@ -10,9 +10,9 @@ import type { Candles } from '../../src/store/history.js';
 import { intervalAt } from '../../src/store/resolution.js';
 import { openStore } from '../../src/store/store.js';
 import type { Resolution } from '../../src/wire/rest.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import {
   atSecond,
-  fakeClock,
   putInputs,
   type SampleOptions,
   START_S,
@@ -96,7 +96,7 @@ async function killAtRandom(
 }
 
 async function verify(dir: string): Promise<number> {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const asset = options.assets[0]!;
@@ -140,7 +140,7 @@ function expectedHistory(count: number, resolution: Resolution): Candles {
 
 /** The process that is killed: goes on where the folder ends and prints every acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   let n = ticksOf(store.latest(options.assets[0]!));
@@ -149,7 +149,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);
-      clock.nowS = tickS(n);
+      clock.timeNs = atSecond(tickS(n));
       store.append(aggregate);
       putInputs(store, aggregate);
     }

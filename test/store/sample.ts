@@ -3,8 +3,9 @@ import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
+import { FakeClock } from '../clock/fake_clock.js';
 
 /** 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
@@ -12,16 +13,6 @@ export const YEARS_MS = 3_650 * 86_400_000;
 
 export function atSecond(second: number, ns = 0n): TimeNs {
   return (BigInt(second) * NS_PER_SECOND + ns) as TimeNs;
-}
-
-/** A clock that stands still until it is set. */
-export function fakeClock(second: number): Clock & { nowS: number } {
-  return {
-    nowS: second,
-    nowNs() {
-      return atSecond(this.nowS);
-    },
-  };
 }
 
 export function sampleAsset(index: number, over: Partial<Asset> = {}): Asset {
@@ -145,7 +136,7 @@ export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): Sa
     assets: [sampleAsset(0), sampleAsset(1)],
     publishers: [samplePublisher(0), samplePublisher(1)],
     candleRetentionMs: YEARS_MS,
-    clock: fakeClock(START_S),
+    clock: new FakeClock(atSecond(START_S)),
     ...over,
   };
 }

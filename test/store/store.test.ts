@@ -1,9 +1,9 @@
 import { test } from 'tap';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { openStore } from '../../src/store/store.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import {
   atSecond,
-  fakeClock,
   putInputs,
   START_S,
   sampleAggregate,
@@ -108,17 +108,17 @@ test('a price that ended stays ended after a restart', async (t) => {
 });
 
 test('records older than the window go, the one in force at its start stays', async (t) => {
-  const clock = fakeClock(START_S);
+  const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(t.testdir(), { clock });
   const [fast, slow] = [options.assets[0]!, options.assets[1]!];
   const store = await openStore(options);
   store.append(sampleAggregate(slow, options.publishers, units(9), atSecond(START_S)));
   for (let s = 0; s < 2_000; s += 10) {
-    clock.nowS = START_S + s;
-    store.append(sampleAggregate(fast, options.publishers, units(s + 1), atSecond(clock.nowS)));
+    clock.timeNs = atSecond(START_S + s);
+    store.append(sampleAggregate(fast, options.publishers, units(s + 1), clock.nowNs()));
     await store.durable();
   }
-  const nowS = clock.nowS;
+  const nowS = START_S + 1_990;
   t.equal(store.recent(slow, nowS)?.price, units(9), 'signed long ago and still in force');
   t.equal(store.recent(fast, nowS - 605)?.price, units(nowS - START_S - 610 + 1));
   t.equal(store.recent(fast, START_S), undefined, 'gone');

@@ -29,6 +29,8 @@ export class Expectation {
     this.#seen = this.client.frames.length;
     for (const { ts, prices, sentAtNs } of frames) {
       assert(ts > this.#lastTs, 'ts grows');
+      if (!real.signsLater && this.#lastTs === 0n)
+        assert(ts - sentAtNs < MS, 'a new connection is not held ahead of the clock');
       this.#lastTs = ts;
       assert(prices.size > 0, 'a frame has assets');
       const ids = [...prices.keys()];
@@ -83,6 +85,7 @@ export interface Real {
   readonly live: Map<number, bigint>;
   /** Every price that each asset has had. A price that ended and came back is there twice. */
   readonly history: Map<number, bigint[]>;
+  stepsBack: number;
 }
 
 export function assert(condition: boolean, what: string): void {

@@ -1,3 +1,4 @@
+import { StreamTimes } from '../../src/clock/stream_times.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
@@ -8,7 +9,8 @@ import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { type StreamConnection, StreamSession } from '../../src/stream/session.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
-import { FakeClock } from '../model/sample.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { MemoryMarks } from '../clock/memory_marks.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;
@@ -30,6 +32,8 @@ export interface EngineOptions {
 /** An engine with a clock that stands still, connections that record, and work that is done when the test says so. */
 export class Harness {
   readonly clock = new FakeClock();
+  readonly marks = new MemoryMarks();
+  readonly times = new StreamTimes({ clock: this.clock, node: 0, thread: 0, placeOf: this.marks.placeOf });
   readonly table: PriceTable;
   readonly engine: StreamEngine;
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
@@ -37,6 +41,8 @@ export class Harness {
   readonly clients = new Set<Client>();
   /** Frames that left for a topic, whoever was in it. */
   readonly published: { topic: number; text: string }[] = [];
+  /** The signed frame of each `ts`. */
+  readonly #signed = new Map<bigint, string>();
   readonly #deferred: (() => void)[] = [];
   readonly #unsigned: { resolve(): void; reject(): void }[] = [];
   readonly #indexById: ReadonlyMap<number, number>;
@@ -51,6 +57,7 @@ export class Harness {
       catalogue: { assets, listed: assets },
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
+      times: this.times,
       statusesAt: () => this.statuses,
       digest: keccak256,
       signOne,
@@ -93,6 +100,14 @@ export class Harness {
   /** Does what was deferred to the end of the turn, once. */
   endTurn(): void {
     for (const callback of this.#deferred.splice(0)) callback();
+  }
+
+  /** @throws Error when the key has signed another payload under its `ts`. */
+  noteFrame({ type, ts, text }: ReceivedFrame): void {
+    if (type === 'unsigned') return;
+    const before = this.#signed.get(ts);
+    if (before !== undefined && before !== text) throw new Error(`two payloads are signed under ${ts}`);
+    this.#signed.set(ts, text);
   }
 
   get deferred(): number {
@@ -139,6 +154,7 @@ export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
+  readonly replyTexts: string[] = [];
   /** With what it was told of on each: the price sequence. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
@@ -201,8 +217,13 @@ export class Client implements StreamConnection {
     const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
     if (!this.#reads) this.#bufferedBytes += text.length;
     const read = readFrame(text, this.harness.clock.timeNs);
-    if (read) this.frames.push(read);
-    else this.replies.push(JSON.parse(text));
+    if (read) {
+      this.harness.noteFrame(read);
+      this.frames.push(read);
+    } else {
+      this.replies.push(JSON.parse(text));
+      this.replyTexts.push(text);
+    }
   }
 
   /** A frame for the topic, which a socket that still holds bytes does not take. */

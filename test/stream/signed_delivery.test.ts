@@ -96,3 +96,32 @@ test('fixed channels: a tick that comes while a frame is being signed is skipped
   await harness.finishSigning();
   t.same([client.frames.length, late.frames.length], [2, 1]);
 });
+
+test('while the mark of the times is not on disk signed frames wait, and unsigned ones do not', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 5n);
+  const signed = [harness.connect(SIGNED_REAL_TIME), harness.connect(every10ms)];
+  const unsigned = harness.connect();
+  for (const client of [...signed, unsigned]) client.subscribe(1);
+  harness.advanceMs(10, 10);
+  for (const client of [...signed, unsigned]) client.news();
+  harness.marks.isSlow = true;
+  harness.clock.advance(2_000_000_000n);
+  harness.price(1, 6n);
+  harness.endTurn();
+  const late = harness.connect(SIGNED_REAL_TIME);
+  late.subscribe(1);
+  harness.advanceMs(20, 10);
+  t.same(
+    signed.map((client) => client.news()),
+    [[], []],
+  );
+  t.same(late.news(), []);
+  t.same(unsigned.news(), ['1=6']);
+  harness.marks.settle();
+  harness.advanceMs(10, 10);
+  t.same(
+    [...signed, late].map((client) => client.news()),
+    [['1=6'], ['1=6'], ['1=6']],
+  );
+});

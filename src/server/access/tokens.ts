@@ -2,7 +2,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Scope, TokenConfig } from '../../config/config.js';
 import { canonicalKey } from '../../config/publisher_key.js';
 import type { PublishRights } from '../../ingest/gate.js';
-import { failure, type RestResponse } from '../http/messages.js';
 
 /** A known access token and what it allows. */
 export class Token implements PublishRights {
@@ -30,12 +29,7 @@ export class Token implements PublishRights {
   }
 }
 
-/** Who may not come in, and why: 401 for no known token, 403 for one without the right. */
-export interface Denial {
-  readonly status: 401 | 403;
-  readonly error: string;
-}
-
+/** The access tokens in force. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
   /** The hash of what a request sent, while it is compared. */
@@ -62,34 +56,38 @@ export class TokenDirectory {
     return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
-  /** @param authorization every `Authorization` header of the request, as it came. */
-  authorize(authorization: readonly string[], scope: Scope): Token | Denial {
-    const [header] = authorization;
-    if (header === undefined) return { status: 401, error: 'the Authorization header is missing' };
-    if (authorization.length > 1) return { status: 401, error: 'the Authorization header is repeated' };
-    const text = BASIC.exec(header)?.[1];
-    if (text === undefined) return { status: 401, error: 'the Authorization header is not "Basic <TOKEN>"' };
-    const token = this.#find(text);
-    if (token === undefined) return { status: 401, error: 'the access token is not known' };
-    return token.has(scope) ? token : { status: 403, error: `the access token has no scope "${scope}"` };
-  }
-
   /**
    * The look-up is by the hash of what was sent, and who sends it cannot choose a hash, so its time tells nothing of a
    * token; the comparison that decides takes constant time.
+   * @param hash from {@link hashOf}
    */
-  #find(text: string): Token | undefined {
-    const digits = hash('sha256', text, 'hex');
-    const token = this.#tokens.get(digits);
+  find(hash: string): Token | undefined {
+    const token = this.#tokens.get(hash);
     if (token === undefined) return undefined;
-    this.#sent.write(digits, 'hex');
+    this.#sent.write(hash, 'hex');
     return timingSafeEqual(token.config.sha256, this.#sent) ? token : undefined;
   }
 }
 
-/** The answer to a request that a {@link Denial} refuses. */
-export function denied({ status, error }: Denial): RestResponse {
-  return failure(status, error, status === 401 ? [['WWW-Authenticate', 'Basic realm="tickseal"']] : []);
+/** The hex of the SHA-256 of a token's text, by which a configuration names it. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** The text of a token, or what is wrong with the headers. */
+export type TokenText =
+  | { readonly text: string }
+  | { readonly reason: 'missing' | 'repeated' | 'malformed'; readonly error: string };
+
+/** @param authorization every `Authorization` header of a request, as it came */
+export function readTokenText(authorization: readonly string[]): TokenText {
+  const [header] = authorization;
+  if (header === undefined) return { reason: 'missing', error: 'the Authorization header is missing' };
+  if (authorization.length > 1) return { reason: 'repeated', error: 'the Authorization header is repeated' };
+  const text = BASIC.exec(header)?.[1];
+  return text === undefined
+    ? { reason: 'malformed', error: 'the Authorization header is not "Basic <TOKEN>"' }
+    : { text };
 }
 
 const SHA256_BYTES = 32;

@@ -29,6 +29,10 @@ export interface ConnectionEvents {
   drained(bufferedBytes: number): void;
   /** Something was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
   dropped(): void;
+  /** Nothing came for a while, not even the answer to a ping. Only where {@link ConnectionPath.reportsSilence}. */
+  silent(): void;
+  /** Something whole came after that. */
+  heard(): void;
   /** Nothing happens on it any more. */
   closed(): void;
 }
@@ -38,13 +42,21 @@ export interface ConnectionPath {
   readonly path: string;
   /** Longer messages become {@link ConnectionEvents.oversize}, without their bytes. */
   readonly messageBytesMax: number;
-  /** Longer messages end the connection without a close frame, by uWebSockets.js. */
+  /**
+   * Longer messages end the connection without a close frame, by uWebSockets.js, so this is above {@link messageBytesMax}, past which
+   * a message is answered. It is also what a connection can hold of an unfinished message.
+   */
   readonly parserBytesMax: number;
   /** When this many bytes wait for a socket, what follows is dropped. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly sendsPings: boolean;
+  /** Whether its connections are pinged after some seconds without a whole message, and those that do not answer are reported. */
+  readonly reportsSilence: boolean;
 }
+
+/** {@link ConnectionPath.parserBytesMax} is as many times {@link ConnectionPath.messageBytesMax}. */
+export const PARSER_HEADROOM = 2;
 
 /** One path and what its sockets are for. */
 export interface Endpoint {

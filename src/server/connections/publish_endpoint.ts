@@ -5,7 +5,8 @@ import { PUBLISH_PATHS } from '../../wire/paths.js';
 import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
-import type { Connection, Endpoint, OpenConnection } from './connection.js';
+import { type Connection, type Endpoint, type OpenConnection, PARSER_HEADROOM } from './connection.js';
+import { SilentPublishers } from './silent_publishers.js';
 
 export interface PublishEndpointOptions {
   readonly receiver: PublishReceiver;
@@ -17,22 +18,24 @@ export interface PublishEndpointOptions {
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** Above our own limit, which is answered; past this the connection ends without a close frame. */
-const PARSER_HEADROOM = 4;
-
 /**
  * Many publishers never read their socket. Replies wait for them up to here and are dropped past it; being unread is no
- * reason to close, so there are no pings that would ask for an answer, and the idle timeout is the longest there is.
+ * reason to close, so the idle timeout is the longest there is, and only {@link SilentPublishers} asks for answers to pings.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 960;
 
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options));
+  const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM);
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, silent));
 }
 
-function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): Endpoint {
+function publishEndpoint(
+  type: SignatureType,
+  options: PublishEndpointOptions,
+  silent: SilentPublishers,
+): Endpoint {
   const { messageBytesMax } = options;
   return {
     path: {
@@ -42,21 +45,40 @@ function publishEndpoint(type: SignatureType, options: PublishEndpointOptions): 
       bufferedBytesMax: REPLY_BYTES_MAX,
       idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
       sendsPings: false,
+      reportsSilence: true,
     },
     scope: 'publish',
     accept(query, token) {
       const ack = query.get('ack') ?? DEFAULT_ACK;
       if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
-      return openPublisher({ type, rights: token, tail: undefined }, ack, options);
+      return openPublisher({ type, rights: token, tail: undefined }, ack, options, {
+        add: (socket) => silent.add(token, socket),
+        delete: (socket) => silent.delete(token, socket),
+      });
     },
   };
 }
 
-function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndpointOptions): OpenConnection {
+/** The {@link SilentPublishers} of one token. */
+interface SilentOfToken {
+  add(socket: Connection): void;
+  delete(socket: Connection): void;
+}
+
+function openPublisher(
+  session: PublisherSession,
+  ack: Ack,
+  options: PublishEndpointOptions,
+  silent: SilentOfToken,
+): OpenConnection {
   const { receiver, messageBytesMax, onReplyDropped, onFault } = options;
   return (socket) => {
-    const reply = (outcome: PublishOutcome) =>
-      ack === 'durable' ? replyWhenDurable(socket, outcome, options) : sendReply(socket, outcome, ack);
+    let hasPublished = false;
+    const reply = (outcome: PublishOutcome) => {
+      if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
+      if (ack === 'durable') replyWhenDurable(socket, outcome, options);
+      else sendReply(socket, outcome, ack);
+    };
     return {
       text(text) {
         const ping = readPing(text);
@@ -78,7 +100,11 @@ function openPublisher(session: PublisherSession, ack: Ack, options: PublishEndp
       },
       drained() {},
       dropped: onReplyDropped,
-      closed() {},
+      silent() {
+        if (!hasPublished) silent.add(socket);
+      },
+      heard: () => silent.delete(socket),
+      closed: () => silent.delete(socket),
     };
   };
 }

@@ -1,8 +1,8 @@
 import type { Scope } from '../../config/config.js';
 import { Roster } from '../../model/roster.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
+import type { Logins } from '../access/logins.js';
 import type { Token, TokenDirectory } from '../access/tokens.js';
-import { denied } from '../access/tokens.js';
 import { failure, type RestRequest } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 
@@ -39,13 +39,15 @@ class Entry implements ConnectionOwner {
 export class ConnectionRegistry {
   readonly #entries = new Map<Token, Entry[]>();
   readonly #tokens: TokenDirectory;
+  readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
   #open = 0;
   #streams = 0;
   draining = false;
 
-  constructor(tokens: TokenDirectory, limits: ConnectionLimits) {
+  constructor(tokens: TokenDirectory, logins: Logins, limits: ConnectionLimits) {
     this.#tokens = tokens;
+    this.#logins = logins;
     this.#limits = limits;
   }
 
@@ -62,8 +64,8 @@ export class ConnectionRegistry {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
-    const token = this.#tokens.authorize(request.authorization, scope);
-    if ('status' in token) return denied(token);
+    const token = this.#logins.authorize(request, scope);
+    if ('status' in token) return token;
     if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);

@@ -3,19 +3,13 @@ import { parseStreamOptions, type StreamOptions } from '../../stream/options.js'
 import { StreamSession } from '../../stream/session.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { Token } from '../access/tokens.js';
-import type { Connection, ConnectionEvents, Endpoint } from './connection.js';
+import { type Connection, type ConnectionEvents, type Endpoint, PARSER_HEADROOM } from './connection.js';
 
 export interface StreamEndpointOptions {
   readonly stream: StreamEngine;
   readonly messageBytesMax: number;
   readonly idleTimeoutSeconds: number;
 }
-
-/**
- * uWebSockets.js ends a connection without a close frame when a message is longer than its own limit, so that is well
- * above ours, which is answered.
- */
-const PARSER_HEADROOM = 16;
 
 /** Bytes that may wait for a socket before what follows is dropped. Slow readers leave their topic long before. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
@@ -31,6 +25,7 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
       bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
       idleTimeoutSeconds,
       sendsPings: true,
+      reportsSilence: false,
     },
     scope: 'stream',
     accept(query, token) {
@@ -70,6 +65,10 @@ class StreamSocket extends StreamSession implements ConnectionEvents {
 
   /** Only replies to a client that sends much and reads nothing come here. */
   dropped(): void {}
+
+  silent(): void {}
+
+  heard(): void {}
 
   closed(): void {
     this.stream.closed(this);

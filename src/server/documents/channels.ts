@@ -26,7 +26,8 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 - 401: the access token is missing or not known
 - 403: the access token lacks the scope
 - 426: the request asks for no WebSocket
-- 429: the token has as many connections as \`limits.connections_per_token\` allows
+- 429: the token has as many connections as \`limits.connections_per_token\` allows, or the client address has made too many \
+failed logins
 - 503: the service is full or shutting down
 
 `;
@@ -94,7 +95,7 @@ good ones count, the bad ones are reported.
 - Without \`ack\` only what is wrong is reported.
 - Replies wait for a publisher that does not read and are then dropped; it is never closed for that.
 
-${BEFORE_THE_UPGRADE}${closeCodes(['all'])}`,
+${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
     query: publishQuery,
     operations: {
       [operation]: {

@@ -7,8 +7,10 @@ export interface RestRequest {
   readonly query: string;
   /** Every `Authorization` header. */
   readonly authorization: readonly string[];
-  /** The client's address; to be read at once. */
+  /** The address of who called, a client or a proxy; to be read at once. */
   readonly address: string;
+  /** Every `X-Forwarded-For` header, in order. */
+  readonly forwardedFor: readonly string[];
   /** Whether it announces a body. */
   readonly hasBody: boolean;
   /** What is wrong with its headers. */
@@ -20,9 +22,7 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-  /** The body's bytes, where they are there already. */
-  readonly encoded?: Uint8Array;
+  readonly body: string | Uint8Array;
   /** `application/json` when left out. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Asset, SignatureType } from '../../model/asset.js';
+import { SYMBOL_PATTERN } from '../../wire/asset.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
-import { assetId, signatureType as signatureTypeName } from '../schemas/values.js';
 
 /** A query parameter: how it is documented, and how its text is read. */
 export interface Parameter<T = unknown> {
@@ -29,7 +30,10 @@ export type RouteResult = RouteAnswer | RouteError;
 
 export interface RouteAnswer {
   readonly data: string;
-  /** Whether the same request would be answered the same now. An answer that can tell is kept for who asks again. */
+  /**
+   * Whether the same request would be answered the same now. An answer that can tell is kept for who asks again, and this
+   * function with it: it should hold no more than it compares.
+   */
   readonly isCurrent?: () => boolean;
 }
 
@@ -109,25 +113,31 @@ function build<P extends Parameters>(
   };
 }
 
+/** The largest number of 15 digits: a double holds it, also times 10. */
+const SECONDS_MAX = 10 ** 15 - 1;
+
 /** Whole UNIX seconds. */
 export const unixSeconds = z
   .string()
   .regex(/^-?\d{1,15}$/, 'is not an integer of UNIX seconds')
   .transform(Number)
-  .meta({ type: 'integer', format: 'int64' });
+  .meta({ type: 'integer', format: 'int64', minimum: -SECONDS_MAX, maximum: SECONDS_MAX });
+
+const COUNT_MAX = 999_999;
 
 /** How many of something are wanted. */
 export const count = z
   .string()
-  .regex(/^\d{1,6}$/, 'is not a number')
+  .regex(/^\d{1,6}$/, `is not a number from 0 to ${COUNT_MAX}`)
   .transform(Number)
-  .meta({ type: 'integer', minimum: 0 });
+  .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
 /** Symbols separated by commas: trimmed, repeats count once. */
 export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
-  .refine((symbols) => !symbols.includes(''), 'has an empty element');
+  .refine((symbols) => !symbols.includes(''), 'has an empty element')
+  .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
 
 /** Without a type: the EVM asset of the symbol, or the Stark one where there is no other. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
@@ -194,12 +204,13 @@ function typeMissing(signatureType: SignatureType, symbols: readonly string[]): 
 export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
-  schema: assetId,
+  // What is no symbol is no asset's: the error of an unknown one is the better one.
+  schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
 } as const;
 
 /** A parameter that says which asset of a symbol is meant. */
 export const signatureTypeParameter = {
   description: 'Signature type of the assets; when it is left out, `evm` for a symbol that has both',
   required: false,
-  schema: signatureTypeName,
+  schema: z.enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` }),
 } as const;

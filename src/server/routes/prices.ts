@@ -38,15 +38,14 @@ export interface PriceRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-const assetsParameter = {
-  description: 'Comma-separated list of asset symbols',
-  required: true,
-  schema: assetList,
-} as const;
-
 export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
   const { symbols, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
   const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
+  const assetsParameter = {
+    description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
+    required: true,
+    schema: assetList,
+  } as const;
   const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
 
   const find = (wanted: WantedAssets, token: Token) =>
@@ -75,10 +74,11 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         handle({ assets: symbols, signature_type: signatureType }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          const aggregates = assets.map((asset) => prices.latest(asset));
+          // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
+          const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           return {
-            data: entriesJson(assets, (_asset, i) => aggregates[i], toJson),
-            isCurrent: () => assets.every((asset, i) => prices.latest(asset) === aggregates[i]),
+            data: entriesJson(assets, (asset) => prices.latest(asset), toJson),
+            isCurrent: () => assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]),
           };
         },
       }),
@@ -117,14 +117,14 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
 
 function entriesJson(
   assets: readonly Asset[],
-  find: (asset: Asset, i: number) => SignedAggregate | undefined,
+  find: (asset: Asset) => SignedAggregate | undefined,
   toJson: (aggregate: SignedAggregate) => string,
 ): string {
   const entries: string[] = [];
-  assets.forEach((asset, i) => {
-    const aggregate = find(asset, i);
+  for (const asset of assets) {
+    const aggregate = find(asset);
     if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
-  });
+  }
   return `{${entries.join()}}`;
 }
 

@@ -83,17 +83,22 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   ];
 }
 
-/** The pushed assets that a token may see; chains and environments stand there with or without them. */
+/** The pushed assets that a token may see, with the chains and environments that have any. */
 function visible(pushed: PushedAssets, token: Token): PushedAssets {
-  return mapValues(pushed, (environments) =>
-    mapValues(environments, (assets) =>
+  return mapNonEmpty(pushed, (environments) =>
+    mapNonEmpty(environments, (assets) =>
       Object.fromEntries(Object.entries(assets).filter(([symbol]) => token.maySee(symbol))),
     ),
   );
 }
 
-function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+/** @returns the changed records that are not empty, by their keys. */
+function mapNonEmpty<T extends object>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T) => T,
+): Record<string, T> {
+  const entries = Object.entries(record).map(([key, value]) => [key, change(value)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => Object.keys(value).length > 0));
 }
 
 function signerEntries({ evmAddress, starkPublicKey }: ServiceKeys): z.infer<typeof serviceSigner>[] {

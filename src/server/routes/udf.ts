@@ -105,7 +105,11 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         parameters: {
           symbol: assetParameter,
           signature_type: signatureTypeParameter,
-          resolution: { description: 'Minutes, or day, week and month', required: true, schema: z.string() },
+          resolution: {
+            description: 'Minutes, or day, week and month',
+            required: true,
+            schema: z.string().meta({ enum: [...RESOLUTIONS] }),
+          },
           from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
           to: {
             description: 'UNIX seconds, end of the range, exclusive',

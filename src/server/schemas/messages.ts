@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
-import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../../wire/price.js';
 import { ACK_TYPE, ACKS, DEFAULT_ACK, SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../../wire/publish.js';
 import {
   ATTRIBUTES,
@@ -16,12 +16,12 @@ import {
 } from '../../wire/stream.js';
 import {
   assetId,
-  hex,
   marketStatusCode,
   metadata,
   quantizedPrice,
   streamingAssetId,
   taxonomyId,
+  textUpTo,
   timestampNs,
 } from './values.js';
 
@@ -55,9 +55,10 @@ export const publishQuery = z.object({
     .describe('`true`: every message is answered. `durable`: once its effect is on disk'),
 });
 
-const requestId = z
-  .union([z.string().max(REQUEST_ID_LENGTH_MAX), z.number()])
-  .meta({ id: 'RequestID', description: 'Chosen by the client; it comes back in the answer' });
+const requestId = z.union([textUpTo(REQUEST_ID_LENGTH_MAX), z.number()]).meta({
+  id: 'RequestID',
+  description: 'Chosen by the client; it comes back in the answer, a number digit for digit',
+});
 
 const streamingAssetIds = z.array(streamingAssetId);
 
@@ -142,24 +143,45 @@ export const signedFrame = z
   })
   .meta({ id: 'SignedFrame' });
 
-const traceId = z.string().max(TRACE_ID_LENGTH_MAX);
+const METADATA_LIMITS =
+  `At most ${METADATA_VALUES_MAX} values, ${METADATA_DEPTH_MAX} deep, and ${METADATA_LENGTH_MAX} characters; ` +
+  'no signature covers it';
+const traceId = textUpTo(TRACE_ID_LENGTH_MAX);
 const publishedTimestamp = z
-  .union([timestampNs, z.string().max(TIMESTAMP_DIGITS_MAX).regex(TIMESTAMP_PATTERN)])
+  .union([
+    z.bigint().meta({ type: 'integer', format: 'int64', minimum: 0 }),
+    z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
+  ])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
+/** Patterns cannot say 2^127-1; these are the digits that are always below it. */
+const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
+/** A number of up to 32 bytes; leading zeros may be left out. */
+const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
+const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
+const recovery = z
+  .string()
+  .regex(/^0x0{0,62}(?:1[bBcC]|[01])$/)
+  .describe('`0x1b`, `0x1c`, `0x0` or `0x1`');
 
 /** A publish message of one of the publisher paths. */
 function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signature: S, externalId: string) {
+  const key =
+    signatureType === 'evm' ? address.describe('Address') : word.describe("The public key's x coordinate");
+  const price = z
+    .string()
+    .regex(PRICE_PATTERNS[signatureType])
+    .describe('The price times 10^18 as a decimal integer');
   const update = z.object({
     oracle_id: z.string().optional().describe('The name of the publisher; it is not kept'),
     asset_id: assetId.describe('The key that the update stands under'),
     trigger: z.string().optional().describe('What made the publisher send it; it is not kept'),
     signed_price: z.object({
-      publisher_key: hex.describe(signatureType === 'evm' ? 'Address' : "The public key's x coordinate"),
+      publisher_key: key,
       external_asset_id: z.string().describe(externalId),
       signature_type: z.literal(signatureType),
-      price: quantizedPrice,
-      timestamped_signature: z.object({ signature, timestamp: publishedTimestamp, msg_hash: hex }),
-      metadata: metadata.optional(),
+      price,
+      timestamped_signature: z.object({ signature, timestamp: publishedTimestamp, msg_hash: word }),
+      metadata: metadata.optional().describe(METADATA_LIMITS),
     }),
   });
   return z.object({
@@ -171,13 +193,13 @@ function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signatu
 
 export const evmSignedPrices = signedPrices(
   'evm',
-  z.object({ r: hex, s: hex, v: hex.describe('`0x1b`, `0x1c`, `0x0` or `0x1`') }),
+  z.object({ r: word, s: word, v: recovery }),
   'The asset ID itself',
 ).meta({ id: 'EvmSignedPrices' });
 
 export const starkSignedPrices = signedPrices(
   'stark',
-  z.object({ r: hex, s: hex }),
+  z.object({ r: word, s: word }),
   'Asset ID and oracle ID in hex',
 ).meta({ id: 'StarkSignedPrices' });
 

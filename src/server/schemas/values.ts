@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasAtMost } from '../../model/text.js';
 import { UINT16_MAX } from '../../wire/asset.js';
 import {
   MARKET_STATUS_CODES,
@@ -13,6 +14,14 @@ import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatu
 // The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
 // published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
 
+/** Text of at most so many characters. */
+export function textUpTo(charactersMax: number) {
+  return z
+    .string()
+    .refine((text) => hasAtMost(charactersMax, text))
+    .meta({ maxLength: charactersMax });
+}
+
 /** UNIX time in nanoseconds. A bigint, because a double does not hold it. */
 export const timestampNs = z
   .bigint()
@@ -26,12 +35,10 @@ export const encodedAssetId = z.string().meta({
   id: 'EncodedAssetID',
   description: 'Base64 of the asset ID, or its Keccak-256 in hex, as configured',
 });
-export const signatureType = z
-  .enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` })
-  .meta({
-    id: 'SignatureType',
-    description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
-  });
+export const signatureType = z.enum(SIGNATURE_TYPES).meta({
+  id: 'SignatureType',
+  description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
+});
 const uint16 = z.int().min(0).max(UINT16_MAX);
 export const streamingAssetId = uint16.meta({
   id: 'StreamingAssetID',

@@ -242,7 +242,9 @@ export class ServingThread {
         events.drained(event.bufferedBytes);
         break;
       case 'dropped':
-        events.dropped();
+      case 'silent':
+      case 'heard':
+        events[event.on]();
         break;
       case 'closed':
         socket.ended();

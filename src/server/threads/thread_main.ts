@@ -78,6 +78,14 @@ class ServedConnection implements ConnectionEvents {
     outbox.post({ on: 'dropped', socket: this.id });
   }
 
+  silent(): void {
+    outbox.post({ on: 'silent', socket: this.id });
+  }
+
+  heard(): void {
+    outbox.post({ on: 'heard', socket: this.id });
+  }
+
   closed(): void {
     sockets.delete(this.id);
     outbox.post({ on: 'closed', socket: this.id });

@@ -53,7 +53,7 @@ export type ThreadEvent =
   | { readonly on: 'oversize'; readonly socket: number; readonly messageBytes: number }
   | { readonly on: 'lagged'; readonly socket: number; readonly sequence: number }
   | { readonly on: 'drained'; readonly socket: number; readonly bufferedBytes: number }
-  | { readonly on: 'dropped'; readonly socket: number }
+  | { readonly on: 'dropped' | 'silent' | 'heard'; readonly socket: number }
   | { readonly on: 'closed'; readonly socket: number }
   | { readonly on: 'fence' }
   | { readonly on: 'listening' }

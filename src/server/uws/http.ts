@@ -32,6 +32,7 @@ class ReceivedRequest implements RestRequest {
   readonly path: string;
   readonly query: string;
   readonly authorization: readonly string[];
+  readonly forwardedFor: readonly string[];
   readonly hasBody: boolean;
   readonly fault: string | undefined;
   readonly upgradeFault: RestResponse | undefined;
@@ -39,11 +40,13 @@ class ReceivedRequest implements RestRequest {
 
   constructor(res: HttpResponse, req: HttpRequest, upgradeFault: RestResponse | undefined) {
     const authorization: string[] = [];
+    const forwardedFor: string[] = [];
     let hasBody = false;
     let hosts = 0;
     let fault: string | undefined;
     req.forEach((name, value) => {
       if (name === 'authorization') authorization.push(value);
+      else if (name === 'x-forwarded-for') forwardedFor.push(value);
       // RFC 9112, section 3.2: a second Host is refused.
       else if (name === 'host' && ++hosts > 1) fault = 'the Host header is repeated';
       else if (name === 'content-length') hasBody ||= value !== '0';
@@ -54,6 +57,7 @@ class ReceivedRequest implements RestRequest {
     // The typings promise a string; without a `?` there is none.
     this.query = (req.getQuery() as string | undefined) ?? '';
     this.authorization = authorization;
+    this.forwardedFor = forwardedFor;
     this.hasBody = hasBody;
     this.fault = fault;
     this.upgradeFault = upgradeFault;
@@ -117,7 +121,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse): vo
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
   // An answer to HEAD has no body.
-  res.end(method === 'HEAD' ? '' : (response.encoded ?? response.body), closeConnection);
+  res.end(method === 'HEAD' ? '' : response.body, closeConnection);
 }
 
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {

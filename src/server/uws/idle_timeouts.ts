@@ -4,23 +4,30 @@ import type { ConnectionPath } from '../connections/connection.js';
 
 /** What a idleTimeouts does to a socket, and what it remembers there. */
 export interface IdleTimed {
-  readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings'>;
+  readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings' | 'reportsSilence'>;
   idlePlace: number;
   /** When the last whole message, ping or pong came, in seconds of the clock of the timeouts. */
   seenAtS: number;
-  /** Since then. */
-  isPinged: boolean;
+  /** Since a ping that was sent after that; 0 when none was. */
+  checksSincePing: number;
   ping(): void;
+  /** No answer came to the ping. */
+  silent(): void;
+  /** Something came after all. */
+  heard(): void;
   close(code: number, reason: string): void;
 }
 
 /** Often enough against an idle timeout of 8 s, the shortest that the configuration allows. */
 const CHECK_MS = 2_000;
+/** Where silence is reported it is after 10 to 12 s: a ping after 4 s, and three checks without an answer. */
+const REPORT_PING_AFTER_S = 4;
+const UNANSWERED_CHECKS = 4;
 
 /**
  * Closes connections from which no whole message, ping or pong came for the idle timeout. uWebSockets.js closes those that send
  * no bytes at all, but one byte a second of a message that never ends keeps a connection open. Readers are pinged after half
- * of the time.
+ * of the time. A connection that is in the middle of a message cannot answer a ping, and where that is reported it is pinged early.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
@@ -48,7 +55,8 @@ export class IdleTimeouts<C extends IdleTimed> {
   received(connection: C): void {
     // Whole seconds, which take no memory of their own; rounded so that nobody is ended early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
-    connection.isPinged = false;
+    if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.heard();
+    connection.checksSincePing = 0;
   }
 
   delete(connection: C): void {
@@ -60,14 +68,22 @@ export class IdleTimeouts<C extends IdleTimed> {
     const { members } = this.#connections;
     for (let i = members.length - 1; i >= 0; i--) {
       const connection = members[i]!;
-      const { idleTimeoutSeconds, sendsPings } = connection.path;
+      const { idleTimeoutSeconds, reportsSilence } = connection.path;
       const silentS = nowS - connection.seenAtS;
       if (silentS >= idleTimeoutSeconds) {
         connection.close(CLOSES.idle.code, CLOSES.idle.reason);
-      } else if (sendsPings && !connection.isPinged && silentS >= idleTimeoutSeconds / 2) {
-        connection.isPinged = true;
+      } else if (connection.checksSincePing > 0) {
+        connection.checksSincePing++;
+        if (reportsSilence && connection.checksSincePing === UNANSWERED_CHECKS) connection.silent();
+      } else if (silentS >= pingAfterS(connection.path)) {
+        connection.checksSincePing = 1;
         connection.ping();
       }
     }
   }
+}
+
+function pingAfterS({ idleTimeoutSeconds, sendsPings, reportsSilence }: IdleTimed['path']): number {
+  if (reportsSilence) return REPORT_PING_AFTER_S;
+  return sendsPings ? idleTimeoutSeconds / 2 : Number.POSITIVE_INFINITY;
 }

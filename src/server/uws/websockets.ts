@@ -154,7 +154,7 @@ class UwsSocket implements Connection, IdleTimed, Member {
   ownerPlace = 0;
   idlePlace = 0;
   seenAtS = 0;
-  isPinged = false;
+  checksSincePing = 0;
   topicPlace = 0;
   joinedAtSequence = 0;
   #topic: number | undefined;
@@ -190,6 +190,14 @@ class UwsSocket implements Connection, IdleTimed, Member {
 
   ping(): void {
     this.ws?.ping();
+  }
+
+  silent(): void {
+    this.events.silent();
+  }
+
+  heard(): void {
+    this.events.heard();
   }
 
   close(code: number, reason: string): void {

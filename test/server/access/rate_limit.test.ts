@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
-import { FakeClock } from '../../model/sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 
 const SECOND = NS_PER_SECOND;
 

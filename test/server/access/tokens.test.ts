@@ -2,15 +2,19 @@ import crypto from 'node:crypto';
 import { test } from 'tap';
 import type { Scope } from '../../../src/config/config.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
-import { sampleToken } from './sample_tokens.js';
+import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
 
 const tokens = new TokenDirectory([
   sampleToken('alice-token'),
   sampleToken('rest-only', { scopes: new Set(['rest']), assets: new Set(['BTCUSD']) }),
 ]);
 
+function authorize(directory: TokenDirectory, authorization: readonly string[], scope: Scope) {
+  return sampleLogins(directory).authorize(sampleRequest({ authorization }), scope);
+}
+
 function answer(authorization: readonly string[], scope: Scope = 'rest'): string | number {
-  const result = tokens.authorize(authorization, scope);
+  const result = authorize(tokens, authorization, scope);
   return result instanceof Token ? result.name : result.status;
 }
 
@@ -21,8 +25,10 @@ test('the scheme comes in any case, the token as it is', async (t) => {
 
 test('missing, repeated, malformed and unknown are 401, each with its reason', async (t) => {
   const errorOf = (authorization: readonly string[]) => {
-    const result = tokens.authorize(authorization, 'rest');
-    return result instanceof Token ? result.name : `${result.status} ${result.error}`;
+    const result = authorize(tokens, authorization, 'rest');
+    return result instanceof Token
+      ? result.name
+      : `${result.status} ${JSON.parse(String(result.body)).error}`;
   };
   t.equal(errorOf([]), '401 the Authorization header is missing');
   t.equal(errorOf(['Basic alice-token', 'Basic alice-token']), '401 the Authorization header is repeated');
@@ -42,9 +48,9 @@ test('missing, repeated, malformed and unknown are 401, each with its reason', a
 });
 
 test('a known token without the scope is 403', async (t) => {
-  t.same(tokens.authorize(['Basic rest-only'], 'stream'), {
+  t.match(authorize(tokens, ['Basic rest-only'], 'stream'), {
     status: 403,
-    error: 'the access token has no scope "stream"',
+    body: '{"error":"the access token has no scope \\"stream\\""}',
   });
   t.equal(answer(['Basic rest-only'], 'rest'), 'rest-only');
 });
@@ -63,7 +69,7 @@ test('a token covers the assets and keys that it names', async (t) => {
 
 test('after a reload a token that stayed has its new rights, and one that is gone has none', async (t) => {
   const directory = new TokenDirectory([sampleToken('a'), sampleToken('b')]);
-  const [a, b] = ['a', 'b'].map((text) => directory.authorize([`Basic ${text}`], 'stream') as Token);
+  const [a, b] = ['a', 'b'].map((text) => authorize(directory, [`Basic ${text}`], 'stream') as Token);
   directory.reload([
     sampleToken('a', { name: 'renamed', scopes: new Set(['rest', 'stream']), assets: new Set() }),
   ]);
@@ -72,7 +78,7 @@ test('after a reload a token that stayed has its new rights, and one that is gon
   t.equal(directory.isValid(b!, 'stream'), false);
   t.equal(a!.maySee('BTCUSD'), false);
   t.equal(a!.name, 'renamed');
-  t.match(directory.authorize(['Basic b'], 'rest'), { status: 401 });
+  t.match(authorize(directory, ['Basic b'], 'rest'), { status: 401 });
   directory.reload([sampleToken('b')]);
   t.equal(directory.isValid(b!, 'stream'), false, 'what was revoked stays so for its sockets');
   t.equal(directory.isValid(a!, 'stream'), false);
@@ -92,9 +98,9 @@ test('nobody is let in whom a comparison in constant time has not let in', async
     'node:crypto': { ...crypto, timingSafeEqual },
   });
   const texts = ['a', 'alice-token', 'x'.repeat(4_000)];
-  const directory = new Watched(texts.map((text) => sampleToken(text)));
+  const directory = new Watched(texts.map((text) => sampleToken(text))) as unknown as TokenDirectory;
   const statusOf = (text: string) => {
-    const result = directory.authorize([`Basic ${text}`], 'rest');
+    const result = authorize(directory, [`Basic ${text}`], 'rest');
     return 'status' in result ? result.status : result.name;
   };
   for (const text of texts) t.equal(statusOf(text), text);

@@ -100,7 +100,7 @@ test('the documented requests are the ones that are understood', async (t) => {
       const text = JSON.stringify(sent);
       const value = JSON.parse(text);
       const read = readRequest(text);
-      const documented = { subscribe, ping }[value.type as 'subscribe' | 'ping'] ?? unsubscribe;
+      const documented = value.type === 'subscribe' ? subscribe : value.type === 'ping' ? ping : unsubscribe;
       if (documented.safeParse(value).success) {
         // Unsubscribing does not name `ignore_invalid`, which is read all the same.
         if (value.type === 'subscribe' || value.ignore_invalid === undefined) t.notOk('error' in read, text);

@@ -40,8 +40,17 @@ test('it has every route with its parameters and statuses, and nothing else', as
 test('parameters stand as they are written, and integers are integers', async (t) => {
   const parameter = (path: string, name: string) =>
     document.paths[path]!.get.parameters.find((one) => one.name === name)!.schema;
-  t.same(parameter('/v1/prices/recent', 'timestamp'), { type: 'integer', format: 'int64' });
-  t.same(parameter('/v1/prices/latest', 'assets'), { type: 'string' });
+  t.same(parameter('/v1/prices/recent', 'timestamp'), {
+    type: 'integer',
+    format: 'int64',
+    minimum: -999_999_999_999_999,
+    maximum: 999_999_999_999_999,
+  });
+  t.match(parameter('/v1/prices/latest', 'assets'), { type: 'string', pattern: /,/ });
+  t.match(parameter('/v1/market_status', 'asset_id'), {
+    type: 'string',
+    pattern: '^[^\\s\\p{C},"\\\\]{1,64}$',
+  });
   t.equal(parameter('/v1/tradingview/history', 'resolution').enum?.length, 16);
   t.match(document.components.schemas['Timestamp'], { type: 'integer', format: 'int64' });
   t.match(document.components.schemas['AggregatedSignedPrice']?.properties, {

@@ -1,13 +1,16 @@
 import { test } from 'tap';
 import { z } from 'zod';
+import { createHeldBytes } from '../../../scripts/load/held_memory.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/messages.js';
+import { AnswerCache } from '../../../src/server/rest/answer_cache.js';
 import { createRest } from '../../../src/server/rest/rest.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
-import { FakeClock } from '../../model/sample.js';
-import { sampleToken } from '../access/sample_tokens.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleLogins, sampleRequest, sampleToken } from '../access/sample_tokens.js';
 
+const MIB = 1024 * 1024;
 const text = z.string();
 const routes = new Map<string, Route>([
   [
@@ -17,6 +20,18 @@ const routes = new Map<string, Route>([
       parameters: { word: { description: 'Any', required: false, schema: text } },
       response: text,
       handle: ({ word }, token) => ({ data: JSON.stringify([token.name, word]) }),
+    }),
+  ],
+  [
+    '/large',
+    tokenRoute({
+      summary: 'A large answer that stays true',
+      parameters: {
+        word: { description: 'Any', required: false, schema: text },
+        other: { description: 'Any', required: false, schema: text },
+      },
+      response: text,
+      handle: ({ word }) => ({ data: JSON.stringify(`${word}${'x'.repeat(MIB)}`), isCurrent: () => true }),
     }),
   ],
   ['/open', openRoute({ summary: 'All', response: text, handle: () => ({ data: '1' }) })],
@@ -39,31 +54,28 @@ const routes = new Map<string, Route>([
 
 function newRest() {
   const faults: unknown[] = [];
+  const answers = new AnswerCache();
   const clock = new FakeClock();
   const rest = createRest({
     routes: () => routes,
-    tokens: new TokenDirectory([
-      sampleToken('alice'),
-      sampleToken('quick', { requestsPerSecond: 50 }),
-      sampleToken('streamer', { scopes: new Set(['stream']) }),
-    ]),
+    logins: sampleLogins(
+      new TokenDirectory([
+        sampleToken('alice'),
+        sampleToken('quick', { requestsPerSecond: 50 }),
+        sampleToken('streamer', { scopes: new Set(['stream']) }),
+      ]),
+    ),
+    clientOf: ({ address }) => address,
     limiter: new RateLimiter(clock),
+    answers,
     requestsPerSecond: 5,
     onFault: (path, error) => faults.push([path, (error as Error).message]),
   });
   const get = (path: string, overrides: Partial<RestRequest> = {}) => {
-    const response = rest({
-      method: 'get',
-      path,
-      query: '',
-      authorization: ['Basic alice'],
-      address: '127.0.0.1',
-      hasBody: false,
-      ...overrides,
-    });
-    return { ...response, headers: Object.fromEntries(response.headers) };
+    const response = rest(sampleRequest({ path, authorization: ['Basic alice'], ...overrides }));
+    return { ...response, body: String(response.body), headers: Object.fromEntries(response.headers) };
   };
-  return { get, faults, clock };
+  return { get, faults, clock, answers };
 }
 
 test('a result is wrapped in data, a raw one is not, an error in error', async (t) => {
@@ -127,6 +139,28 @@ test('open routes count per address, not per token', async (t) => {
   t.equal(get('/open', { authorization: ['Basic quick'] }).status, 429);
   t.equal(get('/open', { address: '127.0.0.2' }).status, 200);
   t.equal(get('/who').headers['RateLimit-Remaining'], '4');
+});
+
+test('an answer is kept once for a token, whatever else stands in the query', async (t) => {
+  const { get, clock, answers } = newRest();
+  const heldBytes = createHeldBytes();
+  const before = heldBytes();
+  for (let i = 0; i < 256; i++) {
+    clock.advance(1_000_000_000n);
+    const query = [`n=${i}&word=a`, `word=%61&n=${i}`, `word=a&n${i}`, `&word=a&&x${i}=`][i % 4]!;
+    t.match(get('/large', { query }), { status: 200, body: /^\{"data":"ax/ });
+  }
+  const heldMib = Math.round((heldBytes() - before) / MIB);
+  t.ok(heldMib <= 2, `${heldMib} MiB`);
+  for (const [query, name] of [
+    ['word=b', 'alice'],
+    ['other=a', 'alice'],
+    ['word=a', 'quick'],
+  ] as const) {
+    const { bytes } = answers;
+    get('/large', { query, authorization: [`Basic ${name}`] });
+    t.ok(answers.bytes > bytes, `${query} of ${name} is another question`);
+  }
 });
 
 test('a bug in a route is 500, told to the operator and not to the client', async (t) => {

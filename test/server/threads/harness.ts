@@ -6,34 +6,34 @@ import { failure } from '../../../src/server/http/messages.js';
 import { openThreadedListener } from '../../../src/server/threads/threaded_listener.js';
 import type { Listener, ListenerHost } from '../../../src/server/uws/listener.js';
 import { FanOut } from '../../../src/stream/fan_out.js';
-import type { Fate, MortalData } from './mortal_thread_main.js';
+import type { Fault, FaultChannel } from './faulty_thread_main.js';
 
-/** What happened on one socket, for whoever asks. */
-export class Happenings<T> {
-  readonly #seen: T[] = [];
-  #asking: (() => void) | undefined;
+/** What happened, one after the other, each taken once. */
+export class EventQueue<T> {
+  readonly #events: T[] = [];
+  #wake: (() => void) | undefined;
 
-  add(what: T): void {
-    this.#seen.push(what);
-    this.#asking?.();
+  add(event: T): void {
+    this.#events.push(event);
+    this.#wake?.();
   }
 
-  /** The next one that is not taken yet; waits for it. */
+  /** Takes the next one; waits for it. */
   async next(): Promise<T> {
-    while (this.#seen.length === 0)
+    while (this.#events.length === 0)
       await new Promise<void>((resolve) => {
-        this.#asking = resolve;
+        this.#wake = resolve;
       });
-    return this.#seen.shift()!;
+    return this.#events.shift()!;
   }
 }
 
-export type Happening = string | { readonly lagged: number } | { readonly drained: number };
+export type SocketEvent = string | { readonly lagged: number } | { readonly drained: number };
 
 /** A socket as the service's side has it. */
 export interface ServerSocket {
   readonly socket: Connection;
-  readonly events: Happenings<Happening>;
+  readonly events: EventQueue<SocketEvent>;
 }
 
 export interface ServingHarness {
@@ -41,14 +41,14 @@ export interface ServingHarness {
   readonly fanOut: FanOut;
   readonly url: string;
   /** In the order they were opened. */
-  readonly opened: Happenings<ServerSocket>;
+  readonly opened: EventQueue<ServerSocket>;
   readonly counters: { threadOverruns: number; threadFailures: number };
   /** Both ends of a new connection. */
   connect(): Promise<{ server: ServerSocket; client: WebSocket }>;
   /** The errors of threads that failed. */
-  readonly failures: Happenings<string>;
-  /** Does something to one of the threads, whichever it is; resolves when it is done. */
-  strike(fate: Fate): Promise<void>;
+  readonly failures: EventQueue<string>;
+  /** Causes a fault in one of the threads, whichever it is; resolves when it is caused. */
+  inject(fault: Fault): Promise<void>;
   /** Ends the threads and the connections. */
   close(): Promise<void>;
 }
@@ -59,16 +59,16 @@ export interface ServingLimits {
   readonly silenceMsMax?: number;
 }
 
-/** Longer than any test. */
-const PATIENT_MS = 600_000;
+/** Longer than any test: no thread counts as hung. */
+const NEVER_MS = 3_600_000;
 
-/** Serving threads whose host keeps what happens, answers REST with the request, and refuses upgrades with `?refuse`. */
+/** Serving threads whose host records events, answers REST with the request, and refuses upgrades with `?refuse`. */
 export async function startServingThreads(
   threads: number,
-  { ringBytes = 65_536, silenceMsMax = PATIENT_MS }: ServingLimits = {},
+  { ringBytes = 65_536, silenceMsMax = NEVER_MS }: ServingLimits = {},
 ): Promise<ServingHarness> {
-  const opened = new Happenings<ServerSocket>();
-  const failures = new Happenings<string>();
+  const opened = new EventQueue<ServerSocket>();
+  const failures = new EventQueue<string>();
   const counters = { threadOverruns: 0, threadFailures: 0 };
   const endpoint: Endpoint = {
     path: {
@@ -78,6 +78,7 @@ export async function startServingThreads(
       bufferedBytesMax: 64 * 1024 * 1024,
       idleTimeoutSeconds: 60,
       sendsPings: false,
+      reportsSilence: false,
     },
     scope: 'stream',
     accept: () => 'the host below decides',
@@ -91,7 +92,7 @@ export async function startServingThreads(
       query === 'refuse'
         ? failure(403, 'refused')
         : (socket) => {
-            const events = new Happenings<Happening>();
+            const events = new EventQueue<SocketEvent>();
             opened.add({ socket, events });
             return {
               text: (text) => events.add(text),
@@ -99,14 +100,16 @@ export async function startServingThreads(
               lagged: (sequence) => events.add({ lagged: sequence }),
               drained: (bufferedBytes) => events.add({ drained: bufferedBytes }),
               dropped: () => events.add('dropped'),
+              silent: () => events.add('silent'),
+              heard: () => events.add('heard'),
               closed: () => events.add('closed'),
             };
           },
   };
-  const fatesLeft = new Int32Array(new SharedArrayBuffer(4));
-  const channel = new BroadcastChannel(`mortal threads ${randomUUID()}`);
-  const mortal: MortalData = { channel: channel.name, fatesLeft };
-  setEnvironmentData('mortal', mortal as unknown as Parameters<typeof setEnvironmentData>[1]);
+  const faultsLeft = new Int32Array(new SharedArrayBuffer(4));
+  const channel = new BroadcastChannel(`faults ${randomUUID()}`);
+  const faults: FaultChannel = { channel: channel.name, faultsLeft };
+  setEnvironmentData('faults', faults as unknown as Parameters<typeof setEnvironmentData>[1]);
   const listener = await openThreadedListener({
     threads,
     listen: { host: '127.0.0.1', port: 0 },
@@ -116,7 +119,7 @@ export async function startServingThreads(
     allowedSha256: undefined,
     counters,
     onFailure: (error) => failures.add(error.message),
-    workerFile: new URL('./mortal_thread_main.js', import.meta.url),
+    workerFile: new URL('./faulty_thread_main.js', import.meta.url),
   });
   const clients: WebSocket[] = [];
   return {
@@ -133,11 +136,11 @@ export async function startServingThreads(
       await new Promise((resolve) => client.once('open', resolve));
       return { server: await opened.next(), client };
     },
-    strike(fate) {
+    inject(fault) {
       return new Promise((resolve) => {
         channel.onmessage = () => resolve();
-        Atomics.add(fatesLeft, 0, 1);
-        channel.postMessage(fate);
+        Atomics.add(faultsLeft, 0, 1);
+        channel.postMessage(fault);
       });
     },
     async close() {
@@ -149,8 +152,8 @@ export async function startServingThreads(
 }
 
 /** The messages that a client gets, as text. */
-export function messagesOf(client: WebSocket): Happenings<string> {
-  const messages = new Happenings<string>();
+export function messagesOf(client: WebSocket): EventQueue<string> {
+  const messages = new EventQueue<string>();
   client.on('message', (data) => messages.add(data.toString()));
   return messages;
 }

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { readMetrics } from '../../scripts/load/metrics.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { openPublisher } from './publishers.js';
+
+export interface IngestLoad {
+  readonly signatureType: SignatureType;
+  readonly assets: number;
+  readonly publishers: number;
+  readonly updatesPerMessage: number;
+  readonly updates: number;
+  /** Sent before, so that the service's code is compiled and its tables are full. */
+  readonly warmUpUpdates: number;
+  readonly nodeOptions?: string;
+}
+
+export interface IngestUsage extends Usage {
+  readonly updatesPerCpuSecond: number;
+}
+
+/** Well below the limits of updates that wait for verification, per connection and in all. */
+const UPDATES_ON_THE_WAY = 3_000;
+
+/**
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers:
+ * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
+ */
+export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
+  const { signatureType, assets, publishers, nodeOptions = '' } = load;
+  const config = writeConfig({ signatureType, assets, publishers, clockPeriod: '60s' });
+  const service = await startService(config.file, { nodeOptions });
+  try {
+    const sockets = await Promise.all(
+      Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),
+    );
+    const send = async (batchesOfFrames: readonly (readonly Buffer[])[]) => {
+      for (const frames of batchesOfFrames)
+        await Promise.all(sockets.map((socket, publisher) => socket.settle(frames[publisher]!)));
+    };
+    const batches = new Batches(load);
+    const warmUp = batches.takeAll(load.warmUpUpdates);
+    const measured = batches.takeAll(load.updates);
+    await send(warmUp);
+    const before = await acceptedAtRest(service);
+    const end = measureUsage(service);
+    await send(measured);
+    const usage = end();
+    assert.equal((await acceptedAtRest(service)) - before, load.updates, 'every update is accepted');
+    for (const socket of sockets) socket.close();
+    return { ...usage, updatesPerCpuSecond: load.updates / usage.serverCpuSeconds };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Makes messages of updates; publishers and assets take turns. */
+class Batches {
+  readonly #load: IngestLoad;
+  readonly #updates: Updates;
+  #made = 0;
+
+  constructor(load: IngestLoad) {
+    this.#load = load;
+    this.#updates = new Updates(load.signatureType);
+  }
+
+  takeAll(updates: number): Buffer[][] {
+    const batches: Buffer[][] = [];
+    for (let left = updates; left > 0; left -= UPDATES_ON_THE_WAY)
+      batches.push(this.#take(Math.min(UPDATES_ON_THE_WAY, left)));
+    return batches;
+  }
+
+  /** @returns by publisher the bytes to send. */
+  #take(updates: number): Buffer[] {
+    const { publishers, assets, updatesPerMessage } = this.#load;
+    const frames: Buffer[][] = Array.from({ length: publishers }, () => []);
+    for (let left = updates; left > 0; left -= updatesPerMessage) {
+      const turn = this.#made++;
+      const publisher = turn % publishers;
+      const first = Math.floor(turn / publishers) * updatesPerMessage;
+      const length = Math.min(updatesPerMessage, left);
+      const these = Array.from({ length }, (_, i) => (first + i) % assets);
+      frames[publisher]!.push(clientFrame(this.#updates.message(publisher, these)));
+    }
+    return frames.map((those) => Buffer.concat(those));
+  }
+}
+
+/** The updates accepted so far, once the aggregates of first prices have been signed too. */
+async function acceptedAtRest(service: ServerProcess): Promise<number> {
+  for (;;) {
+    const metrics = await readMetrics(service);
+    if (metrics.get('tickseal_crypto_jobs_queued') === 0)
+      return metrics.get('tickseal_updates_accepted_total')!;
+    await pause(20);
+  }
+}

@@ -1,0 +1,39 @@
+import { type LoadConfig, writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { type ServerProcess, type StartOptions, startService } from '../../scripts/load/server_process.js';
+import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import type { Price } from '../../src/model/price.js';
+import { openPublisher } from './publishers.js';
+
+/** A service in which every asset has a price of publisher 0. */
+export interface PricedService {
+  readonly service: ServerProcess;
+  /** The first prices, by asset. */
+  readonly prices: readonly Price[];
+  /** The source of the prices; its next ones are later. */
+  readonly updates: Updates;
+}
+
+const UPDATES_PER_MESSAGE_MAX = 1_000;
+
+export async function startPricedService(
+  load: Pick<LoadConfig, 'assets'> & Partial<LoadConfig>,
+  start: StartOptions = {},
+): Promise<PricedService> {
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
+  const service = await startService(config.file, start);
+  const updates = new Updates('evm');
+  const publisher = await openPublisher(service.port, 'evm');
+  const prices: Price[] = [];
+  for (let first = 0; first < load.assets; first += UPDATES_PER_MESSAGE_MAX) {
+    const entries: string[] = [];
+    for (let asset = first; asset < Math.min(load.assets, first + UPDATES_PER_MESSAGE_MAX); asset++) {
+      const { price, text } = updates.update(0, asset);
+      prices.push(price);
+      entries.push(text);
+    }
+    await publisher.settle(clientFrame(publishMessage(entries)));
+  }
+  publisher.close();
+  return { service, prices, updates };
+}

@@ -1,0 +1,43 @@
+import { TOKEN } from '../../scripts/load/config.js';
+import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { PUBLISH_PATHS } from '../../src/wire/paths.js';
+
+/** A publisher's connection. */
+export interface PublisherSocket {
+  /** Sends frames without waiting for anything. */
+  write(frames: Buffer): void;
+  /**
+   * Sends frames and waits until they have taken effect. A message that is rejected, and so answered, is sent after them. @throws Error with the answer when the service rejects another.
+   */
+  settle(frames: Buffer): Promise<void>;
+  close(): void;
+}
+
+/** @param onReply called for each reply, until {@link PublisherSocket.settle} */
+export async function openPublisher(
+  port: number,
+  signatureType: SignatureType,
+  onReply = (_text: string): void => {},
+): Promise<PublisherSocket> {
+  let take = onReply;
+  const socket = await openFrameSocket({
+    port,
+    path: PUBLISH_PATHS[signatureType],
+    token: TOKEN,
+    onFrame: (payload) => take(payload.toString()),
+  });
+  return {
+    write: (frames) => socket.write(frames),
+    settle: (frames) =>
+      new Promise((resolve, reject) => {
+        take = (text) => {
+          if (text.includes('"rejected":{"?"')) resolve();
+          else reject(new Error(text));
+        };
+        socket.write(Buffer.concat([frames, clientFrame(REJECTED_MESSAGE)]));
+      }),
+    close: () => socket.close(),
+  };
+}

@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+import { TOKEN } from '../../scripts/load/config.js';
+
+/** The requests of a period. */
+export interface RequestCount {
+  readonly requests: number;
+  /** From a request's last byte out to its answer's last byte in, in ms. */
+  readonly delaysMs: readonly number[];
+}
+
+/** Requests one path for a period; each connection sends the next request when it has its answer. */
+export async function requestFor(
+  port: number,
+  path: string,
+  connections: number,
+  durationMs: number,
+): Promise<RequestCount> {
+  const endMs = performance.now() + durationMs;
+  const delaysMs: number[] = [];
+  await Promise.all(Array.from({ length: connections }, () => keepAsking(port, path, endMs, delaysMs)));
+  return { requests: delaysMs.length, delaysMs };
+}
+
+const READ_BUFFER = Buffer.allocUnsafeSlow(512 * 1024);
+
+function keepAsking(port: number, path: string, endMs: number, delaysMs: number[]): Promise<void> {
+  const request = Buffer.from(
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`,
+  );
+  return new Promise((resolve, reject) => {
+    let sentMs = 0;
+    /** Bytes of the body that are still to come; `undefined` before the end of the head. */
+    let bytesLeft: number | undefined;
+    let head = '';
+    const ask = () => {
+      bytesLeft = undefined;
+      head = '';
+      sentMs = performance.now();
+      socket.write(request);
+    };
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        buffer: READ_BUFFER,
+        callback(length, buffer) {
+          if (bytesLeft === undefined) {
+            head += (buffer as Buffer).toString('latin1', 0, length);
+            const end = head.indexOf('\r\n\r\n');
+            if (end < 0) return true;
+            const body = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+            if (!head.startsWith('HTTP/1.1 200') || Number.isNaN(body)) {
+              reject(new Error(`${path}: ${head.slice(0, end)}`));
+              socket.destroy();
+              return false;
+            }
+            bytesLeft = body - (head.length - end - 4);
+          } else {
+            bytesLeft -= length;
+          }
+          if (bytesLeft > 0) return true;
+          const nowMs = performance.now();
+          delaysMs.push(nowMs - sentMs);
+          if (nowMs < endMs) ask();
+          else socket.destroy();
+          return true;
+        },
+      },
+    });
+    socket.once('connect', ask);
+    socket.once('error', reject);
+    socket.once('close', resolve);
+  });
+}

@@ -1,0 +1,77 @@
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
+import { StreamTimes } from '../../src/clock/stream_times.js';
+import type { MarkPlace } from '../../src/clock/written_mark.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { createCounters } from '../../src/metrics/counters.js';
+import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
+import { StreamEngine } from '../../src/stream/engine.js';
+import { StreamSession } from '../../src/stream/session.js';
+import type { MessageType } from '../../src/wire/stream.js';
+import { filledTable } from './stream_table.js';
+
+/** Signed times are used up to a mark on disk, which is not what is measured. */
+const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
+/** A time with 19 digits, like any between 2001 and 2286. */
+export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
+
+/** The name of a figure about frames of that many assets. */
+export function sizeName(assets: number): string {
+  return assets === 1 ? '1 asset' : `${assets} assets`;
+}
+
+export function signPayload(digest: Uint8Array) {
+  const { signature, recovery } = secp256k1.sign(digest, SERVICE_KEY);
+  return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+}
+
+/**
+ * The stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
+ * @returns a function that lets 10 ms pass, in which one frame is made.
+ */
+export function frameByFrame(
+  assets: number,
+  messageType: MessageType,
+  onFrame: (frame: Uint8Array) => void,
+): () => void {
+  const { table, indexes } = filledTable(assets);
+  let nowNs: TimeNs = STAGE_TIME_NS;
+  const clock = { nowNs: () => nowNs };
+  const engine = new StreamEngine({
+    table,
+    catalogue: {
+      listed: indexes.map((index) => ({ index, id: index })),
+      assets: indexes.map((index) => ({ symbol: `A${index}` })),
+    },
+    taxonomyId: 1,
+    clock,
+    times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
+    statusesAt: () => new Uint8Array(assets),
+    digest: keccak256,
+    signOne: signPayload,
+    sign: (digests) => digests.map(signPayload),
+    publish: (_topic, frame) => onFrame(frame),
+    defer: (callback) => callback(),
+    limits: {
+      clientMessageBytes: 1_000_000,
+      subscriptionsPerConnection: assets,
+      controlMessagesPerSecond: 10,
+      slowConsumerNs: NS_PER_MS,
+    },
+    counters: createCounters(),
+  });
+  const connection = {
+    send: onFrame,
+    join: () => {},
+    leave: () => {},
+    close: () => {},
+  };
+  const options = { channel: '10ms', messageType, marketStatus: false } as const;
+  const session = new StreamSession(connection, options, { maySee: () => true });
+  engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
+  engine.tick(nowNs);
+  return () => {
+    nowNs = (nowNs + 10n * NS_PER_MS) as TimeNs;
+    engine.tick(nowNs);
+  };
+}

@@ -1,0 +1,21 @@
+import { Updates } from '../../scripts/load/updates.js';
+import type { AssetIndex } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
+import { FrameEncoder } from '../../src/stream/encoder.js';
+import { PriceTable } from '../../src/stream/price_table.js';
+import { STAGE_TIME_NS } from './stream_stage.js';
+
+/** The first price of every asset, as a priced service has it. */
+export function firstPrices(assets: number): Price[] {
+  const updates = new Updates('evm');
+  return Array.from({ length: assets }, (_, asset) => updates.update(0, asset).price);
+}
+
+/** The `unsigned` frame that the service makes of its first prices, but for the time in it. */
+export function unsignedFrame(assets: number): string {
+  const prices = firstPrices(assets);
+  const indexes = prices.map((_, index) => index as AssetIndex);
+  const table = new PriceTable(indexes);
+  for (const index of indexes) table.set(index, prices[index]!);
+  return new FrameEncoder(table, 1).unsignedFrame(indexes, STAGE_TIME_NS).toString();
+}

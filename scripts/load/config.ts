@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SignatureType } from '../../src/model/asset.js';
+import { toHex } from '../../src/model/hex.js';
+import { publisherKeys, SERVICE_KEY } from './keys.js';
+
+/** The access token of a load run, with every scope. */
+export const TOKEN = 'bench';
+/** The oracle ID of every publisher. */
+export const ORACLE_ID = 'bench';
+
+/** The size of the service in a load run. */
+export interface LoadConfig {
+  readonly signatureType: SignatureType;
+  /** How many: `A0`, `A1`, …, with their numbers as streaming IDs. */
+  readonly assets: number;
+  readonly publishers: number;
+  /** Default 500ms. */
+  readonly clockPeriod?: string;
+}
+
+export function symbolOf(asset: number): string {
+  return `A${asset}`;
+}
+
+/**
+ * Writes the configuration and keys of a service, into a temporary folder that this process removes when it exits unless
+ * a folder is given. @returns the paths of the configuration file and the data folder
+ */
+export function writeConfig(
+  load: LoadConfig,
+  dir: string = temporaryFolder(),
+): { readonly file: string; readonly storageDir: string } {
+  const { signatureType, assets, publishers, clockPeriod = '500ms' } = load;
+  const keyFile = join(dir, 'service.hex');
+  writeFileSync(keyFile, SERVICE_KEY.toString('hex'), { mode: 0o600 });
+  const storageDir = join(dir, 'data');
+  const config = {
+    listen: { host: '127.0.0.1', port: 0 },
+    admin: { host: '127.0.0.1', port: 0 },
+    keys: { evm: { file: keyFile }, stark: { file: keyFile } },
+    tokens: [
+      {
+        name: 'bench',
+        sha256: createHash('sha256').update(TOKEN).digest('hex'),
+        scopes: ['rest', 'stream', 'publish'],
+        requests_per_second: 1_000_000,
+      },
+    ],
+    assets: Array.from({ length: assets }, (_, asset) => ({
+      id: asset,
+      symbol: symbolOf(asset),
+      signature_type: signatureType,
+      max_age: UNLIMITED,
+      clock_period: clockPeriod,
+    })),
+    publishers: Array.from({ length: publishers }, (_, publisher) => ({
+      key: toHex(publisherKeys(signatureType, publisher).key),
+      signature_type: signatureType,
+      oracle_id: ORACLE_ID,
+    })),
+    // Updates are made with times of a fixed day, so that every run sends the same bytes.
+    ingest: { max_past: UNLIMITED },
+    storage: { dir: storageDir },
+    limits: {
+      stream_connections: 100_000,
+      connections_per_token: 100_000,
+      idle_timeout: '960s',
+      slow_consumer: '60s',
+    },
+  };
+  const file = join(dir, 'config.yaml');
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(config));
+  return { file, storageDir };
+}
+
+const UNLIMITED = '36500d';
+
+function temporaryFolder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-'));
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}

@@ -1,0 +1,134 @@
+import { connect, type Socket } from 'node:net';
+
+/** A WebSocket client that needs little CPU time, so that load runs measure the server. */
+export interface FrameSocket {
+  /** Sends bytes that {@link clientFrame} made. */
+  write(frames: Buffer): void;
+  /** Stops reading. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export interface FrameSocketOptions {
+  readonly port: number;
+  /** Path and query. */
+  readonly path: string;
+  readonly token: string;
+  /** Called for each text frame. The bytes are only valid during the call. */
+  readonly onFrame: (payload: Buffer) => void;
+  /** Called when the server ends the connection, with the code of its close frame if it sent one. */
+  readonly onClose?: (code: number | undefined) => void;
+}
+
+/** Connects and upgrades. @throws Error when the server answers anything but 101, or ends the connection early. */
+export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
+  const { port, path, token, onFrame, onClose } = options;
+  return new Promise((resolve, reject) => {
+    let upgraded = false;
+    let response = '';
+    const parser = new FrameParser(onFrame);
+    const socket: Socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        // All sockets share one buffer: the bytes have been handled when the call returns.
+        buffer: READ_BUFFER,
+        callback(length, buffer) {
+          const bytes = (buffer as Buffer).subarray(0, length);
+          if (upgraded) {
+            parser.push(bytes);
+            return true;
+          }
+          response += bytes.toString('latin1');
+          const end = response.indexOf('\r\n\r\n');
+          if (end < 0) return true;
+          if (!response.startsWith('HTTP/1.1 101')) {
+            reject(new Error(`${path}: ${response.slice(0, response.indexOf('\r\n'))}`));
+            socket.destroy();
+            return false;
+          }
+          upgraded = true;
+          resolve({
+            write: (frames) => socket.write(frames),
+            pause: () => socket.pause(),
+            resume: () => socket.resume(),
+            close: () => socket.destroy(),
+          });
+          const rest = Buffer.from(response.slice(end + 4), 'latin1');
+          if (rest.length > 0) parser.push(rest);
+          return true;
+        },
+      },
+    });
+    socket.once('error', reject);
+    socket.once('close', () => {
+      reject(new Error(`${path}: the connection ended before it was a WebSocket`));
+      if (upgraded) onClose?.(parser.closeCode);
+    });
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        `Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nAuthorization: Basic ${token}\r\n\r\n`,
+    );
+  });
+}
+
+/** A text frame from a client (RFC 6455, section 5.2). Its mask is zero, so that masking costs nothing. */
+export function clientFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head = payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10;
+  const frame = Buffer.alloc(head + MASK_BYTES + payload.length);
+  frame[0] = FINAL | OPCODE_TEXT;
+  frame[1] = MASKED | (head === 2 ? payload.length : head === 4 ? 126 : 127);
+  if (head === 4) frame.writeUInt16BE(payload.length, 2);
+  if (head === 10) frame.writeBigUInt64BE(BigInt(payload.length), 2);
+  payload.copy(frame, head + MASK_BYTES);
+  return frame;
+}
+
+const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);
+const MASK_BYTES = 4;
+const FINAL = 0x80;
+const MASKED = 0x80;
+const OPCODE_BITS = 0x0f;
+const OPCODE_TEXT = 1;
+const OPCODE_CLOSE = 8;
+
+/** Splits the bytes of a server, which are not masked, into frames. Ignores pings. */
+class FrameParser {
+  readonly #onFrame: (payload: Buffer) => void;
+  /** The beginning of an incomplete frame. */
+  #begun: Buffer = Buffer.alloc(0);
+  /** The code of the close frame, once one has arrived. */
+  closeCode: number | undefined;
+
+  constructor(onFrame: (payload: Buffer) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = this.#begun.length === 0 ? chunk : Buffer.concat([this.#begun, chunk]);
+    let at = 0;
+    while (at + 2 <= bytes.length) {
+      const short = bytes[at + 1]! & 0x7f;
+      const head = short < 126 ? 2 : short === 126 ? 4 : 10;
+      if (at + head > bytes.length) break;
+      const length =
+        short < 126
+          ? short
+          : short === 126
+            ? bytes.readUInt16BE(at + 2)
+            : Number(bytes.readBigUInt64BE(at + 2));
+      const end = at + head + length;
+      if (end > bytes.length) break;
+      const opcode = bytes[at]! & OPCODE_BITS;
+      if (opcode === OPCODE_TEXT) this.#onFrame(bytes.subarray(at + head, end));
+      else if (opcode === OPCODE_CLOSE && length >= 2) this.closeCode = bytes.readUInt16BE(at + head);
+      at = end;
+    }
+    this.#begun = at === bytes.length ? EMPTY : Buffer.from(bytes.subarray(at));
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { evmAddress } from '../../src/crypto/evm.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { fieldNumber } from '../../src/crypto/stark.js';
+import { starkPublicKey } from '../../src/crypto/stark_ecdsa.js';
+import type { SignatureType } from '../../src/model/asset.js';
+
+/** One publisher's key pair; the same in every run. */
+export interface PublisherKeys {
+  /** 32 bytes. */
+  readonly secretKey: Buffer;
+  /** An EVM address of 20 bytes, or a Stark public key of 32. */
+  readonly key: Buffer;
+}
+
+/** The service's key for aggregates and `signed_ecdsa` payloads; the same in every run. */
+export const SERVICE_KEY = secretKeyOf('service');
+
+export function publisherKeys(signatureType: SignatureType, publisher: number): PublisherKeys {
+  const secretKey = secretKeyOf(`${signatureType} ${publisher}`);
+  const key =
+    signatureType === 'evm'
+      ? evmAddress(secp256k1.publicKey(secretKey))
+      : starkPublicKey(fieldNumber(secretKey));
+  return { secretKey, key };
+}
+
+/** A key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+function secretKeyOf(name: string): Buffer {
+  const key = createHash('sha256').update(`tickseal bench, ${name}`).digest();
+  key[0]! &= 0x07;
+  return key;
+}

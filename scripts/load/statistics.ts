@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+
+/** The middle value, or the mean of the two middle ones. */
+export function median(values: readonly number[]): number {
+  assert(values.length > 0, 'a median of nothing');
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/**
+ * The smallest value that at least `percent` of all values do not exceed (nearest rank).
+ * @returns NaN without values.
+ */
+export function percentile(values: ArrayLike<number>, percent: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN;
+}
+
+/** The value with three significant digits, for a table; a dash where there is none. */
+export function threeDigits(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
+}

@@ -1,0 +1,79 @@
+import { STREAM_PATH } from '../../src/wire/paths.js';
+import { TOKEN } from './config.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from './frame_socket.js';
+
+export interface StreamsOptions {
+  readonly port: number;
+  /** The query of `/ws`, such as `channel=10ms`. */
+  readonly query: string;
+  readonly count: number;
+  /** The token with every scope unless given. */
+  readonly token?: string;
+  /** The streaming IDs that a connection subscribes to. */
+  readonly assetsOf: (connection: number) => readonly number[];
+  readonly onFrame?: (payload: Buffer, connection: number) => void;
+  /** Called when the server ends a connection, with the code of its close frame if it sent one. */
+  readonly onClose?: (code: number | undefined, connection: number) => void;
+}
+
+/** Many subscribers in this process. */
+export interface Streams {
+  /** Frames received so far on all connections, without the first answers. */
+  readonly frames: number;
+  /** Connections that the server has ended. */
+  readonly closed: number;
+  close(): void;
+}
+
+/** How many connections are opened at once. */
+const OPENING_MAX = 200;
+
+/** Connects and subscribes; resolves when every connection has had an answer. Peers answer the same message. */
+export async function openStreams(options: StreamsOptions): Promise<Streams> {
+  const { port, query, count, assetsOf, onFrame, onClose, token = TOKEN } = options;
+  const sockets: FrameSocket[] = [];
+  const streams = {
+    frames: 0,
+    closed: 0,
+    close() {
+      for (const socket of sockets) socket.close();
+    },
+  };
+  const connect = async (connection: number): Promise<() => Promise<void>> => {
+    let onAnswer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => {
+      onAnswer = resolve;
+    });
+    const socket = await openFrameSocket({
+      port,
+      path: `${STREAM_PATH}?${query}`,
+      token,
+      onFrame: (payload) => {
+        if (onAnswer !== undefined) {
+          onAnswer();
+          onAnswer = undefined;
+          return;
+        }
+        streams.frames++;
+        onFrame?.(payload, connection);
+      },
+      onClose: (code) => {
+        streams.closed++;
+        onClose?.(code, connection);
+      },
+    });
+    sockets.push(socket);
+    return () => {
+      socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets: assetsOf(connection), id: 1 })));
+      return answered;
+    };
+  };
+  const subscribes: (() => Promise<void>)[] = [];
+  for (let first = 0; first < count; first += OPENING_MAX) {
+    const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
+    subscribes.push(...(await Promise.all(these)));
+  }
+  // Subscribes when all are connected: frames for thousands of clients would slow down the connecting of the others.
+  await Promise.all(subscribes.map((subscribe) => subscribe()));
+  return streams;
+}

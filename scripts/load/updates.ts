@@ -1,0 +1,100 @@
+import { eip191, evmPriceHash } from '../../src/crypto/evm.js';
+import { Pedersen } from '../../src/crypto/pedersen.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { fieldNumber, starkExternalAssetId, starkPriceMessage } from '../../src/crypto/stark.js';
+import { starkSignMessage } from '../../src/crypto/stark_ecdsa.js';
+import type { SignatureType } from '../../src/model/asset.js';
+import { toHex } from '../../src/model/hex.js';
+import type { Price } from '../../src/model/price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { ORACLE_ID, symbolOf } from './config.js';
+import { type PublisherKeys, publisherKeys } from './keys.js';
+import { SEED, seededRandom } from './random.js';
+
+/** 2025-01-01. Each update is a millisecond later than the one before. */
+const START_NS = 1_735_689_600_000_000_000n;
+const UPDATE_INTERVAL_NS = 1_000_000n;
+/** Prices stay within this of an asset's first one, below the 0.1 % at which an aggregate is signed at once. */
+const MOVE_MAX = 0.0003;
+/** So many that no price is repeated within a second, which would be a refresh. */
+const MOVE_STEPS = 1_000_000_000_000n;
+
+export interface Update {
+  readonly symbol: string;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  /** Its entry in `data`. */
+  readonly text: string;
+}
+
+/** Makes the messages of publishers: signed updates, the same in every run. */
+export class Updates {
+  readonly #type: SignatureType;
+  readonly #keys: PublisherKeys[] = [];
+  readonly #random = seededRandom(SEED);
+  readonly #pedersen = new Pedersen();
+  #made = 0n;
+
+  constructor(signatureType: SignatureType) {
+    this.#type = signatureType;
+  }
+
+  /** A `signed_prices` message with one update of each asset. */
+  message(publisher: number, assets: readonly number[]): string {
+    return publishMessage(assets.map((asset) => this.update(publisher, asset).text));
+  }
+
+  /** One update: its price and time, and its entry in `data`. */
+  update(publisher: number, asset: number): Update {
+    this.#keys[publisher] ??= publisherKeys(this.#type, publisher);
+    const keys = this.#keys[publisher];
+    const timestampNs = (START_NS + this.#made++ * UPDATE_INTERVAL_NS) as TimeNs;
+    const base = 100n * 10n ** 18n * BigInt(asset + 1);
+    const move = BigInt(Math.round(this.#random() * MOVE_MAX * Number(MOVE_STEPS)));
+    const price = (base + (base * move) / MOVE_STEPS) as Price;
+    const symbol = symbolOf(asset);
+    const signed =
+      this.#type === 'evm'
+        ? evm(keys, symbol, timestampNs, price)
+        : this.#stark(keys, symbol, timestampNs, price);
+    const text =
+      `"${symbol}":{"oracle_id":"${ORACLE_ID}","asset_id":"${symbol}","trigger":"clock","signed_price":{` +
+      `"publisher_key":"${toHex(keys.key)}","external_asset_id":"${signed.externalAssetId}",` +
+      `"signature_type":"${this.#type}","price":"${price}","timestamped_signature":{"signature":{${signed.signature}},` +
+      `"timestamp":${timestampNs},"msg_hash":"${toHex(signed.msgHash)}"}}}`;
+    return { symbol, price, timestampNs, text };
+  }
+
+  #stark({ secretKey }: PublisherKeys, symbol: string, timestampNs: TimeNs, price: Price) {
+    const message = starkPriceMessage(symbol, ORACLE_ID, timestampNs, price)!;
+    const { msgHash, r, s } = starkSignMessage(this.#pedersen, message, fieldNumber(secretKey));
+    return {
+      externalAssetId: starkExternalAssetId(symbol, ORACLE_ID)!,
+      msgHash,
+      signature: `"r":"${toHex(r)}","s":"${toHex(s)}"`,
+    };
+  }
+}
+
+/** A message that the service rejects. The rejection comes after everything sent before on the connection has taken effect. */
+export const REJECTED_MESSAGE = publishMessage([
+  '"?":{"asset_id":"?","signed_price":{"publisher_key":"0x0","external_asset_id":"?","signature_type":"evm",' +
+    '"price":"0","timestamped_signature":{"signature":{"r":"0x0","s":"0x0"},"timestamp":0,"msg_hash":"0x0"}}}',
+]);
+
+/** A `signed_prices` message of entries that {@link Updates.update} made. */
+export function publishMessage(entries: readonly string[], traceId = 'bench'): string {
+  return `{"type":"signed_prices","trace_id":"${traceId}","data":{${entries.join()}}}`;
+}
+
+function evm({ secretKey, key }: PublisherKeys, symbol: string, timestampNs: TimeNs, price: Price) {
+  const msgHash = evmPriceHash(key, symbol, timestampNs, price);
+  const { signature, recovery } = secp256k1.sign(eip191(msgHash), secretKey);
+  const r = toHex(signature.subarray(0, 32));
+  const s = toHex(signature.subarray(32));
+  return {
+    externalAssetId: symbol,
+    msgHash,
+    signature: `"r":"${r}","s":"${s}","v":"${recovery === 0 ? '0x1b' : '0x1c'}"`,
+  };
+}

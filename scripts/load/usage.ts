@@ -1,0 +1,33 @@
+import type { ServerProcess } from './server_process.js';
+
+/** What a part of a load run used. */
+export interface Usage {
+  readonly wallSeconds: number;
+  readonly serverCpuSeconds: number;
+  /** CPU time of the server by wall time, in cores: above 1 when several threads worked. */
+  readonly serverShare: number;
+  /** The share of the wall time in which threads of the server were ready to run and had no core. */
+  readonly serverWaitShare: number;
+  /** CPU time of this process, the client, by wall time. Near 1 it would be the bottleneck. */
+  readonly clientShare: number;
+}
+
+/** Starts to measure. @returns a function that ends the measurement */
+export function measureUsage(server: ServerProcess): () => Usage {
+  const startMs = performance.now();
+  const startClient = process.cpuUsage();
+  const startServerSeconds = server.cpuSeconds();
+  const startWaitSeconds = server.waitSeconds();
+  return () => {
+    const serverCpuSeconds = server.cpuSeconds() - startServerSeconds;
+    const wallSeconds = (performance.now() - startMs) / 1000;
+    const { user, system } = process.cpuUsage(startClient);
+    return {
+      wallSeconds,
+      serverCpuSeconds,
+      serverShare: serverCpuSeconds / wallSeconds,
+      serverWaitShare: (server.waitSeconds() - startWaitSeconds) / wallSeconds,
+      clientShare: (user + system) / 1e6 / wallSeconds,
+    };
+  };
+}

@@ -1,0 +1,75 @@
+import { decodePayload, parseExactJson } from '../../src/client/index.js';
+import { evmAddress } from '../../src/crypto/evm.js';
+import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { fetchBody } from '../load/fetch_body.js';
+
+/** Every signed value that a client was given, by any process of the service, and what contradicts what. */
+export class SignedValues {
+  /** By key, symbol and time the hash that was signed. */
+  readonly #aggregates = new Map<string, string>();
+  /** By key and symbol the time of the last answer. */
+  readonly #lastNs = new Map<string, bigint>();
+  /** By key and time the body that was signed. */
+  readonly #bodies = new Map<string, string>();
+  /** By key, time and streaming ID. */
+  readonly #values = new Map<string, bigint>();
+  /** Of payloads that have been read already: many connections get the same one. */
+  #recent = new Set<string>();
+  aggregatesTwice = 0;
+  aggregatesBack = 0;
+  payloadsTwice = 0;
+  valuesTwice = 0;
+
+  get aggregates(): number {
+    return this.#aggregates.size;
+  }
+
+  get payloads(): number {
+    return this.#bodies.size;
+  }
+
+  /** Reads the newest aggregates. */
+  async poll(port: number, symbols: readonly string[]): Promise<void> {
+    const body = await fetchBody(port, `/v1/prices/latest?assets=${symbols.join()}`);
+    const { data } = parseExactJson(body) as { data: Record<string, ServedAggregate> };
+    for (const [symbol, { service_signed_price: signed }] of Object.entries(data)) {
+      const { timestamp, msg_hash } = signed.timestamped_signature;
+      const series = `${signed.public_key} ${symbol}`;
+      if (timestamp < (this.#lastNs.get(series) ?? 0n)) this.aggregatesBack++;
+      this.#lastNs.set(series, timestamp);
+      this.aggregatesTwice += note(this.#aggregates, `${series} ${timestamp}`, msg_hash);
+    }
+  }
+
+  /** @param hex the payload of a `signed_ecdsa` frame, without `0x` */
+  takePayload(hex: string): void {
+    if (this.#recent.has(hex)) return;
+    if (this.#recent.size >= RECENT_MAX) this.#recent = new Set();
+    this.#recent.add(hex);
+    const payload = decodePayload(hex);
+    if ('check' in payload) throw new Error(payload.reason);
+    const { body, timestampNs, assets } = payload;
+    const signature = Buffer.from(hex.slice(0, 128), 'hex');
+    const key = secp256k1.recover(keccak256(body), signature, hex.slice(128, 130) === '00' ? 0 : 1)!;
+    const under = `${evmAddress(key).toString('hex')} ${timestampNs}`;
+    this.payloadsTwice += note(this.#bodies, under, Buffer.from(body).toString('latin1'));
+    for (const { id, value } of assets) this.valuesTwice += note(this.#values, `${under} ${id}`, value);
+  }
+}
+
+const RECENT_MAX = 10_000;
+
+interface ServedAggregate {
+  readonly service_signed_price: {
+    readonly public_key: string;
+    readonly timestamped_signature: { readonly timestamp: bigint; readonly msg_hash: string };
+  };
+}
+
+/** @returns 1 when another value stands there already */
+function note<V>(seen: Map<string, V>, key: string, value: V): number {
+  const before = seen.get(key);
+  if (before === undefined) seen.set(key, value);
+  return before === undefined || before === value ? 0 : 1;
+}

@@ -1,0 +1,77 @@
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type MarkPlace, WrittenMark } from './written_mark.js';
+
+/** A wait for the disk that is longer than this is worth telling. */
+export const HELD_NS_MAX = NS_PER_SECOND;
+
+/**
+ * The times that aggregates are signed with. They grow strictly over all assets and keys: with the clock, and by 1 ns
+ * while the clock is behind the last one, as after it was stepped back. A time is only used up to a mark that is on disk,
+ * and a start begins past the mark, because aggregates are served before they are durable.
+ */
+export class AggregateTimes {
+  readonly #clock: Clock;
+  readonly #mark: WrittenMark;
+  #lastNs: bigint;
+  #heldSinceNs: bigint | undefined;
+  #isClosed = false;
+
+  /** @param startAfterNs times up to this one may have been used before there was a mark */
+  constructor(clock: Clock, place: MarkPlace, startAfterNs: bigint) {
+    const nowNs = clock.nowNs();
+    this.#clock = clock;
+    this.#mark = new WrittenMark(place, nowNs);
+    this.#lastNs = this.#mark.reachNs > startAfterNs ? this.#mark.reachNs : startAfterNs;
+    this.#mark.covers(this.#lastNs, nowNs);
+  }
+
+  /** Resolves when the mark is on disk, or could not be written. */
+  settled(): Promise<void> {
+    return this.#mark.settled();
+  }
+
+  /** Later than every time before. `undefined` while the mark on disk does not reach so far: ask again soon. */
+  next(): TimeNs | undefined {
+    const nowNs = this.#clock.nowNs();
+    const timeNs = nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n;
+    if (this.#isClosed || !this.#mark.covers(timeNs, nowNs)) {
+      this.#heldSinceNs ??= nowNs;
+      return undefined;
+    }
+    this.#heldSinceNs = undefined;
+    this.#lastNs = timeNs;
+    return timeNs as TimeNs;
+  }
+
+  /** To be called every few milliseconds, so that no signature waits for the disk as a rule. */
+  tick(nowNs: TimeNs): void {
+    this.#mark.keep(nowNs);
+  }
+
+  /** How far the last time is ahead of the clock. */
+  get aheadNs(): bigint {
+    const aheadNs = this.#lastNs - this.#clock.nowNs();
+    return aheadNs > 0n ? aheadNs : 0n;
+  }
+
+  /** The last {@link next} gave no time. */
+  get isWaiting(): boolean {
+    return this.#heldSinceNs !== undefined;
+  }
+
+  /** Nothing has been signed for a while, because the mark cannot be written. */
+  isHeld(nowNs: TimeNs): boolean {
+    return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
+  }
+
+  /** No time is given from now on. A clean stop leaves an exact mark, so the next start is not ahead of the clock. */
+  close(): void {
+    this.#isClosed = true;
+    this.#mark.end(this.#lastNs as TimeNs);
+  }
+}
+
+/** A time after the clock's is from before it was stepped back. */
+export function isLongAgo(sinceNs: bigint, nowNs: bigint): boolean {
+  return nowNs < sinceNs || nowNs - sinceNs > HELD_NS_MAX;
+}

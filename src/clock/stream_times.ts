@@ -1,0 +1,267 @@
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { isLongAgo } from './aggregate_times.js';
+import { type MarkPlace, WrittenMark } from './written_mark.js';
+
+/** `ts` ends in these: the node, then its thread, then the era. */
+const NODE_BITS = 6;
+const THREAD_BITS = 3;
+const ERA_BITS = 3;
+const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
+const ERA_NUMBERS = 1 << ERA_BITS;
+/** Frames that wait are tried again at least once a second, so nobody waits who has not tried for so long. */
+const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
+
+export interface StreamTimesOptions {
+  readonly clock: Clock;
+  /** 0 to 63. No two processes with one signing key have the same. */
+  readonly node: number;
+  /** 0 to 7. */
+  readonly thread: number;
+  /** The place of the mark of a node, thread and era, by the number that `ts` ends in. */
+  readonly placeOf: (lowBits: number) => MarkPlace;
+}
+
+/**
+ * The `ts` of frames. Its low 12 bits (4 µs) name the node, the thread and the era; the upper bits are the clock's. Every
+ * signed frame has a `ts` of its own, so no key signs two payloads under one `ts`, whatever they hold.
+ *
+ * Within an era times only grow. When the clock is stepped back a new era begins at the clock's time. Connections that
+ * were sent later times stay in the era before, whose times go on growing by the smallest step until the clock has caught up; new
+ * connections get the new era and are not held ahead of the clock.
+ *
+ * There are 8 numbers for eras. Each has a mark on disk past which none of its times was ever signed, by this process or
+ * one before, and an era takes a number only when the clock is past its mark. While there is none, as after many steps
+ * back within the time that they went back, the era's signed frames wait.
+ */
+export class StreamTimes {
+  readonly #clock: Clock;
+  readonly #numbers: EraNumbers;
+  /** The current one, and those before it that still have connections. */
+  readonly #eras = new Set<StreamEra>();
+  #current: StreamEra;
+  #seenNs: bigint;
+  #begun = 0;
+
+  /** @throws RangeError when the node or the thread is none. */
+  constructor({ clock, node, thread, placeOf }: StreamTimesOptions) {
+    if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to 63`);
+    if (!isBits(thread, THREAD_BITS)) throw new RangeError(`thread ${thread} is not 0 to 7`);
+    const lowBits = ((node << THREAD_BITS) | thread) << ERA_BITS;
+    const nowNs = clock.nowNs();
+    this.#clock = clock;
+    this.#numbers = new EraNumbers(lowBits, nowNs, placeOf);
+    this.#seenNs = nowNs;
+    this.#current = this.#begin(nowNs);
+  }
+
+  /** Resolves when the marks are on disk, or could not be written. */
+  settled(): Promise<void> {
+    return this.#numbers.settled();
+  }
+
+  /** The era of new connections: another one after each step back of the clock. */
+  current(): StreamEra {
+    const nowNs = this.#clock.nowNs();
+    if (nowNs < this.#seenNs) this.#current = this.#begin(nowNs);
+    this.#seenNs = nowNs;
+    return this.#current;
+  }
+
+  /** To be called every few milliseconds: notices a step back, and keeps the marks in use ahead of the clock. */
+  tick(nowNs: TimeNs): void {
+    this.current();
+    for (const era of this.#eras) {
+      if (era !== this.#current && era.connections === 0) this.#drop(era);
+      else era.keep(nowNs);
+    }
+  }
+
+  /** Whether connections are left in eras before the current one. */
+  get hasEarlier(): boolean {
+    return this.#eras.size > 1;
+  }
+
+  /** How far the times of connections are ahead of the clock at most. */
+  get aheadNs(): bigint {
+    const nowNs = this.#clock.nowNs();
+    let aheadNs = 0n;
+    for (const { connections, lastNs } of this.#eras)
+      if (connections > 0 && lastNs - nowNs > aheadNs) aheadNs = lastNs - nowNs;
+    return aheadNs;
+  }
+
+  /** Signed frames have been waiting for a while: for the disk, or for a number. */
+  isHeld(nowNs: TimeNs): boolean {
+    return [...this.#eras].some((era) => era.connections > 0 && era.isHeld(nowNs));
+  }
+
+  #begin(nowNs: TimeNs): StreamEra {
+    for (const era of this.#eras) if (era.connections === 0) this.#drop(era);
+    const era = new StreamEra(this.#begun++, this.#numbers, nowNs);
+    this.#eras.add(era);
+    return era;
+  }
+
+  #drop(era: StreamEra): void {
+    this.#eras.delete(era);
+    era.end();
+  }
+}
+
+/** A time in which `ts` only grows. */
+export class StreamEra {
+  /** Connections whose `ts` comes from it. */
+  connections = 0;
+  readonly #numbers: EraNumbers;
+  #number: number | undefined;
+  #lastUpper = 0n;
+  /** With the number, times up to this one may have been signed before. */
+  #signedUpper = 0n;
+  /** The first and the last time that a signed frame had to wait. */
+  #held: { sinceNs: bigint; triedNs: bigint } | undefined;
+
+  constructor(
+    /** Counts the eras of this process. */
+    readonly serial: number,
+    numbers: EraNumbers,
+    nowNs: TimeNs,
+  ) {
+    this.#numbers = numbers;
+    this.#takeNumber(nowNs);
+  }
+
+  /** The last `ts`, without what its low bits add. */
+  get lastNs(): bigint {
+    return this.#lastUpper << LOW_BITS;
+  }
+
+  /** The `ts` of unsigned frames: not before the clock, and later than every one of the era before. */
+  next(nowNs: TimeNs): TimeNs {
+    return this.#use(this.#upperAfter(nowNs));
+  }
+
+  /** The `ts` of one signed frame. `undefined` while no time may be signed: ask again soon. */
+  nextSigned(nowNs: TimeNs): TimeNs | undefined {
+    if (this.#number === undefined) this.#takeNumber(nowNs);
+    const next = this.#upperAfter(nowNs);
+    const upper = next > this.#signedUpper ? next : this.#signedUpper + 1n;
+    if (this.#number === undefined || !this.#numbers.covers(this.#number, upper << LOW_BITS, nowNs)) {
+      this.#hold(nowNs);
+      return undefined;
+    }
+    this.#held = undefined;
+    return this.#use(upper);
+  }
+
+  /** Takes a connection of another era that was sent times up to this one. The clock is past it. */
+  enter(sentUpToNs: bigint): void {
+    this.connections++;
+    const upper = sentUpToNs >> LOW_BITS;
+    if (upper > this.#lastUpper) this.#lastUpper = upper;
+  }
+
+  leave(): void {
+    this.connections--;
+  }
+
+  keep(nowNs: TimeNs): void {
+    if (this.#number !== undefined) this.#numbers.keep(this.#number, nowNs);
+  }
+
+  isHeld(nowNs: TimeNs): boolean {
+    return this.#isTrying(nowNs) && isLongAgo(this.#held!.sinceNs, nowNs);
+  }
+
+  /** Gives its number back. */
+  end(): void {
+    if (this.#number !== undefined) this.#numbers.giveBack(this.#number);
+    this.#number = undefined;
+  }
+
+  #hold(nowNs: TimeNs): void {
+    if (this.#isTrying(nowNs)) this.#held!.triedNs = nowNs;
+    else this.#held = { sinceNs: nowNs, triedNs: nowNs };
+  }
+
+  #isTrying(nowNs: TimeNs): boolean {
+    return this.#held !== undefined && nowNs - this.#held.triedNs <= TRIED_AGAIN_NS_MAX;
+  }
+
+  #takeNumber(nowNs: TimeNs): void {
+    const taken = this.#numbers.take(nowNs);
+    this.#number = taken?.number;
+    if (taken !== undefined) this.#signedUpper = taken.usedUpToNs >> LOW_BITS;
+  }
+
+  #upperAfter(nowNs: TimeNs): bigint {
+    const low = this.#numbers.lowBitsOf(this.#number);
+    const upper = nowNs >> LOW_BITS;
+    const next = ((upper << LOW_BITS) | low) < nowNs ? upper + 1n : upper;
+    return next > this.#lastUpper ? next : this.#lastUpper + 1n;
+  }
+
+  #use(upper: bigint): TimeNs {
+    this.#lastUpper = upper;
+    return ((upper << LOW_BITS) | this.#numbers.lowBitsOf(this.#number)) as TimeNs;
+  }
+}
+
+/** The numbers of eras of one node and thread, and the mark of each. */
+class EraNumbers {
+  readonly #marks: readonly WrittenMark[];
+  readonly #lowBits: readonly bigint[];
+  readonly #taken = new Set<number>();
+
+  constructor(lowBits: number, nowNs: TimeNs, placeOf: StreamTimesOptions['placeOf']) {
+    const all = Array.from({ length: ERA_NUMBERS }, (_, number) => lowBits | number);
+    this.#marks = all.map((bits) => new WrittenMark(placeOf(bits), nowNs));
+    this.#lowBits = all.map(BigInt);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#marks.map((mark) => mark.settled()));
+  }
+
+  /**
+   * The number whose mark is the earliest, if the clock is past it. The mark moves at once, so that the next era takes
+   * another number.
+   */
+  take(nowNs: TimeNs): { readonly number: number; readonly usedUpToNs: bigint } | undefined {
+    const number = this.#free(nowNs);
+    if (number === undefined) return undefined;
+    const mark = this.#marks[number]!;
+    const usedUpToNs = mark.reachNs;
+    this.#taken.add(number);
+    mark.covers(nowNs, nowNs);
+    return { number, usedUpToNs };
+  }
+
+  giveBack(number: number): void {
+    this.#taken.delete(number);
+  }
+
+  covers(number: number, upperNs: bigint, nowNs: TimeNs): boolean {
+    return this.#marks[number]!.covers(upperNs | this.#lowBits[number]!, nowNs);
+  }
+
+  keep(number: number, nowNs: TimeNs): void {
+    this.#marks[number]!.keep(nowNs);
+  }
+
+  lowBitsOf(number = 0): bigint {
+    return this.#lowBits[number]!;
+  }
+
+  #free(nowNs: TimeNs): number | undefined {
+    let best: number | undefined;
+    this.#marks.forEach(({ reachNs }, number) => {
+      if (this.#taken.has(number) || reachNs >= nowNs) return;
+      if (best === undefined || reachNs < this.#marks[best]!.reachNs) best = number;
+    });
+    return best;
+  }
+}
+
+function isBits(value: number, bits: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value < 1 << bits;
+}

@@ -1,0 +1,80 @@
+import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+
+/** Where a mark is kept. */
+export interface MarkPlace {
+  read(): TimeNs | undefined;
+  /** @param onSettled called with whether the mark is on disk, now or later */
+  write(timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
+}
+
+/** How far ahead of the clock a mark is written; it moves on when half of that is used up. */
+const LEAD_NS = NS_PER_SECOND;
+/** The same for times that are ahead of the clock: they proceed by steps much smaller than time does. */
+const AHEAD_LEAD_NS = 50n * NS_PER_MS;
+/** After this time without use a mark stays where it is; its next use waits for the disk. */
+const IDLE_NS = 60n * NS_PER_SECOND;
+
+/**
+ * A time on disk up to which times may be used. Whoever starts again begins past it, so no time is used twice, whatever
+ * was lost.
+ */
+export class WrittenMark {
+  readonly #place: MarkPlace;
+  #onDiskNs: bigint;
+  #reachNs: bigint;
+  #isWriting = false;
+  #usedNs: bigint;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(place: MarkPlace, nowNs: TimeNs) {
+    this.#place = place;
+    this.#onDiskNs = place.read() ?? 0n;
+    this.#reachNs = this.#onDiskNs;
+    this.#usedNs = nowNs;
+  }
+
+  /** Times past this one were never used, by this process or one before. */
+  get reachNs(): bigint {
+    return this.#reachNs;
+  }
+
+  /** Whether a time may be used. Where it may not, the mark is being moved past it, and a later call says yes. */
+  covers(timeNs: bigint, nowNs: TimeNs): boolean {
+    this.#usedNs = nowNs;
+    this.#moveOn(timeNs, nowNs);
+    return timeNs <= this.#onDiskNs;
+  }
+
+  /** Keeps a mark that is in use ahead of the clock. */
+  keep(nowNs: TimeNs): void {
+    if (nowNs - this.#usedNs < IDLE_NS) this.#moveOn(nowNs, nowNs);
+  }
+
+  /** Resolves when no write is under way; it may have failed. */
+  settled(): Promise<void> {
+    if (!this.#isWriting) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Moves the mark back to the last time that was used. Nothing may be used any more. */
+  end(lastUsedNs: TimeNs): void {
+    this.#place.write(lastUsedNs, () => {});
+  }
+
+  #moveOn(timeNs: bigint, nowNs: bigint): void {
+    const neededNs = laterOf(nowNs + LEAD_NS / 2n, timeNs + AHEAD_LEAD_NS / 2n);
+    if (this.#isWriting || neededNs <= this.#onDiskNs) return;
+    const markNs = laterOf(nowNs + LEAD_NS, timeNs + AHEAD_LEAD_NS) as TimeNs;
+    this.#isWriting = true;
+    if (markNs > this.#reachNs) this.#reachNs = markNs;
+    this.#place.write(markNs, (isOnDisk) => {
+      this.#isWriting = false;
+      if (isOnDisk) this.#onDiskNs = markNs;
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+  }
+}
+
+function laterOf(oneNs: bigint, otherNs: bigint): bigint {
+  return oneNs > otherNs ? oneNs : otherNs;
+}

@@ -1,0 +1,43 @@
+import {
+  type Address,
+  type AddressBlock,
+  addressGroup,
+  isInBlock,
+  parseAddress,
+} from '../../model/address.js';
+import type { RestRequest } from '../http/messages.js';
+
+/** A chain of more proxies is not followed. */
+const PROXIES_MAX = 32;
+
+/**
+ * @param trusted the proxies whose `X-Forwarded-For` is believed: `listen.trusted_proxies`
+ * @returns a function that tells whom limits per client address count a request to
+ */
+export function clientAddressReader(
+  trusted: readonly AddressBlock[],
+): (request: Pick<RestRequest, 'address' | 'forwardedFor'>) => string {
+  const isTrusted = (address: Address) => trusted.some((block) => isInBlock(block, address));
+  return ({ address: peerText, forwardedFor }) => {
+    const peer = parseAddress(peerText);
+    if (peer === undefined) return peerText;
+    if (forwardedFor.length === 0 || !isTrusted(peer)) return addressGroup(peer);
+    // Every proxy adds at the end the address that it was called from.
+    const claimed = forwardedFor.join().split(',').slice(-PROXIES_MAX).reverse();
+    let client = peer;
+    for (const text of claimed) {
+      const next = parseClaimed(text.trim());
+      // What no proxy of ours would write came from further away.
+      if (next === undefined) break;
+      client = next;
+      if (!isTrusted(client)) break;
+    }
+    return addressGroup(client);
+  };
+}
+
+/** An address; some proxies write the port behind it, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
+function parseClaimed(text: string): Address | undefined {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
+  return parseAddress(bracketed ?? plain ?? text);
+}

@@ -1,0 +1,46 @@
+import type { TimeNs } from '../model/time.js';
+import type { Journal } from './journal.js';
+import type { Tables } from './tables.js';
+
+/** Times on disk that are written before times up to them are used, and read by the next start. */
+export interface Marks {
+  /** @throws DamagedRecord when the disk no longer holds what was written. */
+  read(kind: string, number: number): TimeNs | undefined;
+  /** @param onSettled called once with whether this mark has been flushed to the disk */
+  write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
+  /** Counts this start of a service on the data folder; resolves with its number when that is on disk, or cannot be written. */
+  countStart(): Promise<number>;
+}
+
+const STARTS = ['starts', 0] as const;
+
+export function openMarks(journal: Journal, tables: Tables): Marks {
+  const marks: Marks = {
+    read: (kind, number) => tables.marks.get([kind, number]),
+    write(kind, number, timeNs, onSettled) {
+      tables.marks.put([kind, number], timeNs);
+      journal.durable().then(
+        () => onSettled(true),
+        () => onSettled(false),
+      );
+    },
+    countStart() {
+      const number = (marks.read(...STARTS) ?? 0n) + 1n;
+      return new Promise((resolve) =>
+        marks.write(...STARTS, number as TimeNs, () => resolve(Number(number))),
+      );
+    },
+  };
+  return marks;
+}
+
+/** A mark as its record: int64, big-endian. */
+export function encodeMark(timeNs: TimeNs): Uint8Array {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigInt64BE(timeNs);
+  return bytes;
+}
+
+export function decodeMark(payload: Uint8Array): TimeNs {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).readBigInt64BE() as TimeNs;
+}

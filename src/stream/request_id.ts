@@ -1,0 +1,44 @@
+import { hasAtMost } from '../model/text.js';
+import { REQUEST_ID_LENGTH_MAX } from '../wire/stream.js';
+
+/** The `id` of a request as JSON text. A number is the text that came: a double keeps neither 17 digits nor `1.0`. */
+export type RequestId = string;
+
+/**
+ * @param id the parsed value
+ * @param message the JSON object that it was parsed from
+ * @returns `undefined` when it is not a number or a string of at most {@link REQUEST_ID_LENGTH_MAX} characters
+ */
+export function readRequestId(id: unknown, message: string): RequestId | undefined {
+  if (typeof id === 'string') return hasAtMost(REQUEST_ID_LENGTH_MAX, id) ? JSON.stringify(id) : undefined;
+  if (typeof id !== 'number') return undefined;
+  NUMBER.lastIndex = endOfKey(message);
+  const [, text] = NUMBER.exec(message)!;
+  return text!.length <= REQUEST_ID_LENGTH_MAX ? text : undefined;
+}
+
+const NUMBER = /\s*([-+.\deE]+)/y;
+
+/** Where the key `id` and its colon end. */
+function endOfKey(message: string): number {
+  const first = message.indexOf('"id"');
+  // Where no text is written with escapes and `"id"` stands once, it is the key: so it is in nearly every request.
+  return first === message.lastIndexOf('"id"') && !message.includes('\\')
+    ? message.indexOf(':', first) + 1
+    : searchEndOfKey(message);
+}
+
+/** A string, with the colon if it is a key; or what changes the depth. */
+const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/g;
+
+/** The same for any text. Of equal keys the last one counts, as for `JSON.parse`. */
+function searchEndOfKey(message: string): number {
+  let end = 0;
+  let depth = 0;
+  for (const { 0: token, 1: text, 2: colon, index } of message.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (depth === 1 && colon && JSON.parse(text!) === 'id') end = index + token.length;
+  }
+  return end;
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { AggregateTimes } from '../../src/clock/aggregate_times.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
+import { START_NS } from '../model/sample.js';
+import { FakeClock } from './fake_clock.js';
+import { MemoryMarks } from './memory_marks.js';
+
+const HOUR_NS = 3_600n * NS_PER_SECOND;
+
+function open(clock: FakeClock, marks: MemoryMarks, startAfterNs = 0n): AggregateTimes {
+  return new AggregateTimes(clock, marks.placeOf('aggregates'), startAfterNs);
+}
+
+test('times are those of the clock, and grow by 1 ns while it stands or is behind', async (t) => {
+  const clock = new FakeClock();
+  const times = open(clock, new MemoryMarks());
+  t.equal(times.next(), START_NS);
+  t.equal(times.next(), START_NS + 1n);
+  clock.advance(-HOUR_NS);
+  t.equal(times.next(), START_NS + 2n);
+  t.equal(times.aheadNs, HOUR_NS + 2n);
+  clock.advance(2n * HOUR_NS);
+  t.equal(times.next(), START_NS + HOUR_NS);
+  t.equal(times.aheadNs, 0n);
+});
+
+test('a start begins past every time that was used, with the clock behind', async (t) => {
+  const clock = new FakeClock();
+  const marks = new MemoryMarks();
+  const times = open(clock, marks);
+  const usedNs = [times.next()!, times.next()!].at(-1)!;
+  clock.advance(-HOUR_NS);
+  const again = open(clock, marks).next()!;
+  t.ok(again > usedNs);
+  t.ok(again - usedNs <= NS_PER_SECOND + 1n, 'and not further than the mark was ahead');
+});
+
+test('a clean stop leaves an exact mark', async (t) => {
+  const clock = new FakeClock();
+  const marks = new MemoryMarks();
+  const times = open(clock, marks);
+  const usedNs = times.next()!;
+  times.close();
+  t.equal(times.next(), undefined, 'no time after it');
+  t.equal(open(clock, marks).next(), usedNs + 1n);
+});
+
+test('while the mark cannot be written no time past it is given; then all goes on', async (t) => {
+  const clock = new FakeClock();
+  const marks = new MemoryMarks();
+  const times = open(clock, marks);
+  marks.isSlow = true;
+  clock.advance(900n * NS_PER_MS);
+  t.ok(times.next(), 'the mark is 1 s ahead');
+  clock.advance(200n * NS_PER_MS);
+  t.equal(times.next(), undefined);
+  marks.settle(false);
+  t.equal(times.next(), undefined);
+  t.equal(times.isHeld(clock.nowNs()), false, 'not for long yet');
+  clock.advance(1_001n * NS_PER_MS);
+  t.equal(times.next(), undefined);
+  t.equal(times.isHeld(clock.nowNs()), true);
+  marks.settle(true);
+  times.next();
+  marks.settle(true);
+  t.equal(times.next(), clock.nowNs());
+  t.equal(times.isHeld(clock.nowNs()), false);
+});
+
+test('a mark in use moves before it is reached, and one that is not stays', async (t) => {
+  const clock = new FakeClock();
+  const marks = new MemoryMarks();
+  const times = open(clock, marks);
+  for (let i = 0; i < 500; i++) {
+    times.tick(clock.advance(10n * NS_PER_MS));
+    if (i % 100 === 0 && times.next() === undefined) t.fail('it had to wait');
+  }
+  clock.advance(61n * NS_PER_SECOND);
+  const idle = marks.onDisk.get('aggregates');
+  times.tick(clock.nowNs());
+  t.equal(marks.onDisk.get('aggregates'), idle);
+});
+
+test('over steps of the clock, slow and failing writes, kills and starts no time comes twice or goes back', async () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.constant('sign' as const) },
+    { weight: 3, arbitrary: fc.bigInt({ min: 1n, max: 800n * NS_PER_MS }) },
+    { weight: 1, arbitrary: fc.constantFrom(HOUR_NS, -HOUR_NS, -30n * NS_PER_SECOND, 30n * NS_PER_SECOND) },
+    { weight: 3, arbitrary: fc.constantFrom('slow' as const, 'fast' as const, 'fail' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('kill' as const, 'kill after the write' as const) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 200, size: 'max' }), async (steps) => {
+      const clock = new FakeClock();
+      const marks = new MemoryMarks();
+      let times = open(clock, marks);
+      let lastNs = 0n;
+      for (const one of steps) {
+        if (typeof one === 'bigint') clock.advance(one);
+        else if (one === 'slow') marks.isSlow = true;
+        else if (one === 'fail') marks.settle(false);
+        else if (one === 'fast') {
+          marks.isSlow = false;
+          marks.settle();
+        } else if (one !== 'sign') {
+          marks.crash(() => one === 'kill after the write');
+          times = open(clock, marks);
+        }
+        const timeNs = times.next();
+        if (timeNs === undefined) continue;
+        if (timeNs <= lastNs) throw new Error(`${timeNs} after ${lastNs}`);
+        if (timeNs > marks.onDisk.get('aggregates')!) throw new Error(`${timeNs} is past the mark`);
+        lastNs = timeNs;
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

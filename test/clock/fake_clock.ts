@@ -1,0 +1,34 @@
+import { type Clock, NS_PER_MS, type TimeNs } from '../../src/model/time.js';
+import { START_NS } from '../model/sample.js';
+
+/** A clock that moves when a test says so. Given another clock, it runs with that one and can be moved against it. */
+export class FakeClock implements Clock {
+  readonly #base: Clock;
+  #aheadNs = 0n;
+
+  constructor(start: bigint | Clock = START_NS) {
+    this.#base = typeof start === 'bigint' ? { nowNs: () => start as TimeNs } : start;
+  }
+
+  nowNs(): TimeNs {
+    return (this.#base.nowNs() + this.#aheadNs) as TimeNs;
+  }
+
+  get timeNs(): bigint {
+    return this.nowNs();
+  }
+
+  set timeNs(timeNs: bigint) {
+    this.#aheadNs = timeNs - this.#base.nowNs();
+  }
+
+  /** @returns the time afterwards */
+  advance(durationNs: bigint): TimeNs {
+    this.#aheadNs += durationNs;
+    return this.nowNs();
+  }
+
+  advanceMs(ms: number): void {
+    this.advance(BigInt(ms) * NS_PER_MS);
+  }
+}

@@ -1,0 +1,35 @@
+import type { ClockSources } from '../../src/clock/clock.js';
+import { NS_PER_MS } from '../../src/model/time.js';
+
+/** 2026-03-02 14:00:00 UTC. */
+const WALL_NS = 1_772_460_000_000_000_000n;
+
+/** The clocks of a machine on which each look at one takes 1 µs and somebody steps the wall clock. */
+export class FakeSources implements ClockSources {
+  #elapsedNs = 0n;
+  /** How far the wall clock was stepped. */
+  steppedNs = 0n;
+
+  wallMs(): number {
+    this.pass(1_000n);
+    return Number(this.wallNs / NS_PER_MS);
+  }
+
+  monotonicNs(): bigint {
+    this.pass(1_000n);
+    return this.#elapsedNs;
+  }
+
+  /** Exactly. */
+  get wallNs(): bigint {
+    return WALL_NS + this.#elapsedNs + this.steppedNs;
+  }
+
+  get elapsedNs(): bigint {
+    return this.#elapsedNs;
+  }
+
+  pass(durationNs: bigint): void {
+    this.#elapsedNs += durationNs;
+  }
+}

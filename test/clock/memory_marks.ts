@@ -1,0 +1,41 @@
+import type { MarkPlace } from '../../src/clock/written_mark.js';
+import type { TimeNs } from '../../src/model/time.js';
+
+interface Write {
+  readonly name: string;
+  readonly timeNs: TimeNs;
+  readonly onSettled: (isOnDisk: boolean) => void;
+}
+
+/** Marks on a disk that writes at once, or when the test says so. */
+export class MemoryMarks {
+  readonly onDisk = new Map<string, TimeNs>();
+  /** Writes wait for {@link settle}. */
+  isSlow = false;
+  readonly #writes: Write[] = [];
+
+  readonly placeOf = (name: string | number): MarkPlace => ({
+    read: () => this.onDisk.get(String(name)),
+    write: (timeNs, onSettled) => {
+      this.#writes.push({ name: String(name), timeNs, onSettled });
+      if (!this.isSlow) this.settle();
+    },
+  });
+
+  get waiting(): number {
+    return this.#writes.length;
+  }
+
+  /** The writes under way reach the disk, or fail. */
+  settle(isOnDisk = true): void {
+    for (const { name, timeNs, onSettled } of this.#writes.splice(0)) {
+      if (isOnDisk) this.onDisk.set(name, timeNs);
+      onSettled(isOnDisk);
+    }
+  }
+
+  /** The process is killed: some of the writes under way have reached the disk, and nobody is told. */
+  crash(isOnDisk: () => boolean): void {
+    for (const { name, timeNs } of this.#writes.splice(0)) if (isOnDisk()) this.onDisk.set(name, timeNs);
+  }
+}

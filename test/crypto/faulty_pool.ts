@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url';
+import { setEnvironmentData } from 'node:worker_threads';
+import { eventually } from '../../scripts/load/wait.js';
+import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool.js';
+import { CRASHES_LEFT, HANGS_LEFT } from './faulty_worker.js';
+
+/** A pool whose threads crash or hang on demand, and in which no time passes but by {@link expire}. */
+export interface FaultyPool {
+  readonly pool: CryptoPool;
+  /** Lets that many of the next pieces of EVM signatures end their threads. */
+  crash(times: number): void;
+  /** Lets that many of the next pieces of EVM signatures hang. */
+  hang(times: number): void;
+  /** How many hangs are still to come. */
+  hangsLeft(): number;
+  /** Waits until only so many are. */
+  hanging(left: number): Promise<void>;
+  /** Lets the time run out in which the pieces must be done that are with a thread now. */
+  expire(): void;
+}
+
+/** More ticks than a deadline is made of. */
+const TICKS = 100;
+
+export async function createFaultyPool(threads: number): Promise<FaultyPool> {
+  const crashesLeft = sharedCounter(CRASHES_LEFT);
+  const hangsLeft = sharedCounter(HANGS_LEFT);
+  let tick = (): void => {};
+  const pool = await createCryptoPool({
+    threads,
+    workerFile: fileURLToPath(new URL('./faulty_worker.js', import.meta.url)),
+    repeat: (call) => {
+      tick = call;
+      return () => undefined;
+    },
+  });
+  return {
+    pool,
+    crash: (times) => Atomics.store(crashesLeft, 0, times),
+    hang: (times) => Atomics.store(hangsLeft, 0, times),
+    hangsLeft: () => Atomics.load(hangsLeft, 0),
+    async hanging(left) {
+      await eventually(() => Atomics.load(hangsLeft, 0) <= left);
+    },
+    expire() {
+      for (let i = 0; i < TICKS; i++) tick();
+    },
+  };
+}
+
+/** A number that the worker threads of pools made from now on share with the test. */
+function sharedCounter(name: string): Int32Array {
+  const counter = new Int32Array(new SharedArrayBuffer(4));
+  setEnvironmentData(name, counter);
+  return counter;
+}

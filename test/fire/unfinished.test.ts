@@ -1,0 +1,92 @@
+import { connect, type Socket } from 'node:net';
+import { test } from 'tap';
+import { publishMessage } from '../../src/client/index.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService, type TestService, TOKEN } from '../service/harness.js';
+
+// Publishing connections in the middle of a message, and publishers that never read: they look alike.
+
+const KIB = 1024;
+/** With messages of 1 MiB a connection may hold 2, and a token has 16 for the silent ones. */
+const SILENT_MAX = 8;
+
+/** A connection that reads nothing and therefore answers no ping. */
+class Deaf {
+  readonly socket: Socket;
+  isClosed = false;
+
+  private constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.isClosed = true;
+      });
+    const lines = [
+      'Host: test',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      `Sec-WebSocket-Key: ${'A'.repeat(22)}==`,
+    ];
+    lines.push('Sec-WebSocket-Version: 13', `Authorization: Basic ${TOKEN}`);
+    this.socket.write(`GET /evm/publish HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  }
+
+  static async open({ port }: TestService): Promise<Deaf> {
+    const deaf = new Deaf(port);
+    await new Promise((resolve) => deaf.socket.once('data', resolve));
+    return deaf;
+  }
+
+  /** A masked frame with a mask of zeros, or the first `sent` bytes of it. */
+  send(text: string, sent = text.length): void {
+    const head = Buffer.alloc(14);
+    head.writeUInt16BE(0x81ff);
+    head.writeBigUInt64BE(BigInt(text.length), 2);
+    this.socket.write(Buffer.concat([head, Buffer.from(text.slice(0, sent))]));
+  }
+}
+
+for (const threads of [1, 2])
+  test(`unfinished messages are ended after some seconds, silent publishers are not, ${threads} threads`, {
+    timeout: 200_000,
+  }, async (t) => {
+    const service = await startTestService({ listen: { port: 0, threads } });
+    t.teardown(() => service.stop());
+    // It answers pings; it has published, but does not read; it has done neither.
+    const reader = await Feed.open(service);
+    const published = await Deaf.open(service);
+    published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
+    const quiet = await Deaf.open(service);
+    // All of these are found silent later than that one.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const attackers: Deaf[] = [];
+    for (let i = 0; i < 20; i++) {
+      const attacker = await Deaf.open(service);
+      attacker.send('x'.repeat(100 * KIB), 50 * KIB);
+      attackers.push(attacker);
+    }
+    const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
+    const endMs = Date.now() + 60_000;
+    while (open() > SILENT_MAX - 1 && Date.now() < endMs)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    t.equal(open(), SILENT_MAX - 1, 'the token has its share of silent connections');
+    t.notOk(quiet.isClosed, 'the one that was silent before stays');
+    t.notOk(published.isClosed, 'one that has published does not count');
+    await reader.accept({ symbol: 'BTCUSD', price: units(2) });
+    for (const { socket } of [...attackers, quiet, published]) socket.destroy();
+    await reader.socket.close();
+  });
+
+test('a message of more than twice the limit ends the connection before it is there', async (t) => {
+  const service = await startTestService({ limits: { publish_message_bytes: '64 KiB' } });
+  t.teardown(() => service.stop());
+  const within = await Deaf.open(service);
+  within.send('x'.repeat(128 * KIB), 1);
+  const over = await Deaf.open(service);
+  over.send('x'.repeat(128 * KIB + 1), 1);
+  while (!over.isClosed) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.notOk(within.isClosed);
+  within.socket.destroy();
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { stringify } from 'lossless-json';
+import { test } from 'tap';
+import { Gate } from '../../../src/ingest/gate.js';
+import { readPublishMessage } from '../../../src/ingest/message.js';
+import type { Publisher, SignatureType } from '../../../src/model/asset.js';
+import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
+import { readRequest } from '../../../src/stream/request.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleAsset } from '../../model/sample.js';
+import { bodyOf, routesOf } from './routes.js';
+import { valuesOf } from './schema_values.js';
+
+// What the served AsyncAPI document allows a client to send has no fault of form for the service.
+
+const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as AsyncApiDocument;
+
+function messages(name: string): fc.Arbitrary<string> {
+  return valuesOf(document.components.messages[name]!.payload, document).map((value) => stringify(value)!);
+}
+
+for (const name of ['subscribe', 'unsubscribe']) {
+  test(`any ${name} message that the document allows is understood`, async (t) => {
+    fc.assert(
+      fc.property(messages(name), (text) => {
+        const read = readRequest(text);
+        t.notOk('error' in read && `${read.error} ${text}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+}
+
+const ANY_TIME = { maxPastNs: 2n ** 64n, maxFutureNs: 2n ** 64n, maxBackwardNs: 0n };
+const ANYTHING = { identity: 'anyone', maySee: () => true, mayPublishAs: () => true };
+
+/** Takes every key and symbol, so that what follows is looked at. */
+function openGate(signatureType: SignatureType): Gate {
+  const asset = sampleAsset({ signatureType });
+  const publisher = { index: 0, signatureType, assets: new Set(['*']) } as unknown as Publisher;
+  const everybody = { findAsset: () => asset, publisherByKey: () => publisher };
+  return new Gate(everybody, new FakeClock(), ANY_TIME);
+}
+
+for (const [name, type] of [
+  ['evmSignedPrices', 'evm'],
+  ['starkSignedPrices', 'stark'],
+] as const) {
+  test(`any ${name} message that the document allows has the right form`, async (t) => {
+    let judged = 0;
+    fc.assert(
+      fc.property(messages(name), (text) => {
+        const read = readPublishMessage(text, 1_000);
+        t.ok(read.ok, `${read.ok ? '' : read.error} ${text}`);
+        if (!read.ok) return;
+        t.same([...read.malformed], [], text);
+        for (const update of read.updates) {
+          // Two rules that JSON Schema cannot say: the names agree.
+          const { symbol } = update;
+          const externalAssetId = type === 'evm' ? symbol : update.externalAssetId;
+          const admitted = openGate(type).admit(
+            { ...update, assetId: symbol, externalAssetId },
+            type,
+            ANYTHING,
+          );
+          t.equal(typeof admitted === 'string' ? `${admitted} ${text}` : '', '');
+          judged++;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    t.ok(judged > 500, `${judged} updates`);
+  });
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import type { JsonSchema } from '../../src/server/documents/json_schema.js';
+import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
+import { checkerOf } from '../server/documents/checker.js';
+import { valuesOf } from '../server/documents/schema_values.js';
+import { get, startTestService } from './harness.js';
+
+// Every parameter of REST takes what the served OpenAPI document allows, and nothing else.
+
+/** Right values for the parameters beside the one that is tried. */
+const GOOD: Readonly<Record<string, string>> = {
+  assets: 'BTCUSD',
+  symbol: 'BTCUSD',
+  asset_id: 'AAPL',
+  timestamp: String(Math.floor(Date.now() / 1000) - 1),
+  resolution: '1D',
+  from: '0',
+  to: '86400',
+};
+
+/** What is refused although its form is right. */
+const REFUSED_BY_VALUE =
+  /^(?:timestamp lies in the future|timestamp is older than|none of the assets had|from and to span more than|more than \d+ candles|(?:assets|symbol|asset_id) names (?:an )?unknown asset|assets names \d+ assets|asset_id names an asset that trades around the clock)/;
+
+const anyText = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.integer().map(String),
+  fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(String),
+  fc.double().map(String),
+  fc.constantFrom(
+    '',
+    '-',
+    'BTCUSD',
+    'BTCUSD,AAPL',
+    ' AAPL , BTCUSD ',
+    'AAPL,',
+    ',',
+    'A B',
+    '*',
+    '1D',
+    '3',
+    '1000000',
+    '999999',
+  ),
+);
+
+const LONE_SURROGATE = /[\ud800-\udfff]/u;
+
+/** The JSON value whose text stands in a query, by the type of its schema. */
+function jsonValueOf({ type }: JsonSchema, text: string): unknown {
+  return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+test('a parameter takes what its schema allows, and nothing else', async (t) => {
+  const service = await startTestService({
+    assets: [
+      { id: 1, symbol: 'BTCUSD' },
+      { id: 2, symbol: 'AAPL', calendar: 'us_equities' },
+    ],
+  });
+  t.teardown(() => service.stop());
+  const document = (await (await get(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
+  const check = checkerOf(document);
+
+  for (const [path, { get: operation }] of Object.entries(document.paths)) {
+    for (const { name, schema } of operation.parameters) {
+      const others = operation.parameters.filter((one) => one.required && one.name !== name);
+      const ask = async (text: string) => {
+        const query = new URLSearchParams({
+          ...Object.fromEntries(others.map((one) => [one.name, GOOD[one.name]!])),
+          [name]: text,
+        });
+        const response = await get(`${service.url}${path}?${query}`);
+        const { error, errmsg } = (await response.json()) as { error?: string; errmsg?: string };
+        return { status: response.status, refusal: error ?? errmsg };
+      };
+      const texts = fc.oneof(
+        anyText,
+        valuesOf(schema, document).map((value) => String(value)),
+      );
+      let taken = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          // A lone surrogate cannot stand in a URL, and leading zeros in no JSON number.
+          texts.filter((text) => !LONE_SURROGATE.test(text) && !/^-?0\d/.test(text)),
+          async (text) => {
+            const fits = check(schema, jsonValueOf(schema, text)) === '';
+            const { status, refusal } = await ask(text);
+            const where = `${path} ${name}=${JSON.stringify(text)}: ${status} ${refusal}`;
+            if (status >= 500) throw new Error(where);
+            if (fits) taken++;
+            if (fits && refusal !== undefined && !REFUSED_BY_VALUE.test(refusal))
+              throw new Error(`refused: ${where}`);
+            if (!fits && refusal === undefined) throw new Error(`taken: ${where}`);
+          },
+        ),
+        { numRuns: 150 },
+      );
+      t.ok(taken > 30, `${path} ${name}: ${taken} texts of the right form`);
+    }
+  }
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { readRequestId } from '../../src/stream/request_id.js';
+import { REQUEST_ID_LENGTH_MAX } from '../../src/wire/stream.js';
+
+function idOf(text: string): string | undefined {
+  return readRequestId((JSON.parse(text) as { readonly id: unknown }).id, text);
+}
+
+const digits = fc.stringMatching(/^\d{0,20}$/);
+const number = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.constantFrom('0', '1', '9'),
+    digits,
+    digits,
+    fc.constantFrom('', 'e3', 'E-7', 'e+400'),
+  )
+  .map(([sign, first, rest, fraction, exponent]) => {
+    const whole = first === '0' ? '0' : first + rest;
+    return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
+  });
+/** Members that look like the ID to a careless reader. */
+const decoy = fc.oneof(
+  fc.constantFrom(
+    '"a":{"id":5}',
+    '"a":[{"id":5}]',
+    '"a":"id"',
+    '"a":"\\"id\\":5"',
+    '"x\\"id":5',
+    '"id":"first"',
+    '"id":7',
+    '"\\u0069d":8',
+    '"ID":9',
+    '"a":"\\\\"',
+    '"a":"}]"',
+  ),
+  fc
+    .tuple(fc.string(), fc.jsonValue())
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
+);
+const key = fc.constantFrom('"id"', '"\\u0069d"', '"i\\u0064"');
+const space = fc.stringMatching(/^[ \n\t\r]{0,2}$/);
+
+test('a number is the text that came, wherever it stands', async (t) => {
+  const message = fc.record({
+    before: fc.array(decoy, { maxLength: 3 }),
+    after: fc.array(
+      decoy.filter((one) => !/^"(?:id|\\u0069d)"/.test(one)),
+      { maxLength: 3 },
+    ),
+    key,
+    number,
+    spaces: fc.tuple(space, space, space),
+  });
+  fc.assert(
+    fc.property(message, ({ before, after, key: name, number: text, spaces: [a, b, c] }) => {
+      const member = `${a}${name}${b}:${c}${text}${a}`;
+      t.equal(idOf(`{${[...before, member, ...after].join()}}`), text);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a string has at most 256 characters, however many bytes they take; so has a number', async (t) => {
+  const withId = (id: unknown) => idOf(JSON.stringify({ id }));
+  t.equal(withId('€'), '"€"');
+  t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX))?.length, 2 * REQUEST_ID_LENGTH_MAX + 2);
+  t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
+  t.equal(withId('x'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
+  t.equal(withId('x'.repeat(1_000)), undefined);
+  t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX)}}`)?.length, REQUEST_ID_LENGTH_MAX);
+  t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX + 1)}}`), undefined);
+  for (const id of [null, true, {}, []]) t.equal(withId(id), undefined);
+});
