@@ -9,8 +9,8 @@ export interface WeightedPrice {
 }
 
 /**
- * The aggregate of the prices in `sorted[from..to)`, which ascend. Exact: every division truncates toward zero, once.
- * @param to above `from`: there is no aggregate of nothing.
+ * The aggregate of the prices in `sorted[from..to)`, which ascend. It is exact: the one division truncates toward zero.
+ * @param to above `from`
  */
 export function aggregatePrice(
   type: AggregationType,

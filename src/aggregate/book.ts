@@ -5,10 +5,11 @@ import type { TimeNs } from '../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of those that count (contract §5).
+ * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and
+ * not further than `max_deviation_percent` from the median.
  *
- * Inputs are kept in ascending order of price: the median is an index, and the inputs within `max_deviation_percent`
- * of it are a run. An update moves one input, so its cost is a search and a short shift, whatever the number of assets.
+ * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among
+ * them. An update moves one input: it costs a search and a short shift, whatever the number of assets.
  */
 export class AssetBook {
   /** Ascending by price. */
@@ -33,17 +34,17 @@ export class AssetBook {
     return this.#price;
   }
 
-  /** When the oldest input leaves by `max_age`, in ns; `undefined` without inputs. */
+  /** When the oldest input exceeds `max_age`, in ns; `undefined` without inputs. */
   get expiresAtNs(): bigint | undefined {
     return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
 
-  /** Inputs held, whether they count or not. */
+  /** How many inputs it holds, whether they count or not. */
   get size(): number {
     return this.#entries.length;
   }
 
-  /** Puts `input` in the place of the publisher's earlier one. */
+  /** Replaces the publisher's earlier input. */
   put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
     this.#take(publisher);
     this.#entries.splice(this.#position(input.price), 0, {
@@ -69,7 +70,7 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Takes out the inputs that are past `max_age`. */
+  /** Removes the inputs that are older than `max_age`. */
   expire(nowNs: TimeNs): void {
     const expiresAtNs = this.expiresAtNs;
     if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);

@@ -3,15 +3,15 @@ import type { Price } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 
 /**
- * When an aggregate is signed (contract §5): at every wall-clock multiple of the asset's `clock_period`, and at once when
- * the price moved by `delta_percent` since the last signed one or is the first.
+ * Decides when an aggregate is signed: at every wall-clock multiple of the asset's `clock_period`, and at once when the
+ * price moved by `delta_percent` since the last signed one, or is the first.
  */
 export class Triggers {
   /** By asset index. */
   readonly #lastSigned: (Price | undefined)[];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
-  /** @param before the triggers that these take the place of: what they saw signed stays known. */
+  /** @param before the triggers that these replace; their last signed prices are kept */
   constructor(assets: readonly Asset[], nowNs: TimeNs, before?: Triggers) {
     this.#lastSigned = before ? [...before.#lastSigned] : [];
     const byPeriod = new Map<bigint, Asset[]>();
@@ -27,7 +27,7 @@ export class Triggers {
     }));
   }
 
-  /** Whether this price is to be signed at once. */
+  /** Whether this price must be signed at once. */
   isDelta({ index, delta }: Asset, price: Price): boolean {
     const last = this.#lastSigned[index];
     if (last === undefined) return true;
@@ -35,21 +35,22 @@ export class Triggers {
     return move !== 0n && move * HUNDRED_PERCENT >= delta * (last < 0n ? -last : last);
   }
 
+  /** Records the price that was signed last. */
   signed(index: AssetIndex, price: Price): void {
     this.#lastSigned[index] = price;
   }
 
-  /** The asset has no price: the next one is a first one. */
+  /** Records that the asset has no price any more; the next one is its first. */
   ended(index: AssetIndex): void {
     this.#lastSigned[index] = undefined;
   }
 
-  /** The assets whose period has come round since the last call, whether they have a price or not. */
+  /** The assets whose period has ended since the last call, whether they have a price or not. */
   due(nowNs: TimeNs): Asset[] {
     const due: Asset[] = [];
     for (const schedule of this.#schedules) {
       const nextNs = nextMultiple(nowNs, schedule.periodNs);
-      // A clock that was stepped back more than a period starts counting anew.
+      // After the clock was stepped back by more than a period, counting starts anew.
       if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
       if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
     }

@@ -15,7 +15,7 @@ function at(hour: number, minute = 0): number {
   return hour * 60 + minute;
 }
 
-/** New York's stock market with today's hours, whatever the year asked about. */
+/** New York's stock market, with today's hours for every year. */
 const usEquities: Schedule = {
   timeZone: TIME_ZONE,
   week: fiveDays(
@@ -29,7 +29,7 @@ const usEquities: Schedule = {
   earlyCloseMins: new Map(),
 };
 
-/** Trading days that begin at 17:00 the evening before: they meet, and make one week from Sunday to Friday. */
+/** Each trading day begins at 17:00 the evening before and ends when the next begins, so the market is open from Sunday to Friday. */
 const forex: Schedule = {
   timeZone: TIME_ZONE,
   week: fiveDays({ fromMin: at(17) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
@@ -39,7 +39,7 @@ const forex: Schedule = {
   earlyCloseMins: new Map(),
 };
 
-/** As forex, but each trading day begins an hour later: the daily break. */
+/** As forex, but each trading day begins an hour later: there is a daily break. */
 const metals: Schedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),

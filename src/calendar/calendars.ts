@@ -6,7 +6,7 @@ import { closedEarly, MINUTES_PER_DAY, type Schedule, type Session, usualSession
 import type { Calendar, OpenStatus } from './status.js';
 import { createCalendar } from './timeline.js';
 
-/** A definition that makes no sense, and where: the path begins with the calendar's name. */
+/** What is wrong with a definition, and where: the path begins with the calendar's name. */
 export interface CalendarError {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -18,7 +18,7 @@ export interface Calendars {
   readonly errors: readonly CalendarError[];
 }
 
-/** An asset's word for trading around the clock: no calendar may take the name. */
+/** An asset with this calendar trades around the clock; no calendar may have this name. */
 const NO_CALENDAR = 'none';
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const MINUTES_PER_WEEK = 7 * MINUTES_PER_DAY;
@@ -27,7 +27,7 @@ const STATUS_CODES: Readonly<Record<'regular' | 'extended' | 'after_hours', Open
   extended: MARKET_EXTENDED,
   after_hours: MARKET_AFTER_HOURS,
 };
-/** A name, not an offset such as `+09:00` nor a date with a zone, which Temporal would take too. */
+/** A name. Temporal would also accept an offset such as `+09:00` and a date with a zone. */
 const ZONE_NAME = /^[A-Za-z][\w+\-/]*$/;
 
 /** The built-in calendars with the operator's additions, and the operator's own. */
@@ -124,7 +124,7 @@ interface PlacedSession extends Session {
   readonly index: number;
 }
 
-/** Reports sessions that overlap, and a week that never changes its status: it would have no next change. */
+/** Reports sessions that overlap, and a week whose status never changes, because it has no next change. */
 function checkWeek(placed: PlacedSession[], report: Report): void {
   placed.sort((a, b) => a.fromMin - b.fromMin);
   let openMin = 0;

@@ -27,13 +27,13 @@ const session = z.strictObject({
 export const calendarDefinition = z.strictObject({
   /** An IANA name such as `Asia/Tokyo`; required with `sessions`, refused for a built-in calendar. */
   time_zone: z.string().optional(),
-  /** No two may overlap, and together they may not make a week of one status: that is the calendar `none`. */
+  /** No two may overlap. They may not make a week of one status: that is the calendar `none`. */
   sessions: z.array(session).min(1).optional(),
-  /** Dates of trading days on which the market does not open; other dates do no harm. */
+  /** Dates of trading days on which the market does not open; other dates have no effect. */
   closures: z.array(date).default([]),
   /**
    * Trading days on which regular hours end early: date to time of day, the first such time after regular hours begin.
-   * It comes before a built-in early close. Sessions that begin before the usual close end at the early one; those
+   * It overrides a built-in early close. Sessions that begin before the usual close end at the early one; those
    * after it move forward with it and keep their length: at 13:00 instead of 16:00, US after hours end at 17:00.
    */
   early_closes: z.record(date, timeOfDay).default({}),

@@ -15,7 +15,7 @@ export interface Session {
   readonly status: OpenStatus;
 }
 
-/** A market's trading days in the words of its own clock: no instants yet. */
+/** A market's trading days in its local time, before they become instants. */
 export interface Schedule {
   /** An IANA name. */
   readonly timeZone: string;
@@ -27,7 +27,7 @@ export interface Schedule {
   earlyCloseMin(date: Temporal.PlainDate): number | undefined;
   /** Trading days (`YYYY-MM-DD`) that the operator closed. */
   readonly closures: ReadonlySet<string>;
-  /** Trading days that the operator shortened; they come before the market's own rules. */
+  /** Trading days that the operator shortened; they override the market's own rules. */
   readonly earlyCloseMins: ReadonlyMap<string, number>;
 }
 

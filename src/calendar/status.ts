@@ -15,9 +15,9 @@ export interface MarketState {
 export interface Calendar {
   readonly name: string;
   /**
-   * The state at `unixS`, UNIX seconds, whole or not. Within one status it answers from the last answer, so it may be
-   * asked on every tick.
-   * @throws RangeError when `unixS` is no number or about 270,000 years away.
+   * The state at `unixS`, UNIX seconds, whole or not. It keeps the last answer until the next change, so a call on every
+   * tick is cheap.
+   * @throws RangeError when `unixS` is not a number or is about 270,000 years away.
    */
   stateAt(unixS: number): MarketState;
 }

@@ -4,20 +4,20 @@ import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status.js';
 import { MINUTES_PER_DAY, type Schedule, sessionsOn } from './schedule.js';
 import type { Calendar, MarketState } from './status.js';
 
-/** A session as it happens: `startS` is in it, `endS` is not. UNIX seconds. */
+/** A session in UNIX seconds: `startS` is in it, `endS` is not. */
 interface Interval {
   readonly startS: number;
   readonly endS: number;
   readonly status: MarketStatus;
 }
 
-/** Trading days kept as instants, at most. A change of status looks at yesterday's and a few that follow. */
+/** How many trading days are kept as instants. To find a change of status takes yesterday and a few days more. */
 const DAYS_CACHED_MAX = 32;
 
-/** Weeks without a change of status at most, not counting those that take one of the operator's closures each. */
+/** The most weeks without a change of status. Each of the operator's closures may add one. */
 const QUIET_WEEKS_MAX = 4;
 
-/** Lays a schedule along the time line. The schedule must change its status within the week. */
+/** Makes a calendar of a schedule, whose status must change within each week. */
 export function createCalendar(name: string, schedule: Schedule): Calendar {
   const days = new Map<string, readonly Interval[]>();
   const daysAheadMax = 7 * (QUIET_WEEKS_MAX + schedule.closures.size);
@@ -37,7 +37,7 @@ export function createCalendar(name: string, schedule: Schedule): Calendar {
 
   /** The state at `unixS`, and an instant from which it has held at the latest. */
   function find(unixS: number): { fromS: number; state: MarketState } {
-    // A session that lasts now may belong to yesterday's trading day.
+    // The session at `unixS` may belong to yesterday's trading day.
     let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
     let status: MarketStatus = MARKET_CLOSED;
     let fromS = unixS;
@@ -45,7 +45,7 @@ export function createCalendar(name: string, schedule: Schedule): Calendar {
     for (let ahead = 0; ahead <= daysAheadMax; ahead++, date = date.add({ days: 1 })) {
       for (const session of intervalsOn(date)) {
         if (session.endS <= unixS) {
-          // The last session that has ended: nothing has happened since.
+          // The last session that has ended: the status has not changed since.
           fromS = session.endS;
         } else if (session.startS <= unixS) {
           status = session.status;
@@ -77,7 +77,7 @@ export function createCalendar(name: string, schedule: Schedule): Calendar {
           endS: instantOf(date, toMin, schedule.timeZone),
           status,
         }))
-        // A change of the clocks may skip a whole session.
+        // A change to summer time may skip a whole session.
         .filter(({ startS, endS }) => startS < endS);
       days.set(key, intervals);
     }
@@ -91,8 +91,8 @@ function dateAt(unixS: number, timeZone: string): Temporal.PlainDate {
 }
 
 /**
- * UNIX seconds of the first instant at which the clocks of the zone show this time of day or have passed it: a time
- * that the clocks skip is when they jump, and of a time that they show twice it is the first.
+ * UNIX seconds of the first instant at which the clocks of the zone show this time of day or a later one. For a time that
+ * the clocks skip this is the jump, for a time that they show twice the first of the two.
  */
 function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string): number {
   const dayOffset = Math.floor(minutes / MINUTES_PER_DAY);

@@ -4,7 +4,7 @@ const MONDAY = 1;
 const THURSDAY = 4;
 const FRIDAY = 5;
 
-/** Closures that no rule foretells, from NYSE's announcements. */
+/** Closures that follow no rule, from NYSE's announcements. */
 const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
   // The attacks of 11 September.
   '2001-09-11',
@@ -24,7 +24,7 @@ const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
 
 /**
  * Whether NYSE is closed on a weekday: its holidays by Rule 7.2, and its one-off closures so far. It agrees with the
- * exchange from 1998 on, the first year of Martin Luther King Day; for the future it says what the rule says.
+ * exchange from 1998 on, the first year of Martin Luther King Day. For the future it follows the rule.
  */
 export function isNyseHoliday(date: Temporal.PlainDate): boolean {
   return (
@@ -37,9 +37,9 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving and Christmas Eve. Where
- * the eve is a Friday it is itself the observed holiday, and where it is a Sunday no other day stands in for it. It
- * agrees with the exchange from 2004 on; before, a Friday after the holiday could be the short day.
+ * Whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving, and Christmas Eve. An eve on
+ * a Friday is itself the observed holiday; an eve on a Sunday has no substitute. This agrees with the exchange from 2004
+ * on; before, a Friday after the holiday could be the short day.
  */
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
   const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);

@@ -50,7 +50,7 @@ export interface AggregateForm {
 /** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
-/** The field of an aggregate that is missing or has another form than the specification's. */
+/** A field of an aggregate is missing or has another form than `/docs` describes. */
 export class FormError extends Error {}
 
 /** The service's signature stands under a name of the operator's choice, such as `acme_signed_price`. */

@@ -1,8 +1,8 @@
 import type { TimeNs } from '../model/time.js';
 
 /**
- * Knows whether a tick is due. Messages that come together are handled in one turn of the event loop, and a tick that is
- * due meanwhile would wait for the last of them: so it is run before the next message.
+ * Knows whether a tick is due. One turn of the event loop handles all messages that came together. A tick that becomes due
+ * meanwhile must not wait for the last of them, so it runs before the next message.
  */
 export class DueTick {
   readonly #intervalNs: bigint;

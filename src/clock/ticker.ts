@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Places in the memory that the ticker shares with its thread. */
+/** Indexes in the memory that the ticker shares with its thread. */
 export const TICKER_INTERVAL_MS = 0;
 export const TICKER_POSTED = 1;
 
@@ -13,7 +13,7 @@ export class Ticker {
   readonly #worker: Worker;
   #stopping = false;
 
-  /** @param onTick called at most once at a time: ticks that come while it runs are one tick after it. */
+  /** @param onTick ticks that come while it runs become one tick after it */
   constructor(intervalMs: number, onTick: () => void) {
     this.#shared[TICKER_INTERVAL_MS] = intervalMs;
     this.#worker = new Worker(new URL('./ticker_worker.js', import.meta.url), {
@@ -26,14 +26,14 @@ export class Ticker {
     });
   }
 
-  /** Takes effect at once; after {@link stop} it has none, or the thread would go on for ever. */
+  /** Changes the interval at once. After {@link stop} it does nothing, or the thread would never end. */
   setInterval(intervalMs: number): void {
     if (this.#stopping) return;
     if (Atomics.exchange(this.#shared, TICKER_INTERVAL_MS, intervalMs) !== intervalMs)
       Atomics.notify(this.#shared, TICKER_INTERVAL_MS);
   }
 
-  /** Resolves when the thread has ended. A tick that was on its way is dropped. */
+  /** Resolves when the thread has ended. A tick that was already posted is dropped. */
   async stop(): Promise<void> {
     this.setInterval(0);
     this.#stopping = true;

@@ -4,7 +4,7 @@ import { systemClock } from './clock.js';
 import { TICKER_INTERVAL_MS, TICKER_POSTED } from './ticker.js';
 
 // Waits for the next wall-clock multiple of the interval and posts it. A wait on shared memory wakes within 0.1 ms and
-// ends early when the interval changes; while the main thread has not taken the last tick there is no second one.
+// ends early when the interval changes. It posts no second tick until the main thread has taken the last one.
 const shared = workerData as Int32Array;
 const clock = systemClock();
 for (;;) {

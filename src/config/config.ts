@@ -6,7 +6,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** What an operator configured, checked and read; nothing in it changes. */
+/** The configuration of an operator, checked. It never changes. */
 export interface Config {
   readonly service: {
     /** The word in wire identifiers. */
@@ -40,9 +40,9 @@ export interface Config {
     readonly maxBackwardNs: bigint;
   };
   readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
-  /** In the spec's field names, as the API lists them. */
+  /** With the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
-  /** Chain, environment and symbol to the spec's PushedAsset, as the API lists them. */
+  /** By chain, environment and symbol, as `/v0/deployments/service_pushed_assets` lists them. */
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
@@ -65,7 +65,7 @@ export interface TokenConfig {
   readonly sha256: Buffer;
   readonly scopes: ReadonlySet<Scope>;
   readonly requestsPerSecond: number;
-  /** The only keys that the token may publish for, each as `canonicalKey` writes it; absent when it may for all. */
+  /** The only keys that the token may publish for, each as `canonicalKey` writes it; absent when it may publish for all. */
   readonly publisherKeys?: ReadonlySet<string>;
   /** Symbols that the token may see and publish, or `*`. */
   readonly assets: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export interface TokenConfig {
 export type Deployment = Readonly<ConfigFile['deployments'][number]>;
 export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 
-/** The largest that still works; one past it is refused. */
+/** Each is the largest value that works; one more is refused. */
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
@@ -85,19 +85,19 @@ export interface Limits {
   readonly publishMessageBytes: number;
   readonly updatesPerMessage: number;
   readonly controlMessagesPerSecond: number;
-  /** How long a reader may make no progress before it is closed. */
+  /** How long a reader may make no progress before its connection is closed. */
   readonly slowConsumerMs: number;
   /** 8 to 960, the bounds of uWebSockets.js. */
   readonly idleTimeoutSeconds: number;
-  /** Over how long many sockets are closed at the end. */
+  /** Over how long the sockets are closed at shutdown. */
   readonly drainMs: number;
-  /** Per publisher connection; past it, its updates are refused without a look at their signatures. */
+  /** Of one publisher connection; after more, its updates are refused without verification. */
   readonly badSignaturesPerSecond: number;
   /** Per client address. */
   readonly failedLoginsPerMinute: number;
 }
 
-/** The configuration of a file in which nothing is wrong. */
+/** Converts a file without errors to a configuration. */
 export function toConfig(file: ConfigFile): Config {
   const { service, listen, keys, limits } = file;
   return {

@@ -11,18 +11,18 @@ import {
 } from 'yaml';
 import { shownText } from './shown_text.js';
 
-/** Where a value stands in the file: keys of mappings and indexes of sequences, from the top. */
+/** The place of a value in the file: keys of mappings and indexes of sequences, from the top. */
 export type Path = readonly (string | number)[];
 
 /** What is wrong with the file, and where. */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
-  /** The place in the text, in characters, when it is not where `path` leads. */
+  /** The place in the text, in characters, when it is not the place of `path`. */
   readonly offset?: number;
 }
 
-/** A configuration file as plain data that still knows where each value stood. */
+/** A configuration file as plain data, with the place of each value in the text. */
 export interface ConfigDocument {
   /** The file's data; `undefined` when the text is not YAML and `problems` says why. */
   readonly value: unknown;
@@ -33,7 +33,7 @@ export interface ConfigDocument {
   describe(problems: readonly Problem[]): string[];
 }
 
-/** Reads YAML 1.2 (core schema, one document). Whatever is wrong with the text is in `problems`. */
+/** Reads YAML 1.2 (core schema, one document). `problems` holds every error of the text. */
 export function readDocument(text: string, fileName: string): ConfigDocument {
   const lineCounter = new LineCounter();
   const document: Document = parseDocument(text, {
@@ -66,7 +66,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
   };
 }
 
-/** Without the piece of the file that the parser adds to some messages: it may be a secret. */
+/** The parser's message without the piece of the file that it may quote, which may be a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
   if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
@@ -78,7 +78,7 @@ const UNRESOLVED_ALIAS = 'the alias names no anchor before it';
 const INEXACT_NUMBER =
   'not a plain decimal number that is kept exactly; put it in quotes if it is meant as text';
 
-/** Finds what YAML allows and a configuration file must not hold. */
+/** Finds what YAML allows but a configuration file must not contain. */
 function* inspect(document: Document, node: unknown, path: Path): Generator<Problem> {
   if (isMap(node)) {
     const seen = new Set<string>();
@@ -86,8 +86,8 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
       const key = keyOf(pair);
       const keyPath = [...path, key];
       const offset = offsetOf(pair.key);
-      if (seen.has(key)) yield { path: keyPath, message: 'the key stands here twice', offset };
-      // The schema's records drop this name without a word.
+      if (seen.has(key)) yield { path: keyPath, message: 'duplicate key', offset };
+      // The schema's records drop this name silently.
       if (key === '__proto__') yield { path: keyPath, message: 'unknown key', offset };
       seen.add(key);
       yield* inspect(document, pair.value, keyPath);
@@ -97,13 +97,13 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
   } else if (isAlias(node)) {
     if (node.resolve(document) === undefined) yield { path, message: UNRESOLVED_ALIAS };
   } else if (isScalar(node) && typeof node.value === 'number') {
-    // An address or a hash without quotes is a number to YAML, and a double keeps about 16 of its digits.
+    // YAML reads an address or a hash without quotes as a number, and a double keeps about 16 of its digits.
     const digits = node.source?.includes('.') ? node.source.replace(/\.?0+$/, '') : node.source;
     if (digits !== String(node.value)) yield { path, message: INEXACT_NUMBER };
   }
 }
 
-/** The place of the key or the item that `path` names, or of the deepest one above it that the file has. */
+/** The place of the key or item that `path` names, or of the deepest one above it that is in the file. */
 function locate(document: Document, path: Path): { found: boolean; offset: number } {
   let node: unknown = document.contents;
   let offset = offsetOf(node);

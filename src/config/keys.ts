@@ -13,14 +13,14 @@ export interface PrivateKeys {
 
 export type KeysResult =
   | { readonly ok: true; readonly keys: PrivateKeys }
-  /** `path` is the key's place in the configuration file. No message shows anything of a key. */
+  /** `path` is the key's place in the configuration file. No message shows any part of a key. */
   | { readonly ok: false; readonly errors: readonly Problem[] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the service's private keys from where the configuration says. Relative files start at `baseDir`, the folder
- * of the configuration file. A file that anyone but its owner can use is refused.
+ * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the
+ * folder of the configuration file. A file that others than its owner can use is refused.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
   const evm = loadKey('evm', keys.evm, baseDir, env);
@@ -31,9 +31,9 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
 }
 
 /**
- * Reads a private key from hex digits with or without `0x`. Tools drop the leading zeros of a Stark key, whose first
- * digit is always 0, so there they may be missing; an EVM key always has all 64 digits.
- * @returns 32 bytes, or `undefined` when the text is no key within 1..n-1 of the curve.
+ * Reads a private key from hex digits with or without `0x`. A Stark key may lack leading zeros, because its first digit is
+ * always 0 and tools drop it. An EVM key must have all 64 digits.
+ * @returns 32 bytes, or `undefined` when the text is not a key within 1..n-1 of the curve.
  */
 export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];

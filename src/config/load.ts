@@ -23,13 +23,13 @@ export type LoadResult =
   /** Every error of the file, one line each, in its order: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
-/** Checks the text of a configuration file. Paths in the result are as written. `fileName` only names it in errors. */
+/** Checks the text of a configuration file. Paths in the result are as written. Errors use `fileName`. */
 export function parseConfig(text: string, fileName: string): LoadResult {
   return checkDocument(readDocument(text, fileName));
 }
 
 /**
- * Reads and checks a configuration file, and everything it points to: the keys load, TLS can start. Relative
+ * Reads and checks a configuration file and everything that it names: the keys load, and TLS can start. Relative
  * paths start at the file's folder; in the result they are absolute.
  */
 export function loadConfig(file: string, env: Environment = process.env): LoadResult {
@@ -61,7 +61,7 @@ function checkDocument(document: ConfigDocument): LoadResult {
   return { ok: true, config: toConfig(parsed.data), warnings, describe: document.describe };
 }
 
-/** Leaves out what is only the consequence of an error at the same place or below it. */
+/** Leaves out problems that follow from a known one at the same place or below it. */
 function unlessKnown(problems: Iterable<Problem>, known: readonly Problem[]): Problem[] {
   return [...problems].filter(
     ({ path }) => !known.some((earlier) => path.every((step, depth) => earlier.path[depth] === step)),
@@ -146,7 +146,7 @@ function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
-/** Whether the files are there, the key is private, and TLS can start with the two of them. */
+/** Checks that the files exist, that the key is private, and that TLS can start with them. */
 function tlsProblems({ listen: { tls } }: Config): Problem[] {
   if (tls === undefined) return [];
   const path = (key: string) => ['listen', 'tls', key];
@@ -157,7 +157,7 @@ function tlsProblems({ listen: { tls } }: Config): Problem[] {
   if ('message' in key) problems.push({ path: path('key_file'), message: key.message });
   if ('message' in cert || 'message' in key) return problems;
   try {
-    // An empty text would count as none.
+    // TLS would ignore an empty text, so these are buffers.
     createSecureContext({ cert: Buffer.from(cert.text), key: Buffer.from(key.text) });
     return [];
   } catch {

@@ -5,7 +5,7 @@ import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 /**
  * Reads a publisher's key: an EVM address (`0x` and 40 hex digits in any case) or the x coordinate of a Stark public
  * key (a field element above 0; leading zeros dropped or kept).
- * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is no such key.
+ * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key.
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {
   const bytes = PUBLIC_KEY_BYTES[signatureType];
@@ -17,7 +17,7 @@ export function parsePublisherKey(text: string, signatureType: SignatureType): B
   return key;
 }
 
-/** The one text of a publisher's key, however it was written: `0x` and lower-case digits without leading zeros. */
+/** The canonical text of a publisher's key: `0x` and lower-case digits without leading zeros. */
 export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
 }

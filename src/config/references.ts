@@ -8,7 +8,7 @@ import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 import { shownText } from './shown_text.js';
 
-/** What of a file fits the schema, key by key; a whole {@link ConfigFile} is one. */
+/** The parts of a file that fit the schema. A whole {@link ConfigFile} is one too. */
 export interface ReadableFile {
   readonly listen: Partial<ConfigFile['listen']>;
   readonly admin: Partial<ConfigFile['admin']>;
@@ -22,7 +22,7 @@ export interface ReadableFile {
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
 }
 
-/** Finds what only shows when two keys of the file are held together. */
+/** Finds the problems between two keys of the file. */
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
@@ -41,7 +41,7 @@ function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> 
     admin.port === listen.port &&
     admin.host === listen.host
   ) {
-    yield { path: ['admin', 'port'], message: 'the address of listen; the two need one each' };
+    yield { path: ['admin', 'port'], message: 'the same address as listen; each needs its own' };
   }
 }
 
@@ -50,7 +50,7 @@ function* keyProblems({ keys, assets }: ReadableFile): Generator<Problem> {
   if (starkAsset !== undefined && keys.stark === undefined) {
     yield {
       path: ['keys', 'stark'],
-      message: `missing, and ${starkAsset.symbol ?? 'an asset'} is signed with it`,
+      message: `missing, but ${starkAsset.symbol ?? 'an asset'} is a stark asset, which this key signs`,
     };
   }
 }

@@ -8,9 +8,8 @@ import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
-// The configuration file, key by key, in the file's own names. Each `prefault` is the key's default, written as it
-// would stand in the file; a key without one and without `optional` is required. What needs two keys to judge is in
-// references.ts.
+// The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the
+// file. A key without one and without `optional` is required. references.ts checks what involves two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
 const line = z
@@ -48,7 +47,7 @@ const symbolList = z
   .min(1)
   .prefault(['*']);
 
-/** What a token may be called; it is also a label in logs and metrics. */
+/** The name of a token; it is also a label in logs and metrics. */
 export const tokenName = z
   .string()
   .regex(/^[^\p{C}]{1,64}$/u, 'expected a name of 1 to 64 characters without control characters');
@@ -79,7 +78,7 @@ const listen = z.strictObject({
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
-  /** How many threads serve the sockets: `auto` leaves half of the cores to prices and signatures. */
+  /** How many threads serve the sockets; `auto` leaves half of the cores to prices and signatures. */
   threads: z
     .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
@@ -102,7 +101,7 @@ const keySource = z
   .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
 
 const keys = z.strictObject({
-  /** Required whatever the assets are: every streaming payload is signed with it. */
+  /** Always required, because it signs every streaming payload. */
   evm: keySource,
   stark: keySource.optional(),
 });
@@ -110,7 +109,7 @@ const keys = z.strictObject({
 const token = z.strictObject({
   name: tokenName,
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
-  /** Required: what a token allows is never a default. */
+  /** Required: there is no default for what a token may do. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
   publisher_keys: z.array(publisherKeyText).min(1).optional(),
@@ -169,7 +168,7 @@ const deployment = z.strictObject({
   block_explorer_url: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }),
 });
 
-/** `delta` in percent, `staleness` in seconds: the spec's PushedAsset, as the API lists it. */
+/** `delta` in percent, `staleness` in seconds; `/v0/deployments/service_pushed_assets` lists it unchanged. */
 const pushedAsset = z.strictObject({ delta: z.number().min(0), staleness: z.number().min(0) });
 
 const calendarName = z
@@ -190,7 +189,7 @@ const limits = z.strictObject({
   slow_consumer: durationNs({ minNs: NS_PER_MS, maxNs: 3600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
     '10s',
   ),
-  /** The bounds are those of uWebSockets.js, which counts whole seconds. */
+  /** The bounds of uWebSockets.js, which counts whole seconds. */
   idle_timeout: durationNs({
     minNs: 8n * NS_PER_SECOND,
     maxNs: 960n * NS_PER_SECOND,
@@ -198,7 +197,7 @@ const limits = z.strictObject({
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
   bad_signatures_per_second: count(2000),
-  failed_logins_per_minute: count(60),
+  failed_logins_per_minute: count(300),
 });
 
 export const fileSchema = z.strictObject({
@@ -217,7 +216,7 @@ export const fileSchema = z.strictObject({
   limits: limits.prefault({}),
 });
 
-/** A file that fits the schema: snake_case as written, with quantities read (`Ns` bigints, bytes, scaled decimals). */
+/** A file that fits the schema: its snake_case names, with quantities converted (`Ns` bigints, bytes, scaled decimals). */
 export type ConfigFile = z.output<typeof fileSchema>;
 
 interface DurationBounds {
@@ -245,7 +244,7 @@ function formatDuration(valueNs: bigint): string {
   return valueNs % NS_PER_SECOND === 0n ? `${valueNs / NS_PER_SECOND}s` : `${valueNs / NS_PER_MS}ms`;
 }
 
-/** The smallest message that makes sense, and what one connection may make the service hold in memory. */
+/** The smallest useful message, and the most that one connection may hold in the service's memory. */
 const MESSAGE_BYTES_MIN = 64;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 

@@ -2,15 +2,15 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { sep } from 'node:path';
 import { shownText } from './shown_text.js';
 
-/** What was read, or why it is not used; the message shows nothing of it. */
+/** The text, or the reason why it is not used. The reason shows no part of the text. */
 export type ReadText = { readonly text: string } | { readonly message: string };
 
-/** Reads a file that only its owner can use; one that its group or others can use is refused, whatever it holds. */
+/** Reads a file that only its owner can use. A file that its group or others can use is refused. */
 export function readSecretFile(file: string): ReadText {
   return readRegularFile(file, true);
 }
 
-/** Reads a file that anybody may know. */
+/** Reads a file that is not secret. */
 export function readPublicFile(file: string): ReadText {
   return readRegularFile(file, false);
 }
@@ -18,7 +18,7 @@ export function readPublicFile(file: string): ReadText {
 function readRegularFile(file: string, isSecret: boolean): ReadText {
   let descriptor: number | undefined;
   try {
-    // What is looked at is what is read, also when another file takes its name in between; a pipe is not waited for.
+    // Check and read use one descriptor, so both see the same file. Non-blocking, because a pipe has no end.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { message: `${file} is not a file` };
@@ -34,7 +34,7 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
   }
 }
 
-/** Why a file cannot be read. Where a name belongs may stand a key by mistake, whose base64 may have slashes in it. */
+/** Why a file cannot be read. An operator may have written a key in place of the name; its base64 may contain slashes. */
 function unreadable(file: string, error: unknown): string {
   const steps = file.split(sep);
   const isShown = steps.map((_, at) => steps.slice(at).join(sep)).every((text) => shownText(text) === text);

@@ -5,8 +5,8 @@ import type { AggregationType } from '../model/asset.js';
 export const ALGORITHM_VERSION = 'v1';
 
 /**
- * The written definition of an aggregation algorithm, as it is served. Its bytes are what the checksum in every signed
- * aggregate names, so a change of a single character is a new version of the algorithm.
+ * The written definition of an aggregation algorithm, as `/v1/algorithms` serves it. Every signed aggregate holds the
+ * checksum of these bytes, so a change of one character is a new version of the algorithm.
  */
 export function algorithmDefinition(type: AggregationType): string {
   return DEFINITIONS[type];

@@ -14,7 +14,7 @@ export interface EvmAggregate {
   /** The service's address: 20 bytes. */
   readonly address: Uint8Array;
   readonly symbol: string;
-  /** When the service signs. All its nanoseconds are covered, unlike a publisher's. */
+  /** When the service signs, to the nanosecond; a publisher signs whole seconds. */
   readonly signedAtNs: TimeNs;
   readonly price: Price;
   /** 32 bytes. */
@@ -24,8 +24,8 @@ export interface EvmAggregate {
 }
 
 /**
- * A publisher's `msg_hash`: keccak(address, symbol, u256 second, i256 price). The nanoseconds below the second are not
- * in it.
+ * A publisher's `msg_hash`: keccak(address, symbol, u256 second, i256 price). It does not cover the nanoseconds within the
+ * second.
  * @returns 32 fresh bytes.
  */
 export function evmPriceHash(
@@ -59,7 +59,7 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
 }
 
 /**
- * What is signed for a `msg_hash`: EIP-191's "personal message" of 32 bytes.
+ * The digest that is signed for a `msg_hash`: EIP-191's "personal message" of 32 bytes.
  * @returns 32 fresh bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
@@ -67,9 +67,9 @@ export function eip191(hash32: Uint8Array): Buffer {
   return keccak256(EIP191_MESSAGE);
 }
 
-/** Whether r and s are in 1 .. n-1 and s is at most n/2, so that no second form of the signature exists. No curve work. */
+/** Whether r and s are in 1 .. n-1 and s is at most n/2, so that the signature has no second form. No curve arithmetic. */
 export function isCanonicalSignature(rs64: Uint8Array): boolean {
-  // n begins with ff and its half with 7f, so the first bytes settle it for 98 of 100 signatures.
+  // n begins with ff and its half with 7f, so the first bytes decide for 98 of 100 signatures.
   const r0 = rs64[0]!;
   const s0 = rs64[32]!;
   if (r0 > 0 && r0 < 0xff && s0 > 0 && s0 < 0x7f) return true;
@@ -98,8 +98,8 @@ export function isSignedBy(
 const RECOVERED = Buffer.alloc(65);
 
 /**
- * Addresses and the public keys that were hashed to them, by the first four bytes of the address: publishers are few and
- * sign often, and a look takes a fifth of a hash.
+ * Addresses and their public keys, by the first four bytes of the address. Publishers are few and sign often, and a lookup
+ * takes a fifth of the time of a hash.
  */
 const hashedKeys = new Map<number, { readonly address: Buffer; readonly publicKey: Buffer }>();
 const HASHED_KEYS_MAX = 10_000;
@@ -134,7 +134,7 @@ const GROUP_ORDER_HALF = Buffer.from(
 const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
-/** With room for the hash; no call gives way to another. */
+/** Prefix and room for the hash. Calls share it, because none is interrupted. */
 const EIP191_MESSAGE = Buffer.concat([EIP191_PREFIX, ZERO]);
 
 function writeU256(value: bigint, out: Buffer, offset: number): void {

@@ -5,7 +5,7 @@ import { fieldNumber, type StarkMessage } from './stark.js';
 import { type StarkClaim, type StarkSignature, StarkVerifier, starkSignMessage } from './stark_ecdsa.js';
 import type { Verdict } from './verdict.js';
 
-/** A publisher's EVM signature to be verified. The message hash is recomputed by the caller and not in doubt. */
+/** A publisher's EVM signature to verify. The caller has recomputed the message hash. */
 export interface EvmVerifyJob {
   /** 32 bytes, before EIP-191. */
   readonly msgHash: Uint8Array;
@@ -16,7 +16,7 @@ export interface EvmVerifyJob {
   readonly address: Uint8Array;
 }
 
-/** A publisher's Stark signature to be verified, the hash included. */
+/** A publisher's Stark signature to verify, its hash included. */
 export type StarkVerifyJob = StarkClaim;
 
 export interface EvmSignature {
@@ -27,13 +27,13 @@ export interface EvmSignature {
   readonly recovery: 0 | 1;
 }
 
-/** The work that can go to a worker: each method takes many jobs and gives a result for each, in order. */
+/** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
 export interface CryptoJobs {
   /** `valid` or `invalid signature`; a high s is invalid. */
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[];
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[];
   /**
-   * @param digests what is signed, 32 bytes each, EIP-191 applied where it belongs.
+   * @param digests 32 bytes each, with EIP-191 already applied where it is required.
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
@@ -45,7 +45,7 @@ export interface CryptoJobs {
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[];
 }
 
-/** Does the work on the calling thread. What it remembers of Stark assets and keys is this object's own. */
+/** Does the work on the calling thread. Each object has its own caches of Stark assets and keys. */
 export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
   const starkVerifier = new StarkVerifier(pedersen);

@@ -21,7 +21,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
       count += 1;
     }
     count /= 2;
-    // Parent i lands at or before its left child, which nobody needs any more.
+    // Parent i overwrites its left child or an earlier node, which are not needed any more.
     for (let i = 0; i < count; i++) {
       keccak256Into(nodes.subarray(2 * i * NODE_BYTES, 2 * (i + 1) * NODE_BYTES), nodes, i * NODE_BYTES);
     }

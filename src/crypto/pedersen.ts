@@ -5,14 +5,14 @@ import { type AffinePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_cu
  * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low is the
  * lower 248 bits of an operand and high the rest. The operands are field elements, 0 .. p-1.
  *
- * The first operand names an asset and a publisher's oracle and comes again and again, so its part of the sum is kept.
- * With that a hash takes 50 µs and a check of a declared hash 30 µs; @scure/starknet takes 1.4 ms.
+ * The first operand names an asset and a publisher's oracle. It recurs, so its part of the sum is cached. With the cache a
+ * hash takes 50 µs and a check of a declared hash 30 µs; @scure/starknet takes 1.4 ms.
  */
 export class Pedersen {
   readonly #firstParts = new Map<bigint, AffinePoint>();
   readonly #firstPartsMax: number;
 
-  /** @param firstPartsMax how many first operands to remember, about 250 bytes each. */
+  /** @param firstPartsMax how many first operands to cache, about 250 bytes each */
   constructor(firstPartsMax = 16_384) {
     this.#firstPartsMax = firstPartsMax;
   }
@@ -21,7 +21,7 @@ export class Pedersen {
     return this.#sum(x, y).toAffine()!.x;
   }
 
-  /** Whether `hash` is the hash of (x, y). Needs no division, which is half of the work of `hash`. */
+  /** Whether `hash` is the hash of (x, y). It needs no division, which is half of the work of {@link hash}. */
   isHash(x: bigint, y: bigint, hash: bigint): boolean {
     return hash < FIELD_PRIME && this.#sum(x, y).hasX(hash);
   }
@@ -42,7 +42,7 @@ export class Pedersen {
     sum.add(SHIFT.x, SHIFT.y);
     addOperand(sum, x, P0, P1);
     const part = sum.toAffine()!;
-    // The oldest goes. A part takes 0.1 ms to make again, which is not worth keeping track of use.
+    // Drops the oldest part. To recompute a part takes 0.1 ms, too little to track which are in use.
     if (this.#firstParts.size >= this.#firstPartsMax) {
       this.#firstParts.delete(this.#firstParts.keys().next().value!);
     }
@@ -59,8 +59,8 @@ function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: Affi
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
 }
 
-// The constant points, made from the digits of pi so that nobody knows a relation between them: "Pedersen hash function",
-// StarkEx documentation, and pedersen_params.json of StarkWare's starkex-resources.
+// The constant points. They are derived from the digits of pi, so no relation between them is known. Source: "Pedersen hash
+// function", StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
 const SHIFT: AffinePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
@@ -76,7 +76,7 @@ const P1: AffinePoint = {
   x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
   y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
 };
-// The second operand is never seen twice, so its table is the larger one; prices use the lower ten windows of it.
+// The second operand does not recur, so it has the larger table; prices use its lower ten windows.
 const P2 = new TabledPoint(
   {
     x: 2138414695194151160943305727036575959195309218611738193261179310511854807447n,

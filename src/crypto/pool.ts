@@ -18,35 +18,35 @@ export type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
 /**
- * The work of {@link CryptoJobs}, done here and now when it is little and by the worker threads when it is much. An array
- * is returned as it is when the work was done here, so that a single job costs no turn of the event loop.
+ * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads. A batch that
+ * ran on the calling thread returns an array and no promise, so a single job costs no turn of the event loop.
  *
- * A promise rejects with {@link ThreadHung} when two threads in turn hung with the work: it is not tried on the calling
- * thread, which may hang with it too.
+ * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try
+ * such a batch, because it could hang too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]>;
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]>;
   signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[] | Promise<EvmSignature[]>;
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[] | Promise<StarkSignature[]>;
-  /** Jobs that are with the workers or waiting for one. */
+  /** Jobs that the workers have or that wait for one. */
   readonly queued: number;
-  /** Batches that a worker failed to answer, since the start. Each was done again. */
+  /** Batches that a worker failed to answer since the start. Each was computed again. */
   readonly failures: number;
-  /** Waits for the work under way, then ends the threads. What is asked for afterwards is done on the calling thread. */
+  /** Waits for running work, then ends the threads. Later work runs on the calling thread. */
   close(): Promise<void>;
 }
 
 export interface CryptoPoolOptions {
   /** How many worker threads; 0 does everything on the calling thread. */
   readonly threads: number;
-  /** The module that runs in the threads, where it is not `worker.js`. */
+  /** The module that runs in the threads; default `worker.js`. */
   readonly workerFile?: string;
   /** What counts the time after which a thread counts as hung, where it is not a timer. */
   readonly repeat?: Repeat;
 }
 
-/** Starts the threads and lets each of them, and the calling one, fill its tables before the first real job. */
+/** Starts the threads. Each of them, and the calling thread, fills its tables before the first real job. */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
   await pool.warm();
@@ -54,33 +54,33 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * Up to this much work is done on the calling thread. A round trip through a worker takes 0.2 to 0.4 ms until the answer
- * and 40 µs of this thread's time, so up to there a batch is answered sooner here.
+ * Up to this much work runs on the calling thread. A round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this
+ * thread's time, so a smaller batch is answered sooner here.
  */
 const INLINE_MICROS_MAX = 300;
 
-/** A batch is cut up among the threads into pieces of at least this much work, against 40 µs that a piece costs. */
+/** A batch is split among the threads into pieces of at least this much work; a piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
 
-/** And into pieces of at most this much, so that none comes near the time after which its thread counts as hung. */
+/** A piece is at most this much work, far less than the time after which its thread counts as hung. */
 const PIECE_MICROS_MAX = 100_000;
 
-/** Fifty times what the largest piece takes: room for a machine that is that much busier, and for a thread's start. */
+/** Fifty times the work of the largest piece: room for a busy machine and for a thread's start. */
 const PIECE_MS_MAX = 5_000;
 
-/** A piece that a worker did not answer is given to the workers once more, then done on the calling thread. */
+/** How often workers try a piece. After that the calling thread computes it. */
 const WORKER_ATTEMPTS_MAX = 2;
 
-/** Enough digits of everyday prices that each window of the tables is met by one of them. */
+/** Together these use each window of the tables that everyday prices use. */
 const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
 );
 
-/** How one kind of job is done, here and elsewhere. */
+/** How one kind of job runs on the calling thread and in a worker. */
 interface Kind<Job, Result> {
   /** The function in `worker.ts`. */
   readonly name: string;
-  /** What one job takes with full tables, on two shared cores and Node 20. */
+  /** The time of one job with full tables, on two shared cores and Node 20. */
   readonly jobMicros: number;
   readonly inline: (jobs: readonly Job[]) => Result[];
   readonly encode: (jobs: readonly Job[]) => Uint8Array;
@@ -90,7 +90,7 @@ interface Kind<Job, Result> {
 class WorkerPool implements CryptoPool {
   readonly #jobs: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /** `undefined` when everything is done on the calling thread, from the start or since the pool was closed. */
+  /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
   #workers: Threads | undefined;
   readonly #pending = new Set<Promise<unknown>>();
   queued = 0;
@@ -158,10 +158,10 @@ class WorkerPool implements CryptoPool {
 
   async warm(): Promise<void> {
     const kind = this.#signStark(Buffer.alloc(32, 1));
-    // A piece goes to the thread with the least to do, so as many pieces as threads reach each of them.
+    // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
     const threads = Array.from({ length: this.#threads }, () => this.#doByWorker(kind, WARM_UP_MESSAGES));
     kind.inline(WARM_UP_MESSAGES);
-    // One that does not even do this is replaced like any other.
+    // A thread that fails here is replaced like any other.
     await Promise.allSettled(threads);
   }
 
@@ -169,7 +169,7 @@ class WorkerPool implements CryptoPool {
     const workers = this.#workers;
     this.#workers = undefined;
     workers?.withdraw();
-    // Ending a thread inside native code aborts the process. One that hangs holds this up for no longer than its deadline.
+    // Ending a thread inside native code aborts the process, so this waits. A hung thread delays it until its deadline.
     await Promise.allSettled(this.#pending);
     await workers?.close();
   }
@@ -222,7 +222,7 @@ class WorkerPool implements CryptoPool {
       }
     }
     if (fault instanceof ThreadHung) throw fault;
-    // A job that fails because of a bug of ours fails here too, where its error can be seen.
+    // A job that fails because of a bug in this program fails here too, and its error is visible.
     return kind.inline(jobs);
   }
 }

@@ -10,7 +10,7 @@ export interface RecoverableSignature {
   readonly recovery: 0 | 1;
 }
 
-/** The three curve operations, whoever computes them. */
+/** The three curve operations, native or in JavaScript. */
 export interface Secp256k1 {
   /**
    * Signs 32 bytes with the deterministic nonce of RFC 6979 and low s.
@@ -19,8 +19,8 @@ export interface Secp256k1 {
   sign(digest32: Uint8Array, key32: Uint8Array): RecoverableSignature;
   /**
    * The 65-byte uncompressed public key that made a signature over `digest32`, or `undefined` when there is none.
-   * High s is not its concern; see `isCanonicalSignature`. Never throws for a 32-byte digest and a 64-byte signature.
-   * @param out65 is written and returned, where given
+   * It accepts a high s; see `isCanonicalSignature`. It never throws for a 32-byte digest and a 64-byte signature.
+   * @param out65 when given, it is written and returned
    */
   recover(
     digest32: Uint8Array,
@@ -37,8 +37,8 @@ export interface Secp256k1 {
 }
 
 /**
- * libsecp256k1 where its binding has a build for this platform (sign 37 µs, recover 53 µs), else @noble/secp256k1
- * (30 to 40 times slower). Start-up should say which one it is.
+ * libsecp256k1 when its binding has a build for this platform (sign 37 µs, recover 53 µs), otherwise @noble/secp256k1
+ * (30 to 40 times slower). The service logs a warning when it starts without the native one.
  */
 export const secp256k1: Secp256k1 = loadNative() ?? nobleSecp256k1;
 
@@ -47,7 +47,7 @@ type Binding = typeof import('secp256k1');
 function loadNative(): Secp256k1 | undefined {
   let binding: Binding;
   try {
-    // The bare package name falls back to a slow JavaScript curve without a word; this path only has the native one.
+    // The bare package name falls back to a slow JavaScript curve silently; this path has only the native one.
     binding = createRequire(import.meta.url)('secp256k1/bindings') as Binding;
   } catch {
     return undefined;
@@ -57,7 +57,7 @@ function loadNative(): Secp256k1 | undefined {
     sign(digest32, key32) {
       if (!binding.privateKeyVerify(key32)) throw new RangeError('secp256k1 private key is not in 1 .. n-1');
       const { signature, recid } = binding.ecdsaSign(digest32, key32);
-      // 2 and 3 mean that the nonce point's x lies between n and p: once in 2^127 signatures.
+      // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
       assert(recid === 0 || recid === 1);
       return { signature, recovery: recid };
     },

@@ -1,8 +1,8 @@
 import { Point } from '@scure/starknet';
 
-// Arithmetic on the Stark curve, y^2 = x^3 + x + b, made for multiplying points that stay the same for a long time: the
-// generator, the Pedersen points, the publishers' keys. Coordinates may be negative on the way: `%` keeps the sign of its
-// left side, and carrying it along is cheaper than correcting it after each step. Nothing here is constant-time.
+// Arithmetic on the Stark curve, y^2 = x^3 + x + b, for multiplying points that stay the same for a long time: the
+// generator, the Pedersen points, the publishers' keys. Intermediate coordinates may be negative: `%` keeps the sign of its
+// left side, and correcting it after each step would cost more. Nothing here is constant-time.
 
 /** The field's prime, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = 0x800000000000011000000000000000000000000000000000000000000000001n;
@@ -45,7 +45,7 @@ export class PointSum {
     const h = (px * zz - this.x) % FIELD_PRIME;
     const r = (py * ((zz * this.z) % FIELD_PRIME) - this.y) % FIELD_PRIME;
     if (h === 0n) {
-      // The same x: the formula below has no answer for a point and itself, or a point and its negative.
+      // The same x: the formula below is undefined for a point and itself, or a point and its negative.
       if (r === 0n) this.double();
       else this.z = 0n;
       return;
@@ -71,7 +71,7 @@ export class PointSum {
     this.x = x;
   }
 
-  /** Whether the sum is a point with this x, 0 <= x < p; found without a division. */
+  /** Whether the sum is a point with this x, 0 <= x < p. It needs no division. */
   hasX(x: bigint): boolean {
     return this.z !== 0n && (this.x - x * ((this.z * this.z) % FIELD_PRIME)) % FIELD_PRIME === 0n;
   }
@@ -91,20 +91,20 @@ export class PointSum {
 }
 
 /**
- * A point with a table of its multiples, so that a scalar costs one addition per window and no doubling: the scalar is
- * written in signed digits of `windowBits`, and window i of the table holds the multiples 1 .. 2^(windowBits-1) of
- * 2^(i * windowBits) times the point. A window is filled when it is first needed (3.5 µs a point); a full table holds
+ * A point with a table of its multiples, so that a scalar costs one addition for each window and no doubling. The scalar is
+ * written in signed digits of `windowBits`. Window i of the table holds the multiples 1 .. 2^(windowBits-1) of
+ * 2^(i * windowBits) times the point. A window is filled at its first use (3.5 µs for each point). A full table holds
  * 4,096 points (about 0.5 MB) at 8 bits and 23,552 at 11.
  */
 export class TabledPoint implements Multiplicand {
   readonly #windowBits: number;
   readonly #bases: readonly AffinePoint[];
-  /** Per window x and y in turn. */
+  /** For each window x and y of each point, alternating. */
   readonly #windows: (readonly bigint[] | undefined)[];
 
   constructor(point: AffinePoint, windowBits: number) {
     this.#windowBits = windowBits;
-    // One bit more than a scalar has, so that the last signed digit never carries out of the table.
+    // One bit more than a scalar, so that the last signed digit never carries out of the table.
     const windows = Math.ceil((SCALAR_BITS + 1) / windowBits);
     this.#bases = basesOf(point, windowBits, windows);
     this.#windows = new Array(windows).fill(undefined);
@@ -130,7 +130,7 @@ export class TabledPoint implements Multiplicand {
   }
 }
 
-/** A point without a table: 0.7 ms a multiple, and nothing to build or keep. */
+/** A point without a table: a multiple takes 0.7 ms, and nothing is built or kept. */
 export class PlainPoint implements Multiplicand {
   readonly #point: InstanceType<typeof Point>;
 
@@ -146,10 +146,10 @@ export class PlainPoint implements Multiplicand {
   }
 }
 
-/** The generator. Its 23 windows fill up within the first few multiples: 80 ms and 2.5 MB, once a thread. */
+/** The generator. The first few multiples fill its 23 windows: 80 ms and 2.5 MB, once for each thread. */
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
-/** A point with this x, with whichever y; `undefined` when the curve has none. The square root takes about 2 ms. */
+/** One of the two points with this x; `undefined` when the curve has none. The square root takes about 2 ms. */
 export function pointWithX(x: bigint): AffinePoint | undefined {
   if (x >= FIELD_PRIME) return undefined;
   try {
@@ -183,7 +183,7 @@ function basesOf(point: AffinePoint, windowBits: number, windows: number): Affin
   return bases;
 }
 
-/** x and y in turn of 1 .. count times the point; none is infinity, for the order is a prime above `count`. */
+/** x and y, alternating, of 1 .. count times the point. None is infinity, because the order is a prime above `count`. */
 function multiplesOf(point: AffinePoint, count: number): bigint[] {
   const running = new PointSum();
   const sums = Array.from({ length: count }, () => {

@@ -20,24 +20,24 @@ export interface StarkSignature {
   readonly s: Uint8Array;
 }
 
-/** A signature as a publisher declares it, with the message it should be over. All 32 big-endian bytes. */
+/** A signature as a publisher declares it, with the message that it should sign. Each field is 32 big-endian bytes. */
 export interface StarkClaim extends StarkMessage, StarkSignature {
   /** The x coordinate of the public key. */
   readonly publicKey: Uint8Array;
 }
 
 /**
- * Verifies Stark signatures of publishers that come again and again: each key gets a table of multiples at its first
- * signature (15 ms, 0.5 MB), after which a verification with its hash takes 0.2 ms instead of 3.8.
+ * Verifies Stark signatures of publishers whose keys recur. Each key gets a table of multiples at its first signature
+ * (15 ms, 0.5 MB). With it a verification, its hash included, takes 0.2 ms instead of 3.8.
  */
 export class StarkVerifier {
   readonly #pedersen: Pedersen;
   readonly #keysMax: number;
-  /** By x coordinate, least recently used first. `undefined` as point: no such point on the curve. */
+  /** By x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
   readonly #keys = new Map<bigint, KnownKey>();
   #verifications = 0;
 
-  /** @param keysMax how many keys may have a table. Keys past it are still verified, in 2 to 4 ms. */
+  /** @param keysMax how many keys may have a table. A verification with another key takes 2 to 4 ms */
   constructor(pedersen: Pedersen, keysMax = 256) {
     this.#pedersen = pedersen;
     this.#keysMax = keysMax;
@@ -45,7 +45,7 @@ export class StarkVerifier {
 
   /**
    * Applies the rules of StarkWare's verifier: r and the hash in 0 .. 2^251-1 and r not 0, s in 1 .. n-1 and its inverse
-   * below 2^251, and the nonce point's x equal to r itself, not only modulo n. A high s is as good as a low one.
+   * below 2^251, and the nonce point's x equal to r itself, not only modulo n. A high s is valid.
    */
   verify(claim: StarkClaim): Verdict {
     const r = fieldNumber(claim.r);
@@ -83,7 +83,7 @@ export class StarkVerifier {
     return key;
   }
 
-  /** A table costs as much as 80 verifications with it, so keys in use must not drive each other out in turn. */
+  /** A table costs as much as 80 verifications with it, so a key in use never loses its table to another. */
   #dropIdleKey(): boolean {
     const [x, key] = this.#keys.entries().next().value!;
     return this.#verifications - key.usedAt > IDLE_VERIFICATIONS && this.#keys.delete(x);
@@ -93,7 +93,7 @@ export class StarkVerifier {
 /**
  * Signs a hash with the deterministic nonce of RFC 6979, the same as @scure/starknet and starknet.js.
  * @param hash the Pedersen hash of the message, below 2^251.
- * @returns r and s as numbers; s may lie in the upper half, as everywhere on this curve.
+ * @returns r and s as numbers; s may be in the upper half, as is usual on this curve.
  * @throws RangeError when `hash` is not below 2^251 (once in 2^55 messages) or `key` is not in 1 .. n-1.
  */
 export function starkSign(hash: bigint, key: bigint): { r: bigint; s: bigint } {
@@ -138,8 +138,8 @@ const KEY_WINDOW_BITS = 8;
 const IDLE_VERIFICATIONS = 1_000;
 
 /**
- * Whether `base` plus or minus u2 times the key has r as its x. The wire carries only the x of a key, so both of its
- * points are tried, the one that was right last time first.
+ * Whether `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this tries both points,
+ * first the one that was right last time.
  */
 function isNonceOf(key: KnownKey, base: PointSum, u2: bigint, r: bigint): boolean {
   if (key.point === undefined) return false;
@@ -159,8 +159,8 @@ function refuseInvalidKey(key: bigint): void {
 }
 
 /**
- * The x of a secret multiple of the generator. Windows that are zero take no addition, so the time would tell something
- * about the secret, and a few bits of many nonces are enough to find the key: the scalar is split into two random parts.
+ * The x of a secret multiple of the generator. Zero windows need no addition, so the time would reveal bits of the secret,
+ * and a few bits of many nonces are enough to find the key. Therefore the scalar is split into two random parts.
  */
 function multipleOfGenerator(secret: bigint): bigint {
   const part = randomScalar();
@@ -199,7 +199,7 @@ function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   }
 }
 
-/** 252 bits of the 256, but all of a block that begins with a zero byte: those signers count bits without leading zeros. */
+/** The first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
 function truncate(block: Buffer): bigint {
   return block[0] === 0 ? fieldNumber(block) : fieldNumber(block) >> 4n;
 }

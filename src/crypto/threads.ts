@@ -9,7 +9,7 @@ export interface ThreadsOptions {
   readonly repeat?: Repeat;
   /** A thread ended while it had no task; it is replaced. */
   readonly onIdleFailure: () => void;
-  /** No thread is left and none will come: they fail while they start. */
+  /** No thread is left and no new one starts: they fail at their start. */
   readonly onAllLost: () => void;
 }
 
@@ -22,8 +22,8 @@ export class ThreadHung extends Error {
 }
 
 /**
- * The deadline is counted in this many ticks of a timer, so that a process that was stopped for a while as a whole, or whose
- * own thread stood still, does not take its workers for hung.
+ * The deadline is this many ticks of a timer. When the whole process, or this thread, was stopped for a while, the ticks
+ * stopped too, and the workers do not count as hung.
  */
 const TICKS = 10;
 
@@ -31,7 +31,7 @@ const TICKS = 10;
 export class Threads {
   readonly #options: ThreadsOptions;
   readonly #piscina: Piscina;
-  /** Until a thread takes them. A deadline only runs from there, so the threads' own queue stays empty. */
+  /** Tasks that no thread has taken. Their deadlines have not started, so piscina's own queue stays empty. */
   readonly #waiting: { readonly start: () => void; readonly withdraw: (error: Error) => void }[] = [];
   readonly #running = new Set<{ ticks: number; readonly end: AbortController }>();
   #idle: number;
@@ -45,13 +45,13 @@ export class Threads {
       filename: options.workerFile,
       minThreads: options.count,
       maxThreads: options.count,
-      // Flags of this process, such as a test runner's loaders, are not meant for the workers.
+      // The workers do not inherit flags of this process, such as a test runner's loaders.
       execArgv: [],
       recordTiming: false,
     });
-    // A thread that dies without a task has nobody to tell; its replacement is started either way.
+    // A thread that dies without a task fails no promise, so only this event reports it. Piscina replaces it.
     piscina.on('error', options.onIdleFailure);
-    // Threads that fail while they start are not replaced: when none is left, nobody would take the waiting tasks.
+    // Threads that fail at their start are not replaced. When none is left, no thread would take the waiting tasks.
     piscina.on('workerDestroy', () => {
       setImmediate(() => {
         if (piscina.threads.length === 0 && !this.#isClosed) options.onAllLost();
@@ -61,8 +61,8 @@ export class Threads {
   }
 
   /**
-   * Calls the function of that name with a message, which is moved to the thread.
-   * @throws ThreadHung, or the error with which the function or its thread ended.
+   * Calls the function of that name with a message, which moves to the thread.
+   * @throws ThreadHung, or the error of the function or its thread.
    */
   async run(name: string, message: Uint8Array): Promise<Uint8Array> {
     if (this.#idle > 0) this.#idle--;
@@ -84,7 +84,7 @@ export class Threads {
     }
   }
 
-  /** Fails what no thread has taken yet. */
+  /** Fails every task that no thread has taken yet. */
   withdraw(): void {
     for (const { withdraw } of this.#waiting.splice(0)) withdraw(new Error('the threads are being closed'));
   }
@@ -97,8 +97,8 @@ export class Threads {
   }
 
   /**
-   * Ending a thread inside native code that comes back later aborts the process. One that has taken so much longer than the
-   * largest task needs is in a loop, and a loop that is left alone takes a core for good.
+   * Ends hung threads. To end a thread inside native code that returns later aborts the process. But a thread that takes so
+   * much longer than the largest task is in an endless loop, which would occupy a core for good.
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();

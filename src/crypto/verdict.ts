@@ -1,4 +1,4 @@
-/** What verification can find out about a signature; the place in the list is its number in worker messages. */
+/** The possible results of a verification. Worker messages carry the place in this list. */
 export const VERDICTS = ['valid', 'hash mismatch', 'invalid signature'] as const;
 
 export type Verdict = (typeof VERDICTS)[number];

@@ -1,7 +1,7 @@
 import * as batch from './batch.js';
 import { createCryptoJobs } from './jobs.js';
 
-// What runs in each thread of the pool: functions from one flat message to another, called by name.
+// Runs in each thread of the pool: functions that take one flat message and return another, called by name.
 
 const jobs = createCryptoJobs();
 

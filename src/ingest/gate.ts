@@ -28,7 +28,7 @@ export interface PublishRights {
 
 /** What the gate needs to know of the configuration in force. */
 export interface AllowList {
-  /** Without a type: an asset of the symbol in either. */
+  /** @param signatureType without it, an asset of either type is found */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
   /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
   publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
@@ -54,7 +54,7 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
 /** Texts of publisher keys that are remembered. A key has many, by case and zeros, and a publisher writes one of them. */
 const KEY_TEXTS_MAX = 10_000;
 
-/** The checks before any curve arithmetic (signing.md "Hygiene"): a map look-up costs a thousandth of a curve operation. */
+/** The checks before any curve arithmetic: a map lookup costs a thousandth of a curve operation. */
 export class Gate {
   readonly #replay: ReplayWindow;
   readonly #clock: Clock;

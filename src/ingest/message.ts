@@ -38,7 +38,7 @@ export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
 
 /**
- * Reads one publish message (spec "Publisher WebSocket API").
+ * Reads one publish message.
  *
  * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Its digits are quoted first, which
  * costs 0.5 µs a message where a parser that keeps every digit costs five times `JSON.parse`. Messages that the quoting

@@ -1,31 +1,31 @@
 import { FrameLatency } from './frame_latency.js';
 
-/** What the service counts since its start. Plain numbers: the hot paths add to them, `/metrics` reads them. */
+/** The counts of the service since its start. They are plain numbers: the hot paths add to them, `/metrics` reads them. */
 export interface Counters {
   /** Frames that were encoded. */
   framesMade: number;
-  /** Frames that slow readers were not sent. */
+  /** Frames that were not sent to slow readers. */
   framesSkipped: number;
-  /** Ticks on which a group of connections was sent no frame for want of time. */
+  /** Ticks on which a group got no frame because the service was late. */
   ticksSkipped: number;
   /** Connections closed with 1013. */
   slowConsumersClosed: number;
   publishMessages: number;
   updatesAccepted: number;
-  /** Per reason. Reasons are the fixed texts of the checks, so there are few of them. */
+  /** By reason. Reasons are the fixed texts of the checks, so there are few of them. */
   readonly updatesRejected: Map<string, number>;
   /** Per reason. */
   readonly loginsRefused: Map<string, number>;
   aggregatesSigned: number;
   /** Aggregates that could not be signed. */
   signingFailures: number;
-  /** Times that an asset lost its price: too few publishers with fresh inputs. */
+  /** How often an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** Replies to publishers that do not read their socket. */
   repliesDropped: number;
-  /** Frames that a thread which serves sockets was too far behind to take. */
+  /** Frames that a serving thread lost because it was too far behind. */
   threadOverruns: number;
-  /** Threads that serve sockets and ended unasked or hung. */
+  /** Serving threads that died or hung. */
   threadFailures: number;
   readonly frameLatency: FrameLatency;
 }

@@ -1,14 +1,14 @@
 import { Histogram } from 'prom-client';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** Messages that may wait for a frame at a time; more are not measured. */
+/** How many messages may wait for a frame. Further ones are not measured. */
 const WAITING_MAX = 1_024;
-/** Twice the longest channel: what waited longer waited for somebody to stream. */
+/** Twice the longest interval. A message that waited longer had no connection to stream to. */
 const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
 
-/** How long it takes from the receipt of a publisher's message to the first frame made with its prices. */
+/** Measures the time from the receipt of a publisher's message to the first frame with its prices. */
 export class FrameLatency {
-  /** In the order of the price sequence that a message brought the table to. */
+  /** Ascending by the table's price sequence after the message. */
   readonly #waiting: { readonly sequence: number; readonly receivedNs: TimeNs }[] = [];
   #sequence = 0;
   readonly histogram = new Histogram({
@@ -18,16 +18,16 @@ export class FrameLatency {
     registers: [],
   });
 
-  /** @param sequence of the price table once the message took effect. A message that changed no price has no frame. */
+  /** @param sequence of the price table after the message. A message that changed no price has no frame */
   received(sequence: number, receivedNs: TimeNs): void {
     const isMeasured = sequence > this.#sequence && this.#waiting.length < WAITING_MAX;
     this.#sequence = sequence;
     if (isMeasured) this.#waiting.push({ sequence, receivedNs });
   }
 
-  /** A frame that holds the prices up to this sequence is on its way. */
+  /** A frame with the prices up to this sequence was handed to the sockets. */
   sent(sequence: number, clock: Clock): void {
-    // Most frames are not the first after a message, and the clock is not read for them.
+    // The clock is read only for the first frame after a message.
     let nowNs: TimeNs | undefined;
     let told = 0;
     for (const { sequence: needed, receivedNs } of this.#waiting) {
@@ -35,7 +35,7 @@ export class FrameLatency {
       told++;
       nowNs ??= clock.nowNs();
       const latencyNs = nowNs - receivedNs;
-      // A clock that was stepped back tells nothing.
+      // When the clock was stepped back, there is no measurement.
       if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX) this.histogram.observe(Number(latencyNs) / 1e9);
     }
     if (told > 0) this.#waiting.splice(0, told);

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Counters } from './counters.js';
 
-/** What is measured at the moment of a scrape. */
+/** The values that are read at the moment of a scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
   readonly aggregator: { readonly updatesWaiting: number };
@@ -19,7 +19,7 @@ export interface Measured {
     readonly sockets: { readonly size: number; readonly streams: number };
     /** Threads that serve REST and the sockets. */
     readonly threads: number;
-    /** What waits between the main thread and the one of them that is furthest behind. */
+    /** The bytes that wait between the main thread and the thread that is furthest behind. */
     readonly waiting: { readonly frameBytes: number; readonly eventBytes: number };
   };
 }

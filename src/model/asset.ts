@@ -2,30 +2,30 @@ import type { AggregationType, SignatureType } from '../wire/signatures.js';
 
 export type { AggregationType, SignatureType };
 
-/** An asset's place in every table that is indexed by asset; it never changes while the process lives. */
+/** An asset's place in every array by asset; it stays the same while the process runs. */
 export type AssetIndex = number & { readonly assetIndex: unique symbol };
 
-/** A publisher's place in the list of publishers; it never changes while the process lives. */
+/** A publisher's place in every array by publisher; it stays the same while the process runs. */
 export type PublisherIndex = number & { readonly publisherIndex: unique symbol };
 
-/** Percentages are exact fractions: a percentage times this. 0.1 % is 100_000. */
+/** A percentage is stored as an integer: the percentage times this. 0.1 % is 100_000. */
 export const PERCENT_SCALE = 1_000_000;
 
 /** One asset of the catalogue, as the configuration defines it. */
 export interface Asset {
   readonly index: AssetIndex;
-  /** The uint16 by which the streaming API knows the asset. */
+  /** The streaming ID: the uint16 by which streams name the asset. */
   readonly id: number;
-  /** The text by which REST and the publishers know the asset. */
+  /** The text by which REST and publishers name the asset. */
   readonly symbol: string;
   readonly signatureType: SignatureType;
   readonly aggregation: AggregationType;
   readonly minPublishers: number;
   readonly maxAgeNs: bigint;
   readonly clockPeriodNs: bigint;
-  /** The move, in percent times {@link PERCENT_SCALE}, at which a new aggregate is signed at once. */
+  /** A move of this size, in percent times {@link PERCENT_SCALE}, signs a new aggregate at once. */
   readonly delta: bigint;
-  /** The distance from the median, in percent times {@link PERCENT_SCALE}, past which an input does not count. */
+  /** An input further than this from the median does not count. In percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;
   /** The name of a calendar, or `none` for an asset that trades around the clock. */
   readonly calendar: string;
@@ -37,7 +37,7 @@ export interface Publisher {
   readonly signatureType: SignatureType;
   /** `evm`: the 20 bytes of the address. `stark`: the 32 bytes of the public key's x coordinate. */
   readonly key: Buffer;
-  /** The five characters inside the publisher's Stark messages. */
+  /** The five characters in the publisher's Stark messages. */
   readonly oracleId: string | undefined;
   /** Symbols that the key may publish, or `*`. */
   readonly assets: ReadonlySet<string>;
@@ -45,5 +45,5 @@ export interface Publisher {
   readonly weight: bigint;
 }
 
-/** Weights are exact fractions: a weight times this. */
+/** A weight is stored as an integer: the weight times this. */
 export const WEIGHT_SCALE = 1_000_000;

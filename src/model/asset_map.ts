@@ -1,6 +1,6 @@
 import type { Asset, SignatureType } from './asset.js';
 
-/** What names an asset, in every process: a symbol may be there once in each signature type. */
+/** The name of an asset, the same in every process. A symbol may have an asset of each signature type. */
 export type AssetName = Pick<Asset, 'symbol' | 'signatureType'>;
 
 /** Assets by symbol and signature type. */
@@ -14,7 +14,7 @@ export class AssetMap {
     for (const asset of assets) this.#bySymbol[asset.signatureType].set(asset.symbol, asset);
   }
 
-  /** @param signatureType when left out, the EVM asset is found, or the Stark one where there is no other. */
+  /** @param signatureType without it, the EVM asset of the symbol is found, or the Stark one if there is no EVM one */
   find(symbol: string, signatureType?: SignatureType): Asset | undefined {
     if (signatureType !== undefined) return this.#bySymbol[signatureType].get(symbol);
     return this.#bySymbol.evm.get(symbol) ?? this.#bySymbol.stark.get(symbol);

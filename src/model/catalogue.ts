@@ -2,8 +2,8 @@ import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
- * The assets and publishers of the configuration in force. Their indexes stay what they are across reloads, so whatever
- * is kept by index stays right; what a reload removed keeps its place, but is not found any more.
+ * The assets and publishers of the configuration in force. Their indexes stay the same across reloads, so arrays by index
+ * stay valid. An asset or publisher that a reload removed keeps its index, but the lookups no longer find it.
  */
 export class Catalogue {
   /** In the order of the configuration. */
@@ -15,7 +15,7 @@ export class Catalogue {
   readonly #assetByName: AssetMap;
   readonly #publisherByKey: ReadonlyMap<string, Publisher>;
 
-  /** @param before the catalogue that this one takes the place of. */
+  /** @param before the catalogue that this one replaces */
   constructor(
     { assets, publishers }: { readonly assets: readonly Asset[]; readonly publishers: readonly Publisher[] },
     before?: Catalogue,
@@ -31,7 +31,7 @@ export class Catalogue {
     );
   }
 
-  /** @param signatureType when left out, the EVM asset is found, or the Stark one where there is no other. */
+  /** @param signatureType without it, the EVM asset of the symbol is found, or the Stark one if there is no EVM one */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined {
     return this.#assetByName.find(symbol, signatureType);
   }
@@ -45,7 +45,7 @@ export class Catalogue {
     return this.#assetByName.find(symbol, signatureType) !== undefined;
   }
 
-  /** The publisher as it is configured now, if it still is and may still publish the asset. */
+  /** The publisher as it is configured now; `undefined` when it is not, or may no longer publish the asset. */
   currentPublisher({ signatureType, key }: Publisher, symbol: string): Publisher | undefined {
     const publisher = this.publisherByKey(signatureType, key);
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
@@ -65,7 +65,7 @@ function publisherName({ signatureType, key }: Pick<Publisher, 'signatureType' |
   return `${signatureType} ${key.toString('latin1')}`;
 }
 
-/** `next` in the places that their names had before, new names behind them. */
+/** `next` at the indexes that their names had before; new names follow at the end. */
 function placeByName<T extends { readonly index: AssetIndex | PublisherIndex }>(
   next: readonly T[],
   before: readonly T[],

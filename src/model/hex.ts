@@ -1,6 +1,6 @@
 /**
- * The value of each hex digit by its UTF-16 code. Node's own decoder takes a third longer, for the text without its `0x`
- * that it needs, and takes characters past U+00FF for what their low byte is.
+ * The value of each hex digit by its UTF-16 code. Node's own decoder takes a third longer, because it needs a copy of the
+ * text without `0x`, and it reads a character past U+00FF as its low byte.
  */
 const DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdefABCDEF') DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
@@ -16,7 +16,7 @@ export function parseHex(text: string, size: number): Buffer | undefined {
   return parseHexInto(text, bytes, 0, size) ? bytes : undefined;
 }
 
-/** The same into a part of `out`. @returns whether the text is such a number; where it is not, that part holds anything. */
+/** The same into a part of `out`. @returns whether the text is such a number; if not, that part is undefined. */
 export function parseHexInto(text: string, out: Uint8Array, offset: number, size: number): boolean {
   const { length } = text;
   if (length < 3 || length > size * 2 + 2) return false;

@@ -4,8 +4,9 @@ import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
 /**
- * The seam between making prices and serving them. The aggregator tells a sink what happened, in order, in terms that
- * another thread or machine can take: assets by streaming ID, or by symbol and signature type, never by an index of this process.
+ * The seam between making prices and serving them. The aggregator tells a sink what happened, in order. The messages can
+ * go to another thread or machine: they name assets by streaming ID, or by symbol and signature type, never by an index of
+ * this process.
  */
 export interface PriceSink {
   /** An asset has another live price than before, or its first. */
@@ -16,9 +17,9 @@ export interface PriceSink {
   ended(message: Ended): void;
 }
 
-/** Where a message stands in what one aggregator tells. A sink that sees a number skipped has missed something. */
+/** The place of a message among all messages of one aggregator. When a number is missing, the sink has missed a message. */
 export interface FeedPosition {
-  /** The run of the aggregator that tells it; a later run has a greater one. */
+  /** The run of the aggregator; a later run has a greater epoch. */
   readonly epoch: number;
   /** Counts the messages of an epoch from 1, all kinds together. */
   readonly sequence: number;

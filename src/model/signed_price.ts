@@ -7,8 +7,8 @@ import type { TimeNs } from './time.js';
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * A publisher's signed price that passed every check. The texts are the publisher's own and are passed on exactly as
- * they came; the bytes and integers beside them are what the service computes with.
+ * A publisher's signed price that passed every check. The texts are the publisher's own, and the service passes them on
+ * unchanged. The service computes with the bytes and integers.
  */
 export interface PublisherPrice {
   readonly price: Price;

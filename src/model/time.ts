@@ -9,7 +9,7 @@ export const NS_PER_SECOND = 1_000_000_000n;
 /** 2^63-1 ns is the year 2262; the wire's timestamps are int64. */
 const TIME_MAX = 2n ** 63n - 1n;
 
-/** Where the time comes from. Everything below `main` is handed one, so tests run on a clock of their own. */
+/** Where the time comes from. The entry point passes one down, so tests use a clock of their own. */
 export interface Clock {
   nowNs(): TimeNs;
   /** How far the wall clock is ahead of this clock while a jump of it is not believed; else 0 or absent. */
@@ -18,7 +18,7 @@ export interface Clock {
 
 /**
  * Reads a nanosecond timestamp from its decimal digits.
- * @returns the time, or `undefined` when the text is no plain decimal int64 of 0 or above.
+ * @returns the time, or `undefined` when the text is not a plain decimal int64 of 0 or above.
  */
 export function parseTimeNs(text: string): TimeNs | undefined {
   if (text.length > TIMESTAMP_DIGITS_MAX || !TIMESTAMP_PATTERN.test(text)) return undefined;

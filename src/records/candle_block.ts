@@ -9,8 +9,8 @@ export interface Candle {
 }
 
 /**
- * The double nearest to `price` / 10^18, ties to even. Reading decimal text rounds correctly where arithmetic on two
- * doubles would round twice. The order of prices is kept: a smaller price never gives a larger double.
+ * The double nearest to `price` / 10^18, ties to even. Parsing decimal text rounds once; arithmetic on two doubles would
+ * round twice. A smaller price never gives a larger double.
  */
 export function toDouble(price: Price): number {
   return Number(`${price}e-18`);
@@ -51,7 +51,7 @@ export class CandleBlock {
       this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
   }
 
-  /** The same candles made `factor` times longer. */
+  /** The candles merged into candles `factor` times as long. */
   coarser(factor: number): CandleBlock {
     const coarse = CandleBlock.withRoomFor(this.length);
     for (let i = 0; i < this.length; i++) {

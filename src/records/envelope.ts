@@ -1,19 +1,19 @@
 import { crc32 } from 'node:zlib';
 
-/** The version of everything in the data folder. A folder of another version is refused, never guessed at. */
+/** The version of every record in the data folder. A folder of another version is refused. */
 export const FORMAT_VERSION = 1;
 
 /** crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian); a multiple of 8 keeps doubles aligned. */
 const ENVELOPE_BYTES = 8;
 
-/** What is on disk is not what was written there. */
+/** A stored record is not what was written. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }
 
 /**
- * Puts a record into its envelope. The checksum covers the record, the version and `keyText`, so a record that turns up
- * under another key is found out like a flipped bit.
+ * Puts a record into its envelope. The checksum covers the record, the version and `keyText`, so it also fails for a record
+ * under another record's key.
  */
 export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
   const wrapped = Buffer.allocUnsafe(ENVELOPE_BYTES + payload.length);

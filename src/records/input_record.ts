@@ -11,7 +11,7 @@ const HASH_BYTES = 32;
 
 /**
  * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates and is also stored by
- * itself, so its bytes are made once and remembered for as long as the input lives.
+ * itself, so its bytes are made once and kept as long as the input.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
@@ -22,10 +22,10 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
   return bytes;
 }
 
-/** A cache of a pure function, not state: what it holds follows from the keys alone. */
+/** A cache of a pure function: each value follows from its key alone. */
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
-/** Reads the size-prefixed record at the start of `bytes`; `byteLength` says how far it reached. */
+/** Reads the size-prefixed record at the start of `bytes`; `byteLength` is its length. */
 export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLength: number } {
   const buffer = new ByteBuffer(bytes);
   const byteLength = 4 + buffer.readInt32(0);
@@ -66,13 +66,13 @@ export function decodePrice(bytes: Uint8Array): Price {
   return readPrice(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0);
 }
 
-/** Scratch space, empty between calls: a new one for every record was a third of the cost. */
+/** Scratch space, empty between calls. A new builder for every record took a third of the time. */
 const builder = new Builder(1_024);
 
 function buildInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
   builder.clear();
   const text = (value: string) => builder.createByteVector(packText(value));
-  // The compiler's own vector writers go byte by byte; createByteVector copies.
+  // The generated functions write byte by byte; createByteVector copies.
   const fields = [
     parsePrice(wire.price) === price ? 0 : builder.createByteVector(encodePrice(price)),
     parseHex(wire.msgHash, HASH_BYTES)?.equals(msgHash) ? 0 : builder.createByteVector(msgHash),

@@ -1,4 +1,4 @@
-/** The first byte of a packed text says how the rest reads. */
+/** The first byte of a packed text is its form: one of these three. */
 const UTF8 = 0;
 const HEX_EVEN = 1;
 /** An odd number of digits: the first half of the first byte is not part of the text. */
@@ -8,7 +8,7 @@ const HEX_TEXT = /^0x[0-9a-f]+$/;
 
 /**
  * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex: they become bytes, which halves a
- * record; any other text is kept as UTF-8. {@link unpackText} gives back the same characters.
+ * record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
  */
 export function packText(text: string): Uint8Array {
   if (!HEX_TEXT.test(text)) return withForm(UTF8, Buffer.from(text, 'utf8'));

@@ -8,12 +8,12 @@ import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_reco
 import { packText, unpackText } from './packed_text.js';
 
 /**
- * What holds for an asset from `timeNs` on: an aggregate, no price any more (`ended`), or nothing known because a
- * failing disk made the store let go of it (`gap`).
+ * The state of an asset from `timeNs` on: an aggregate (`priced`), no price any more (`ended`), or unknown, because the
+ * store dropped it while the disk failed (`gap`).
  */
 export type Holding = {
   readonly timeNs: TimeNs;
-  /** The asset's running minute candle; the record carries it so that the two can never disagree after a restart. */
+  /** The asset's running minute candle. It is in the same record, so both agree after a restart. */
   readonly minute: MinuteCandle | undefined;
 } & (
   | { readonly state: 'priced'; readonly aggregate: SignedAggregate }
@@ -33,7 +33,7 @@ const ALGORITHMS: Record<AggregationType, Algorithm> = {
 };
 const ALGORITHM_NAMES = ['median', 'average', 'weighted average'] as const;
 
-/** Scratch space, empty between calls: a new one for every record was a third of the cost. */
+/** Scratch space, empty between calls. A new builder for every record took a third of the time. */
 const builder = new Builder(4_096);
 
 /** A holding as a `SecondRecord` of record.fbs; the bytes are valid until the next call. */

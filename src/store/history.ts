@@ -17,9 +17,9 @@ export interface Candles {
 }
 
 /**
- * The candles of an asset whose start lies in `fromS` <= t < `toS`. A candle is always the whole one, whatever the
- * range cuts; empty intervals are left out; the running candle is included. Every resolution folds the same minutes.
- * @returns `too many` as soon as there are more than `candlesMax`.
+ * The candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are left
+ * out; the running candle is included. Every resolution merges the same minutes.
+ * @returns `too many` when there are more than `candlesMax`.
  */
 export function readHistory(
   series: AssetSeries,
@@ -61,7 +61,7 @@ export function minutesOf(series: AssetSeries, hour: number, tables: Tables): Ca
   return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.assetKey, hour]);
 }
 
-/** Folds ascending finer candles into those of a resolution that start in a range. */
+/** Merges ascending finer candles into the candles of a resolution that start in a range. */
 class Fold {
   readonly #candles: Candles;
   readonly #resolution: Resolution;

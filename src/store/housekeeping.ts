@@ -6,12 +6,12 @@ import type { Tables } from './tables.js';
 
 const MINUTES_PER_QUARTER = 15;
 
-/** How much one commit may do, so that neither midnight nor a long pause makes a commit long. */
+/** How much work one commit may do, so that commits stay short at midnight and after a long pause. */
 const REMOVED_SECONDS_MAX = 2_000;
 const SEALED_DAYS_MAX = 2;
 const REMOVED_DAYS_MAX = 16;
 
-/** Up to which time records are no longer needed. */
+/** Before these times records are no longer needed. */
 export interface Cutoffs {
   /** UNIX second: only the record in force then, and those after it, are needed. */
   readonly second: number;
@@ -20,8 +20,8 @@ export interface Cutoffs {
 }
 
 /**
- * A bounded part of the work that keeps the folder as small as it should be; runs before every commit.
- * @param onDamage is told of a damaged record; the asset's days are not sealed any more, and all else goes on.
+ * Does a bounded part of the work that keeps the folder small: seals days and removes old records. Runs before every commit.
+ * @param onDamage called with a damaged record; the asset's days are no longer sealed, and everything else continues
  */
 export function runHousekeeping(
   allSeries: Iterable<AssetSeries>,
@@ -60,19 +60,19 @@ export interface Days {
   readonly end: number;
 }
 
-/** Those of which each has one record now, or none because it has no candles. */
+/** The sealed days of an asset: each has one record, or none when it has no candles. */
 export function sealedDays(series: AssetSeries): Days {
   const first = series.firstDay ?? 0;
   return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };
 }
 
-/** The day that is not over yet. An asset that is not configured is not loaded; its hours say as much as is needed. */
+/** The day that is not over yet. An asset that is not configured is not loaded; its stored hours tell enough. */
 function runningDay(series: AssetSeries): number | undefined {
   const running = series.newest?.minute;
   return running === undefined ? series.unsealedDays.at(-1) : dayOfMinute(running.minute);
 }
 
-/** Moves a finished day's minutes from its hours into one record, with their quarter hours beside it. */
+/** Moves a finished day's minutes from its hours into one record, and writes their quarter hours into another. */
 function sealFirstDay(series: AssetSeries, tables: Tables): DamagedRecord | undefined {
   const day = series.unsealedDays[0]!;
   const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);

@@ -2,40 +2,40 @@ import type { Folder } from './lmdb/folder.js';
 import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
 /**
- * What waits to be written, and the group commits that write it. All that waits goes to disk in one transaction at a
- * time, so it becomes durable together or not at all.
+ * Writes the changes of its tables in group commits. One commit at a time writes all waiting changes in one transaction, so
+ * they become durable together or not at all.
  */
 export interface Journal {
-  /** Opens the table of one kind of record; once a name. */
+  /** Opens the table of one kind of record. Each name may be opened once. */
   table<Value>(name: string, codec: Codec<Value>): Table<Value>;
-  /** Sets what runs before each commit and may put and remove: the place for bounded housekeeping. */
+  /** Sets a function that runs before each commit and may put and remove, for bounded housekeeping. */
   beforeCommit(housekeeping: () => void): void;
   /** How many records of all tables wait to be written. */
   readonly waiting: number;
   /**
-   * Resolves once all that was put before this call has been flushed to the disk.
+   * Resolves when everything that was put before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
   /** Why writing fails, or `undefined` while it works. */
   failure(): string | undefined;
-  /** Writes what is waiting and stops. */
+  /** Writes the waiting changes and stops. */
   close(): Promise<void>;
 }
 
 /**
- * The wait before a commit that nobody asked for; one that is asked for starts at once. With 1,000 assets at 2 Hz, 20
+ * The delay before a commit when no caller waits for it; otherwise it starts at once. With 1,000 assets at 2 Hz, 20
  * commits a second took a fifth less CPU than 50, and 10 no less than 20.
  */
 const COMMIT_DELAY_MS = 50;
 /**
  * A failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes every
- * page anew and needs nothing that the disk may have lost. Only when the last step fails, the page that makes a commit
- * valid, does lmdb refuse all that follow; the folder then works again after a restart.
+ * page anew and needs nothing that the disk may have lost. If the last step fails, the page that makes a commit valid, lmdb
+ * refuses all later commits; then the folder works again after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 1_000;
-/** A commit that takes longer is reported as a failing disk, even if it never comes back. */
+/** A commit that takes longer counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
 interface Waiter {
@@ -88,7 +88,7 @@ export function openJournal(folder: Folder): Journal {
     return done;
   }
 
-  /** A disk that is full in the middle of a page is EIO to lmdb, so the reason names the room that is left. */
+  /** When the disk becomes full in the middle of a page, lmdb reports EIO, so the reason names the free space. */
   function freeSpace(): string {
     try {
       return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
@@ -115,7 +115,7 @@ export function openJournal(folder: Folder): Journal {
       if (!hasPending()) return committing?.done.then(failIfFailing) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         pendingWaiters.push({ resolve, reject });
-        // The commit starts with the next turn of the event loop, so that calls of one turn share it.
+        // The commit starts in the next turn of the event loop, so all calls of this turn share it.
         if (committing === undefined && pendingWaiters.length === 1) {
           clearTimeout(timer);
           timer = undefined;
@@ -144,7 +144,7 @@ export function openJournal(folder: Folder): Journal {
   }
 }
 
-/** Writes what the tables have begun to commit in one transaction; resolves when it has been flushed. */
+/** Writes the changes that the tables have begun to commit in one transaction; resolves when they have been flushed. */
 async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[]): Promise<void> {
   claimRoom(tables.reduce((sum, table) => sum + table.encodeCommit(), 0));
   try {
@@ -157,7 +157,7 @@ async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[])
   }
 }
 
-/** lmdb rejects with a general error and hands over the system's one in a promise. */
+/** lmdb rejects with a general error that holds a promise of the system's error. */
 async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
   if (error.commitError === undefined) return error;
   return error.commitError.catch((reason: Error) => reason);

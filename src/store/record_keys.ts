@@ -12,14 +12,13 @@ const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
 const SEPARATOR = ' ';
 
 /**
- * The text that stands for an asset in the keys of its records: the symbol for an EVM asset, the symbol and `stark` for a
- * Stark one.
+ * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark one.
  *
- * In folders from before a symbol could be there in both types, the records of Stark assets have the symbol alone as
- * well. They keep it: such a symbol's EVM asset gets the symbol and `evm`, so the two never share a record.
+ * Older versions, in which a symbol had one type, wrote `BTCUSD` for Stark assets too. Where the folder has such records
+ * they stay the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
  */
 export class RecordKeys {
-  /** Symbols that by themselves stand for the Stark asset. */
+  /** Symbols that name Stark assets by themselves. */
   readonly #starkSymbols: ReadonlySet<string>;
 
   constructor(inputs: StoredInputs) {
@@ -32,19 +31,19 @@ export class RecordKeys {
   }
 }
 
-/** The symbol of the asset that such a text stands for. */
+/** The symbol of the asset that such a text names. */
 export function symbolOf(assetKey: string): string {
   return assetKey.split(SEPARATOR, 1)[0]!;
 }
 
-/** Whose signature an input carries, by the length of its publisher's key in hex. */
+/** The signature type of a publisher's key, by its length in hex. */
 export function inputSignatureType(keyDigits: string): SignatureType {
   return keyDigits.length === EVM_KEY_DIGITS ? 'evm' : 'stark';
 }
 
 /**
- * The symbols whose records without a type are those of a Stark asset. Its inputs tell: an asset has one before it has
- * anything else, and keeps it.
+ * The symbols that name Stark assets by themselves. The publishers' keys of the stored inputs show it: every asset with
+ * records has an input, which is written first and never deleted.
  */
 function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();
@@ -59,7 +58,7 @@ function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
   return new Set(symbols.map(([symbol]) => symbol));
 }
 
-/** Where inputs of both types are there, because the type of the asset was changed, the newest one decides. */
+/** An asset whose type was changed has inputs of both types; the newest one decides. */
 function isStark(symbol: string, publisherKeys: readonly string[], inputs: StoredInputs): boolean {
   const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
   if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))

@@ -12,7 +12,7 @@ const WEEK_S = 7 * DAY_S;
 /** 1970-01-05, the first Monday. */
 const MONDAY_S = 4 * DAY_S;
 
-/** The interval that the second `atS` lies in. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
+/** The interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
 export function intervalAt(resolution: Resolution, atS: number): Interval {
   switch (resolution) {
     case 'D':
@@ -29,7 +29,7 @@ export function intervalAt(resolution: Resolution, atS: number): Interval {
   }
 }
 
-/** Whether every interval of the resolution is made of whole quarter hours. */
+/** Whether every interval of the resolution consists of whole quarter hours. */
 export function isWholeQuarters(resolution: Resolution): boolean {
   return resolution !== '1' && resolution !== '2' && resolution !== '5';
 }

@@ -9,24 +9,24 @@ export const HOURS_PER_DAY = 24;
 export const MINUTES_PER_DAY = 1_440;
 
 /**
- * While the disk fails, seconds wait in memory. Past this many the store lets the next ones go and keeps a gap in their
- * place, in which `recent` answers nothing rather than something older: about 60 MB with five inputs each.
+ * While the disk fails, seconds wait in memory, up to this many: about 60 MB with five inputs each. The store drops later
+ * ones and records a gap, for which `recent` returns nothing instead of an older price.
  */
 const WAITING_SECONDS_MAX = 10_000;
 
-/** What memory knows of one asset; everything else is in the journal or on disk. */
+/** The part of one asset's records that is in memory. The rest is in the journal or on disk. */
 export interface AssetSeries {
-  /** What stands for the asset in the keys of its records. */
+  /** The text that names the asset in the keys of its records, from `RecordKeys`. */
   readonly assetKey: string;
   /** The seconds of the window that have a record, ascending. */
   readonly seconds: number[];
   /** The last record of `seconds`; `undefined` before the first one. */
   newest: Holding | undefined;
-  /** The closed minutes of the hour that the running or the last closed minute lies in. */
+  /** The closed minutes of the hour that holds the running or the last closed minute. */
   hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
   /** Days whose minutes are still in hours, ascending. */
   readonly unsealedDays: number[];
-  /** An hour turned out to be damaged: days stay in hours, where reading them says so. */
+  /** An hour is damaged. Days then stay in hours, and reading the damaged one fails. */
   isSealingStopped: boolean;
   /** The first day that may have candles, or `undefined` when there are none. */
   firstDay: number | undefined;
@@ -45,10 +45,10 @@ export function emptySeries(assetKey: string): AssetSeries {
 }
 
 /**
- * Takes the asset's next aggregate, in signing order.
+ * Records the asset's next aggregate, in signing order.
  *
- * Time never goes back on a series: an aggregate signed before the newest one (the clock was set back) counts at the
- * newest one's time, so it is the last of that second and the close of that minute. Candles already closed never change.
+ * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
+ * the last of that second and the close of that minute. Closed candles never change.
  */
 export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate, tables: Tables): void {
   const timeNs = notBefore(series, aggregate.signedAtNs);
@@ -58,7 +58,7 @@ export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate,
   remember(series, number, { state: 'priced', timeNs, minute, aggregate }, tables);
 }
 
-/** Notes that the asset has no price from `atNs` on, until its next aggregate; once is enough. */
+/** Records that the asset has no price from `atNs` on, until its next aggregate. Repeated calls change nothing. */
 export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: Tables): void {
   if (series.newest?.state !== 'priced') return;
   const timeNs = notBefore(series, atNs);
@@ -122,7 +122,7 @@ function remember(series: AssetSeries, second: number, holding: Holding, tables:
   tables.seconds.put([second, series.assetKey], holding);
 }
 
-/** Makes the newest record a gap, or part of the gap before it, when it waits for a failing disk. */
+/** Drops the newest record if it still waits for a failing disk: it becomes a gap, or part of the gap before it. */
 function letGo(series: AssetSeries, tables: Tables): void {
   const last = series.seconds.at(-1);
   if (last === undefined || !tables.seconds.isWaiting([last, series.assetKey])) return;

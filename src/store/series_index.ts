@@ -4,17 +4,17 @@ import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
 
-/** Above every day since 1970 that a record can name. */
+/** More than any day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
 
-/** The series of all assets that have records, configured or not: an asset that comes back finds its own. */
+/** The series of all assets that have records, configured or not, so an asset that is configured again finds its own. */
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
   /** @throws DamagedRecord when the asset's newest record or hour cannot be trusted. */
   of(asset: AssetName): AssetSeries;
 }
 
-/** Rebuilds the series from the keys of the folder, without reading more than each asset's newest record and hour. */
+/** Builds the series from the keys of the folder. It reads only each configured asset's newest record and hour. */
 export function loadSeries(
   assets: readonly AssetName[],
   recordKeys: RecordKeys,
@@ -57,7 +57,7 @@ export function loadSeries(
     return series;
   }
 
-  /** The hour goes on where it stopped; from here on appending never reads the disk. */
+  /** Continues the stored hour, so that appending never reads the disk. */
   function loadHour({ assetKey }: AssetSeries, hour: number): AssetSeries['hour'] {
     const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
     const stored = tables.hours.get([assetKey, hour]);

@@ -19,11 +19,11 @@ import { openTables, type Tables } from './tables.js';
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
 
-/** Everything the service remembers: what it signed, the candles of it, and the inputs it is made from. */
+/** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store {
-  /** Takes the next aggregate, in signing order. Only memory is touched; a group commit writes it soon after. */
+  /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
   append(aggregate: SignedAggregate): void;
-  /** Notes that the asset has no live price from `atNs` on, until its next aggregate. */
+  /** Records that the asset has no live price from `atNs` on, until its next aggregate. */
   ended(asset: AssetName, atNs: TimeNs): void;
   /**
    * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
@@ -32,8 +32,8 @@ export interface Store {
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
-   * Resolves once everything handed over before this call has been flushed to the disk.
-   * @throws Error (as a rejection) that says why, while the disk fails.
+   * Resolves when everything recorded before this call has been flushed to the disk.
+   * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
   /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
@@ -54,9 +54,9 @@ export interface Store {
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
-  /** The days whose candles do not change any more. */
+  /** The days whose candles no longer change. */
   sealedDays(asset: AssetName): Days;
-  /** The latest accepted inputs of the configured assets, of all publishers, as they are on disk: for the start. */
+  /** The latest accepted inputs of all publishers for the configured assets, from disk, for the start. */
   inputs(): Iterable<StoredInput>;
   readonly marks: Marks;
   /** The newest UNIX second that the folder had a record of when it was opened. */
@@ -66,11 +66,11 @@ export interface Store {
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Puts a reloaded configuration in force.
-   * @throws DamagedRecord, and changes nothing, when the newest record of an asset that is new in it is damaged.
+   * @throws DamagedRecord, and changes nothing, when the newest record of an added asset, or its hour of candles, is damaged.
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
   /**
-   * Writes what is waiting and gives the folder back.
+   * Writes the waiting records and releases the folder.
    * @throws Error when the last commit failed.
    */
   close(): Promise<void>;
@@ -83,19 +83,19 @@ export interface StoredInput extends AcceptedInput {
 }
 
 export interface StoreOptions {
-  /** The data folder; made when there is none. One process at a time can have it. */
+  /** The data folder. It is made when there is none. One process at a time can open it. */
   readonly dir: string;
-  /** The configured ones; records of others stay as they are. */
+  /** The configured assets. Records of others stay unchanged. */
   readonly assets: readonly AssetName[];
-  /** How long candles are kept; whole days are deleted, some time after they are due. */
+  /** How long candles are kept. Whole days are deleted, some time after this. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
 }
 
 /**
  * Opens the data folder and everything in it.
- * @throws Error when another process has the folder, its format has another version, or a record that the service needs
- * to start is damaged.
+ * @throws Error when another process has the folder, when its format has another version, or when a record that the start
+ * needs is damaged.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = await openFolder(options.dir);
@@ -137,7 +137,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     };
   }
 
-  /** A damaged record is never served; that there is one stays visible until an operator has looked. */
+  /** Remembers a damaged record, so that {@link Store.health} reports it until the next start. It is never served. */
   function noticeDamage<T>(read: () => T): T {
     try {
       return read();
@@ -168,7 +168,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     *inputs() {
       for (const [assetKey, keyDigits] of tables.inputs.keysOnDisk()) {
         const asset = configured.get(String(assetKey));
-        // Another type: the asset's was changed, in a folder whose keys did not name it.
+        // Older versions kept inputs of both types under one key when an asset changed its type.
         if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
         const accepted = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
@@ -209,8 +209,8 @@ function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
 }
 
 /**
- * Looks at every record's checksum. One is only read when it is asked for, and one with a damaged key would not be found
- * then: it would be served as nothing, or as what was before.
+ * Checks the checksum of every record. Otherwise a record with a damaged key would stay undetected: a read would not find it
+ * and would return nothing, or an older record.
  */
 function findDamagedRecord(tables: Tables): string | undefined {
   try {

@@ -1,45 +1,45 @@
 import type { Database } from 'lmdb';
 import { unwrapRecord, wrapRecord } from '../records/envelope.js';
 
-/** Two parts order a record among its kind: a second or an asset first, then what tells the rest apart. */
+/** The records of a table are ordered by two parts: first a second or an asset, then what is unique with it. */
 export type Key = readonly [string | number, string | number];
 
 /** How the values of one kind of record become bytes. */
 export interface Codec<Value> {
-  /** The bytes need only be valid until the next call. */
+  /** The bytes may be valid only until the next call. */
   encode(value: Value): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }
 
-/** One kind of record. A change is a change in memory until the journal's next commit; reading sees it at once. */
+/** One kind of record. A change stays in memory until the journal's next commit; a read sees it at once. */
 export interface Table<Value> {
   /** @throws DamagedRecord when the disk no longer holds what was written. */
   get(key: Key): Value | undefined;
-  /** A value that changes afterwards must be put again. */
+  /** Records a value. If it changes afterwards, it must be put again. */
   put(key: Key, value: Value): void;
   remove(key: Key): void;
   /** Whether this record waits to be written. */
   isWaiting(key: Key): boolean;
   /** How many records wait to be written. */
   readonly waiting: number;
-  /** The keys on disk, ascending; what waits is not among them. */
+  /** The keys on disk, ascending, without those that wait to be written. */
   keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key>;
   /** Checks every record on disk against its checksum. @throws DamagedRecord for the first that fails. */
   checkOnDisk(): void;
 }
 
-/** What a commit does with each table, whatever its records are. */
+/** What a commit does with each table. */
 export interface CommitPart {
   readonly waiting: number;
-  /** Changes that the next commit takes. */
+  /** How many changes the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes what the commit writes. @returns its bytes */
+  /** Encodes the changes that the commit writes. @returns how many bytes they are */
   encodeCommit(): number;
   /** Runs inside the commit's transaction. */
   writeCommit(): void;
   endCommit(): void;
-  /** The commit failed: its changes wait again, under those that came since. */
+  /** Called when the commit failed: its changes wait again, unless newer ones replace them. */
   undoCommit(): void;
 }
 
@@ -49,7 +49,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
   readonly #codec: Codec<Value>;
   readonly #onChange: () => void;
   #pending = new Map<string, Change<Value>>();
-  /** What the commit that is under way writes. */
+  /** The changes that the running commit writes. */
   #committing: Map<string, Change<Value>> | undefined;
 
   constructor(
@@ -76,7 +76,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
 
   remove(key: Key): void {
     const keyText = keyTextOf(key);
-    // What never reached the disk needs no removal there: nothing may pile up while the disk fails.
+    // A record that never reached the disk needs no removal there, so removals do not accumulate while the disk fails.
     const isOnlyPending =
       this.#pending.has(keyText) &&
       this.#committing === undefined &&
@@ -153,7 +153,7 @@ interface Change<Value> {
   readonly key: [string | number, string | number];
   /** `undefined` removes the record. */
   readonly value: Value | undefined;
-  /** The record as it goes to disk, made by the first commit that tries. */
+  /** The bytes for the disk, made by the first commit that tries. */
   wrapped?: Buffer;
 }
 

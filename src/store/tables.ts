@@ -8,9 +8,9 @@ import { decodeMark, encodeMark } from './marks.js';
 import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
-/** The kinds of records in the data folder. What stands for an asset in their keys is for `RecordKeys` to say. */
+/** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in their keys. */
 export interface Tables {
-  /** [UNIX second, asset]: what held at the end of that second. Only seconds in which something changed have one. */
+  /** [UNIX second, asset]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
   /** [asset, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
   readonly inputs: Table<AcceptedInput>;
@@ -20,7 +20,7 @@ export interface Tables {
   readonly days: Table<CandleBlock>;
   /**
    * [asset, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
-   * coarser candles fold these: 15 times fewer bytes for years of days, weeks and months.
+   * coarser candles are merged from these, with 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
   /** [kind, number]: the time up to which signatures of that kind may carry times. */

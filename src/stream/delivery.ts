@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   readonly digest: (body: Uint8Array) => Uint8Array;
   /** Signs at once. */
   readonly signOne: (digest: Uint8Array) => PayloadSignature;
-  /** Signs at once where they are few, and on other threads where they are many. */
+  /** Signs a few at once, and many on other threads. */
   readonly sign: (
     digests: readonly Uint8Array[],
   ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
@@ -43,22 +43,22 @@ export interface DeliveryCounters {
 interface UnsignedFrame {
   readonly group: Group;
   readonly body: Buffer;
-  /** The price sequence that the body tells of. */
+  /** The price sequence of the body: it holds all changes up to it. */
   readonly sequence: number;
 }
 
 /**
- * Makes frames and brings each to exactly the connections that it is news for.
+ * Makes frames and sends each to exactly the connections that lack its content.
  *
- * A group's frame is made once and published on the group's topic. A connection that is not at the same point as the
- * members (a newcomer, or a reader that was slow) waits beside the topic, is brought up to date by frames of its own,
- * and joins when the two are at the same point.
+ * A group's frame is made once and published on the group's topic. A connection that is not at the sequence of the members (a
+ * newcomer, or a slow reader) waits outside the topic. It gets frames of its own until it is at the group's sequence, and then
+ * joins the topic.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #beforeFlush: (nowNs: TimeNs) => void;
   #encoder: FrameEncoder;
-  /** `real_time` groups that have something to send. */
+  /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
   #flushDeferred = false;
 
@@ -69,12 +69,12 @@ export class Delivery {
     this.#encoder = new FrameEncoder(options.table, options.taxonomyId);
   }
 
-  /** The table has other assets than before. */
+  /** Must be called when the table has other assets than before. */
   resize(): void {
     this.#encoder = new FrameEncoder(this.#options.table, this.#options.taxonomyId);
   }
 
-  /** Has a `real_time` group sent what changed, within this turn of the event loop or as soon as 1 ms is over. */
+  /** Schedules the changes of a `real_time` group, at the end of this turn of the event loop or once 1 ms is over. */
   markDirty(group: Group): void {
     if (group.dirty) return;
     this.#flushLater(group);
@@ -94,7 +94,7 @@ export class Delivery {
     this.#dirty.push(group);
   }
 
-  /** Sends the dirty groups what changed; those that sent less than 1 ms ago stay for the next tick. */
+  /** Sends the changes of the dirty groups. Groups that sent less than 1 ms ago wait for the next tick. */
   flush(nowNs: TimeNs): void {
     if (this.#dirty.length === 0) return;
     const due: Group[] = [];
@@ -109,7 +109,7 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /** Makes one frame a group and publishes it; signed ones as soon as they are signed. */
+  /** Makes one frame for each group and publishes it, at once or when it is signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const { counters, table } = this.#options;
     const unsignedTimes = new Map<StreamEra, TimeNs>();
@@ -147,7 +147,7 @@ export class Delivery {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
       if (group.dirty || group.signing) return;
-      // Nothing of the group has changed since its last frame, so the newcomer and the members know the same.
+      // Nothing of the group has changed since its last frame, so the newcomer and the members are at the same sequence.
       group.sequence = session.sequence;
     }
     if (!group.signing) this.#join(group, session);
@@ -158,7 +158,7 @@ export class Delivery {
       frames.forEach(({ group, body, sequence }, i) => {
         group.signing = false;
         this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!), sequence);
-        // Not before: who leaves while a frame is being signed, or cannot take it, does not get it.
+        // Only now: a connection that left while the frame was signed, or cannot take it, does not get it.
         group.sequence = sequence;
         this.#joinWaiting(group);
       });
@@ -170,7 +170,7 @@ export class Delivery {
     }
     for (const { group } of frames) group.signing = true;
     signatures.then(publish, () => {
-      // Without a signature there is no frame: the connections get the next one, which tells them all of it.
+      // Without a signature there is no frame. The next one holds all of these changes.
       for (const { group } of frames) {
         group.signing = false;
         this.#options.counters.framesSkipped += group.members.size;
@@ -216,7 +216,7 @@ export class Delivery {
     return due;
   }
 
-  /** Those that wait beside the topic: counts what slow readers miss, and brings `real_time` ones to its point. */
+  /** For connections outside the topic: counts the frames that slow readers miss, and sends `real_time` ones their changes. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
@@ -225,8 +225,8 @@ export class Delivery {
   }
 
   /**
-   * While a frame was signed, prices may have changed and a newcomer may know of it, or its snapshot is not sent yet: it
-   * waits for the next frame.
+   * Joins every waiting connection that is at the group's sequence. While a frame is signed, a newcomer may have got newer
+   * prices than the members, or none yet; then it waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -280,7 +280,7 @@ export class Delivery {
   }
 }
 
-/** Takes a member out of the topic; it knows what the group knew, and its last frame was the group's. */
+/** Takes a member out of the topic. It keeps the group's sequence and the time of its last frame. */
 export function leave(group: Group, session: StreamSession): void {
   group.members.delete(session);
   session.connection.leave(group.topic);

@@ -32,18 +32,18 @@ export interface StreamCounters extends DeliveryCounters {
 
 const FLOOD_LENGTH_MAX = 1_024;
 const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
-/** How often readers that do not read are looked at. */
+/** How often connections that lag are checked. */
 const LAG_CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
 /**
- * The streaming API without its sockets (contract §6). It is told what happens (messages, price changes, ticks of the
- * clock) and calls back with frames.
+ * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; it calls back
+ * with frames.
  */
 export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
   readonly #groups: Groups;
-  /** Those whose sockets do not take what they are sent. */
+  /** The connections whose sockets are full. */
   readonly #stalled = new Set<StreamSession>();
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
@@ -65,12 +65,12 @@ export class StreamEngine {
     return this.#groups.size;
   }
 
-  /** Whether any connection needs ticks of 1 ms; the fixed channels are multiples of 10. */
+  /** Whether any connection needs ticks of 1 ms. The intervals of fixed channels are multiples of 10 ms. */
   get hasRealTime(): boolean {
     return this.#groups.hasRealTime;
   }
 
-  /** Puts a changed catalogue in force, and changed rights; the table already has it. */
+  /** Puts a changed catalogue and changed rights in force. The table must already have the new assets and IDs. */
   reload(catalogue: StreamCatalogue): void {
     this.#catalogue = catalogue;
     this.#indexById = indexById(catalogue);
@@ -79,7 +79,7 @@ export class StreamEngine {
     const { ids } = this.#options.table;
     for (const session of this.#groups.sessions()) {
       const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
-      // IDs may have changed, and with them the order, even where the assets have not.
+      // IDs may have changed, and with them the order, even when the assets have not.
       this.#regroup(
         session,
         assets.sort((a, b) => ids[a]! - ids[b]!),
@@ -90,17 +90,17 @@ export class StreamEngine {
   /** The socket is gone: nothing may be sent on it any more. */
   closed(session: StreamSession): void {
     this.#stalled.delete(session);
-    // A closed socket has left its topics by itself.
+    // A closed socket has already left its topics.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
     leaveEra(session);
   }
 
   /**
-   * The socket held bytes when it was to get a frame, which would only have waited behind older ones: it was left out.
-   * Its connection gets nothing more until it has drained, and then the newest values.
-   * @param sequence what changed up to this price sequence was sent to it. A socket of another thread is heard of after
-   * a while, in which the session may have come to think further.
+   * The socket still held bytes, so it did not get a frame, which would only have waited behind older ones. The connection
+   * gets nothing more until it has drained, and then the newest values.
+   * @param sequence it has got all changes up to this price sequence. Another thread reports a lag late, so the session's
+   * own sequence may already be higher.
    */
   lagged(session: StreamSession, sequence: number): void {
     const { group } = session;
@@ -114,7 +114,7 @@ export class StreamEngine {
     this.#options.counters.framesSkipped++;
   }
 
-  /** The socket has taken some of what waited for it; so many bytes still wait. */
+  /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
   drained(session: StreamSession, bufferedBytes: number): void {
     if (session.stalledSinceNs === undefined) return;
     if (bufferedBytes > 0) {
@@ -171,7 +171,7 @@ export class StreamEngine {
       this.#checkLag(nowNs);
   }
 
-  /** The groups of the fixed channels whose interval has come round since the last tick. */
+  /** The groups of the fixed channels whose interval has ended since the last tick. */
   #dueGroups(nowNs: TimeNs): Group[] {
     const due: Group[] = [];
     this.#ticks.keepOnly(this.#groups.fixed);

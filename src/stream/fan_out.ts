@@ -7,11 +7,11 @@ export interface FrameSender {
   publish(topic: number, frame: Uint8Array, sequence: number): void;
 }
 
-/** Brings each frame to all senders. It is there before the first of them: they register when they start to serve. */
+/** Sends each frame to all senders. It is made before the first sender; senders register when they start to serve. */
 export class FanOut implements FrameSender {
   #senders: readonly FrameSender[] = [];
 
-  /** @returns takes it out again */
+  /** Registers a sender. @returns a function that removes it */
   register(sender: FrameSender): () => void {
     this.#senders = [...this.#senders, sender];
     return () => {

@@ -11,21 +11,21 @@ import type { StreamSession } from './session.js';
  * signature and the topic it is published on.
  */
 export class Group {
-  /** In the topic: the next frame reaches them. */
+  /** The connections in the topic: they get the next frame. */
   readonly members = new Roster<'memberPlace', StreamSession>('memberPlace');
-  /** Not yet, or not now, in the topic: newcomers that must not see a frame made before they came, and slow readers. */
+  /** The connections outside the topic: newcomers that must not get a frame made before they came, and slow readers. */
   readonly waiting = new Set<StreamSession>();
-  /** `real_time`: what changed up to this price sequence has been sent to the members. */
+  /** `real_time`: the members have got all changes up to this price sequence. */
   sequence = 0;
   lastFrameNs = 0n;
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
   /** A frame is at the signers. The next one waits for it, or on fixed channels is skipped. */
   signing = false;
-  /** `real_time`: stands in the list of groups that have something to send. */
+  /** `real_time`: it is in the list of groups with changes to send. */
   dirty = false;
   readonly intervalMs: number | undefined;
-  /** Of `unsigned` fixed channels, where memory is left for it. */
+  /** Only for `unsigned` fixed channels, and only while there is memory for it. */
   keptFrame: KeptFrame | undefined;
 
   constructor(

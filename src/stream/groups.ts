@@ -5,11 +5,11 @@ import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import type { StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
-/** Groups past it have their frames made anew each time. */
+/** Memory for kept frames. Groups without room in it make each frame anew. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** The groups that have connections, found by what they share, by interval and by asset. */
+/** The groups that have connections, indexed by what their members share, by interval and by asset. */
 export class Groups {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
@@ -19,7 +19,7 @@ export class Groups {
   #keptBytes = 0;
   readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
 
-  /** @param makeFrame makes the frame that a group keeps from tick to tick */
+  /** @param makeFrame makes the frame that a group keeps between ticks */
   constructor(makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
     this.#makeFrame = makeFrame;
   }
@@ -37,7 +37,7 @@ export class Groups {
     return this.#byInterval;
   }
 
-  /** All connections that are subscribed to anything, as they are now. */
+  /** A snapshot of all connections with a subscription. */
   sessions(): StreamSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
@@ -49,7 +49,7 @@ export class Groups {
   /**
    * The group of the connections with these options and assets in one era.
    * @param assets ascending by streaming ID
-   * @param sequence what a new `real_time` group has seen
+   * @param sequence the sequence of the group if it is new and `real_time`
    */
   findOrAdd(options: StreamOptions, era: StreamEra, assets: readonly AssetIndex[], sequence: number): Group {
     const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;

@@ -1,21 +1,21 @@
 import { millisecondOf, type TimeNs } from '../model/time.js';
 
-/** Counts the wall-clock multiples of the intervals that somebody listens to. */
+/** Counts the wall-clock multiples of the intervals in use. */
 export class IntervalTicks {
-  /** By interval in ms the number of the last multiple. */
+  /** The number of the last multiple, by interval in ms. */
   readonly #last = new Map<number, number>();
 
-  /** The first multiple that counts is the next one; nothing happens when it is counted already. */
+  /** Starts counting an interval with its next multiple. It has no effect when the interval is already counted. */
   start(intervalMs: number, nowNs: TimeNs): void {
     if (!this.#last.has(intervalMs)) this.#last.set(intervalMs, multipleAt(intervalMs, nowNs));
   }
 
-  /** Stops counting the intervals that nobody listens to any more. */
+  /** Stops counting all other intervals. */
   keepOnly(intervals: { has(intervalMs: number): boolean }): void {
     for (const intervalMs of this.#last.keys()) if (!intervals.has(intervalMs)) this.#last.delete(intervalMs);
   }
 
-  /** How many have come since they were asked for last. A clock that was stepped back starts counting anew. */
+  /** How many multiples have passed since the last call. After the clock was stepped back, counting starts anew. */
   since(intervalMs: number, nowNs: TimeNs): number {
     const multiple = multipleAt(intervalMs, nowNs);
     const last = this.#last.get(intervalMs)!;

@@ -9,11 +9,11 @@ import {
   type MessageType,
 } from '../wire/stream.js';
 
-/** What a connection asked for in the query of `/ws`. */
+/** The options in the query of `/ws`. */
 export interface StreamOptions {
   readonly channel: Channel;
   readonly messageType: MessageType;
-  /** `addtl_attrs=ms`: each asset comes with its market status, payloads in the versioned layout. */
+  /** `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
 }
 
@@ -31,7 +31,7 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOp
 
 const KNOWN_OPTIONS = new Map<string, StreamOptions>();
 
-/** One object for all connections that ask for the same. */
+/** One object for all connections with the same options. */
 function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamOptions {
   const key = `${channel} ${messageType} ${marketStatus}`;
   let options = KNOWN_OPTIONS.get(key);

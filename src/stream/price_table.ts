@@ -8,21 +8,21 @@ const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
 
 /**
- * The live price of every asset in the forms that frames are put together from, in parallel arrays by asset index. A
- * price is encoded once when it changes, however many frames carry it.
+ * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded
+ * once when it changes, however many frames hold it.
  */
 export class PriceTable {
-  /** Per asset {@link ENTRY_BYTES}: ID and price as payloads carry them. */
+  /** {@link ENTRY_BYTES} for each asset: ID and price as in payloads. */
   entries = Buffer.alloc(0);
-  /** Per asset {@link openText}, or an empty text when the price changed since it was asked for. */
+  /** The {@link openText} of each asset, or an empty text when it must be made. */
   readonly openTexts: string[] = [];
-  /** Per asset {@link closedText}, or an empty text. Two texts because one concatenation an asset is what a frame costs. */
+  /** The {@link closedText} of each asset, or an empty text. Two texts, so that a frame needs one concatenation for each asset. */
   readonly closedTexts: string[] = [];
-  /** Per asset 1 while it has a live price. */
+  /** For each asset 1 while it has a live price, otherwise 0. */
   live = new Uint8Array(0);
-  /** Per asset the {@link sequence} at which its price last changed. */
+  /** For each asset the {@link sequence} of its last price change. */
   changedAt = new Float64Array(0);
-  /** Counts price changes of all assets; a reader that remembers it knows what has changed since. */
+  /** The price sequence: it counts the price changes of all assets. */
   sequence = 0;
   #ids: readonly number[] = [];
   readonly #prices: (Price | undefined)[] = [];
@@ -36,7 +36,7 @@ export class PriceTable {
     return this.#ids;
   }
 
-  /** Takes more assets, or other IDs for the ones there are; prices stay. */
+  /** Adds assets, or changes the IDs of present ones. Prices stay. */
   resize(ids: readonly number[]): void {
     const { entries, live, changedAt } = this;
     this.#ids = ids;
@@ -56,7 +56,7 @@ export class PriceTable {
     return this.#prices[index];
   }
 
-  /** @returns whether the price is another than before. */
+  /** @returns whether the price has changed */
   set(index: AssetIndex, price: Price): boolean {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
@@ -67,7 +67,7 @@ export class PriceTable {
     return true;
   }
 
-  /** The asset has no live price any more: it leaves every stream until the next {@link set}. */
+  /** Removes an asset's price. Streams leave the asset out until the next {@link set}. */
   clear(index: AssetIndex): void {
     this.#prices[index] = undefined;
     this.live[index] = 0;
@@ -94,8 +94,8 @@ export class PriceTable {
 }
 
 /**
- * The same text in one piece of memory. V8 makes a template a rope, and walks all ropes of all assets for each frame that
- * is put together from them: three times what the frame costs from flat texts.
+ * The same text in one piece of memory. V8 makes a rope of a template, and a frame of ropes takes three times as long as one
+ * of flat texts, because V8 walks every rope for every frame.
  */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

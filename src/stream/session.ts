@@ -3,12 +3,12 @@ import type { AssetIndex } from '../model/asset.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
 
-/** What the engine needs of a WebSocket. Frames are text; the bytes are only valid during the call. */
+/** A WebSocket as the engine needs it. Frames are text; their bytes are only valid during the call. */
 export interface StreamConnection {
   send(frame: Uint8Array | string): void;
   /**
-   * Has it get what is published on the topic from now on, until the engine is told that it lags or lets it leave.
-   * @param sequence what changed up to this price sequence has been sent to it
+   * From now on it gets the frames of the topic, until it leaves or {@link StreamEngine.lagged} reports it.
+   * @param sequence it has got all changes up to this price sequence
    */
   join(topic: number, sequence: number): void;
   leave(topic: number): void;
@@ -22,16 +22,16 @@ export interface StreamRights {
 
 const NO_ASSETS: readonly AssetIndex[] = [];
 
-/** One streaming connection. There may be tens of thousands, most of them idle: what it holds is kept small. */
+/** One streaming connection. There may be tens of thousands, most of them idle, so it is kept small. */
 export class StreamSession {
   group: Group | undefined;
   /** Its place among the group's members. */
   memberPlace = 0;
-  /** `real_time`: what changed up to this price sequence has been sent. */
+  /** `real_time`: it has got all changes up to this price sequence. */
   sequence = 0;
-  /** `real_time`: newly subscribed assets, due whether they changed or not. An idle connection keeps no empty set. */
+  /** `real_time`: newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
   fresh: Set<AssetIndex> | undefined;
-  /** When the last frame that was made for this connection alone left; among the members the group's time counts. */
+  /** When the last frame for this connection alone was sent. For members the group's time counts. */
   lastFrameNs = 0n;
   /** Where `ts` of its frames comes from. */
   era: StreamEra | undefined;

@@ -48,7 +48,7 @@ const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
 const weight = fc.bigInt({ min: 1n, max: 10n ** 12n });
 const TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
 
-test('an aggregate lies between its inputs and is moved by nothing but them', async () => {
+test('an aggregate lies between its inputs and depends only on them', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(price, weight), { minLength: 1, maxLength: 12 }),
@@ -74,7 +74,7 @@ test('an aggregate lies between its inputs and is moved by nothing but them', as
   );
 });
 
-test('only the run that is asked for counts', async () => {
+test('only the given range counts', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(price, weight), { minLength: 3, maxLength: 10 }),

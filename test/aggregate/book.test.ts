@@ -19,7 +19,7 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
   book.put(by, sampleInput(book.asset, by, price, nowNs - ageNs), nowNs as TimeNs);
 }
 
-/** Contract §5, from the words: everything sorted and summed up anew. */
+/** The aggregate by its definition: all inputs sorted and summed up anew. */
 class SlowBook {
   readonly #inputs = new Map<Publisher, PublisherPrice>();
 
@@ -68,7 +68,7 @@ function median(prices: readonly bigint[]): bigint | undefined {
 const magnitude = (value: bigint) => (value < 0n ? -value : value);
 const number = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
 
-test('any sequence of inputs and expiries gives what sorting everything anew gives', async () => {
+test('any sequence of inputs and expiries gives the same as sorting all inputs anew', async () => {
   const asset = fc.record({
     aggregation: fc.constantFrom<AggregationType>('median', 'average', 'weighted average'),
     minPublishers: fc.integer({ min: 1, max: 4 }),
@@ -131,7 +131,7 @@ test('an input counts up to max_age and not a nanosecond more', async (t) => {
   t.same([book.size, book.expiresAtNs, book.counted()], [0, undefined, []]);
 });
 
-test('an input that is too old when it comes takes the earlier one with it', async (t) => {
+test('an input that is already too old also removes the earlier one', async (t) => {
   const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }));
   put(book, 0, 5n);
   put(book, 0, 6n, MAX_AGE_NS + 1n);
@@ -165,7 +165,7 @@ test('an input at the deviation counts, one past it does not, on both sides and 
   }
 });
 
-test('two that are too far from their mean count neither', async (t) => {
+test('of two inputs too far from their mean neither counts', async (t) => {
   const book = new AssetBook(sampleAsset({ maxDeviation: 5n * PERCENT }));
   put(book, 0, 100n);
   put(book, 1, 200n);
@@ -175,7 +175,7 @@ test('two that are too far from their mean count neither', async (t) => {
   t.equal(book.price, 100n);
 });
 
-test('a changed configuration takes effect on the inputs that are there', async (t) => {
+test('a changed configuration takes effect on present inputs', async (t) => {
   const book = new AssetBook(sampleAsset({ aggregation: 'average' }));
   put(book, 0, 10n);
   put(book, 1, 20n);

@@ -40,7 +40,7 @@ test('a clock stepped back starts counting anew', async (t) => {
   t.equal(dueAt(START_NS + 2000n * MS - hourNs), 1);
 });
 
-test('each multiple that time passes is due in the first look at or after it', async () => {
+test('each multiple is due at the first call at or after it', async () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 50n }),
@@ -81,7 +81,7 @@ test('a delta is exact at its boundary, in both directions and for prices of eit
   }
 });
 
-test('from zero every move is a delta, and no move is none even with a delta of zero', async (t) => {
+test('from zero every move is a delta; an unchanged price is none, even with a delta of zero', async (t) => {
   const asset = sampleAsset({ delta: 0n });
   const triggers = new Triggers([asset, whole], START_NS);
   triggers.signed(whole.index, 0n as Price);
@@ -93,7 +93,7 @@ test('from zero every move is a delta, and no move is none even with a delta of 
   t.equal(triggers.isDelta(asset, 6n as Price), true);
 });
 
-test('a delta is the slow comparison of fractions', async () => {
+test('a delta agrees with a slow comparison of fractions', async () => {
   const price = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n });
   fc.assert(
     fc.property(

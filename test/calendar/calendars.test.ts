@@ -205,7 +205,7 @@ test('midnight, 24:00 and a day of 24 hours', async (t) => {
   ]);
 });
 
-test('definitions that make no sense are reported with their place', async (t) => {
+test('invalid definitions are reported with their place', async (t) => {
   const regular = (from: string, to: string, days = WEEKDAYS) => ({ days, from, to, status: 'regular' });
   const utc = (...sessions: unknown[]) => ({ time_zone: 'UTC', sessions });
   t.same(errorsOf('none', TOKYO), ['none: "none" means trading around the clock: choose another name']);
@@ -282,7 +282,7 @@ test('an early close must fall within the regular hours of a day that opens', as
   );
 });
 
-test('a calendar with an error is missing, the others are there', async (t) => {
+test('a calendar with an error is missing, the others are not', async (t) => {
   const { calendars, errors } = create({ tokyo: TOKYO, forex: { time_zone: 'UTC' }, other: {} });
   t.same([...calendars.keys()].sort(), ['metals', 'tokyo', 'us_equities']);
   t.same(

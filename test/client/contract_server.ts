@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A small service that speaks the contract over real sockets, and lets a test see and say everything. */
+/** A small service that speaks the wire protocol over real sockets; a test sees and says everything. */
 export interface ContractServer {
   /** `ws://` base address. */
   readonly url: string;

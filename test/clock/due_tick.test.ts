@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { DueTick } from '../../src/clock/due_tick.js';
 import type { TimeNs } from '../../src/model/time.js';
 
-test('a tick is run once an interval, on its multiples, whoever asks for it', async (t) => {
+test('a tick runs once in each interval, at its multiples, whoever calls', async (t) => {
   const ticks: bigint[] = [];
   const dueTick = new DueTick(10n, (nowNs) => ticks.push(nowNs));
   dueTick.runIfDue(1_003n as TimeNs);

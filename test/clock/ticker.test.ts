@@ -14,7 +14,7 @@ test('a tick that comes while the ticker stops does not start it again', async (
   t.pass('its thread has ended');
 });
 
-test('no tick comes after the stop was asked for', async (t) => {
+test('no tick comes after stop was called', async (t) => {
   let ticks = 0;
   let ticker: Ticker;
   await new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { test } from 'tap';
 import type { Config } from '../../src/config/config.js';
 import { loadKeys, parsePrivateKey } from '../../src/config/keys.js';
 
-/** The private keys of signing.md's two vectors. */
+/** A private key of each curve. */
 const EVM_KEY = '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de';
 const STARK_KEY = '066253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a';
 const EVM_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -79,7 +79,7 @@ test('a key file that anyone but its owner can use is refused', async (t) => {
   }
 });
 
-test('every key at fault is named, and nothing of it is shown', async (t) => {
+test('an error names every bad key and shows no part of it', async (t) => {
   const folder = t.testdir();
   writeFileSync(join(folder, 'short.hex'), EVM_KEY.slice(1), { mode: 0o600 });
   const result = load({ evm: { file: 'short.hex' }, stark: { env: 'STARK' } }, folder, { STARK: EVM_KEY });
@@ -101,7 +101,7 @@ test('every key at fault is named, and nothing of it is shown', async (t) => {
   }
 });
 
-test('a pipe in place of a key file is refused, and nobody waits for what may come of it', async (t) => {
+test('a pipe in place of a key file is refused without waiting for it', async (t) => {
   const file = join(t.testdir(), 'pipe.hex');
   if (spawnSync('mkfifo', ['-m', '600', file]).status !== 0) {
     t.pass('skipped: no mkfifo');

@@ -6,7 +6,7 @@ import { loadConfig, parseConfig } from '../../src/config/load.js';
 import { makeCertificate } from '../certificate.js';
 import { STARK_PUBLISHER_KEY, sampleFile } from './sample.js';
 
-test('the sample becomes exact values in the names of the code', async (t) => {
+test('the sample becomes exact values under the names of the code', async (t) => {
   const result = parseConfig(stringify(sampleFile()), 'c');
   if (!result.ok) return t.fail(result.errors.join('\n'));
   const { config } = result;
@@ -15,6 +15,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     host: '127.0.0.1',
     port: 8080,
     threads: 'auto',
+    trustedProxies: [],
     tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   });
   t.same(config.tokens, [
@@ -80,6 +81,7 @@ test('the sample becomes exact values in the names of the code', async (t) => {
     idleTimeoutSeconds: 60,
     drainMs: 3_000,
     badSignaturesPerSecond: 2000,
+    failedLoginsPerMinute: 300,
   });
 });
 
@@ -94,7 +96,7 @@ function sampleFolder(folder: string): string {
 }
 const env = { STARK_KEY: '2'.repeat(63) };
 
-test('a file loads with absolute paths when everything it points to is there', async (t) => {
+test('a file loads with absolute paths when every file that it names exists', async (t) => {
   const folder = t.testdir();
   const file = sampleFolder(folder);
   const missing = useCertificate(folder, 'first');
@@ -149,7 +151,7 @@ function useCertificate(folder: string, name: string): string | undefined {
   return undefined;
 }
 
-test('keys and TLS files at fault are errors at their place in the file', async (t) => {
+test('bad keys and TLS files are errors at their place in the file', async (t) => {
   const file = sampleFolder(t.testdir());
   const folder = join(file, '..');
   chmodSync(join(folder, 'keys/evm.hex'), 0o640);

@@ -41,7 +41,7 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
     'config.yaml:10:22 tokens[1].assets[1]: unknown asset "ETHUSD"; assets has no such symbol',
     'config.yaml:12:5 assets[0].id: missing; expected a number',
     'config.yaml:13:5 assets[0].bogus: unknown key',
-    'config.yaml:16:5 assets[1].id: the key stands here twice',
+    'config.yaml:16:5 assets[1].id: duplicate key',
     'config.yaml:17:5 assets[1].calendar: unknown calendar "nyse"; known are none, us_equities, forex, metals',
     'config.yaml:18:5 assets[2].id: the same as assets[1].id',
     'config.yaml:19:5 assets[2].symbol: the same as assets[0].symbol',
@@ -50,7 +50,7 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
   ]);
 });
 
-test('what is not YAML 1.2 names its line and column', async (t) => {
+test('an error in the YAML names its line and column', async (t) => {
   for (const [text, ...errors] of [
     ['keys:\n  evm: "x\n', '3:1: Missing closing "quote'],
     ['a: 1\n---\nb: 2', '2:1: expected one document, found another one'],

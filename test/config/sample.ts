@@ -84,7 +84,7 @@ export function sampleFile() {
       idle_timeout: '60s',
       drain: '3s',
       bad_signatures_per_second: 2000,
-      failed_logins_per_minute: 60,
+      failed_logins_per_minute: 300,
     },
   };
 }

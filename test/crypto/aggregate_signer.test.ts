@@ -84,7 +84,7 @@ for (const threads of [0, 1]) {
   });
 }
 
-test('a signature covers price, time and inputs: with any other it is wrong', async (t) => {
+test('a signature covers price, time and inputs', async (t) => {
   const pool = await createCryptoPool({ threads: 0 });
   const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
   for (const signatureType of ['evm', 'stark'] as const) {
@@ -120,7 +120,7 @@ test('any price that fits 16 bytes is signed, below zero too for EVM', async () 
   );
 });
 
-test('without a Stark key there is no Stark public key to show', async (t) => {
+test('without a Stark key there is no Stark public key', async (t) => {
   const pool = await createCryptoPool({ threads: 0 });
   const signer = createAggregateSigner({ evm: SERVICE_KEYS.evm }, SERVICE_ORACLE_ID, pool);
   t.equal(signer.starkPublicKey, undefined);

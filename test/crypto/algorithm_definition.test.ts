@@ -14,7 +14,7 @@ const CHECKSUMS = {
 } as const;
 
 for (const [type, checksum] of Object.entries(CHECKSUMS) as [keyof typeof CHECKSUMS, string][]) {
-  test(`the definition of ${type} is the one that its checksum names`, async (t) => {
+  test(`the checksum of ${type} is that of its definition`, async (t) => {
     const definition = algorithmDefinition(type);
     t.equal(algorithmChecksum(type), checksum);
     t.equal(createHash('sha256').update(definition).digest('hex'), checksum);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { keccak256, keccak256Into } from '../../src/crypto/keccak.js';
 
-test('the digests of nothing and of abc', async (t) => {
+test('the digests of an empty text and of abc', async (t) => {
   t.equal(
     keccak256(Buffer.alloc(0)).toString('hex'),
     'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',

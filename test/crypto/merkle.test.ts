@@ -12,7 +12,7 @@ function plainRoot(level: readonly Buffer[]): Buffer {
   return plainRoot(parents);
 }
 
-test('agrees with the plain definition and leaves the leaves alone', async (t) => {
+test('agrees with the plain definition and does not change the leaves', async (t) => {
   const leaf = fc.uint8Array({ minLength: 32, maxLength: 32 });
   fc.assert(
     fc.property(fc.array(leaf, { minLength: 1, maxLength: 70 }), (leaves) => {
@@ -41,6 +41,6 @@ test('a single leaf is its own root, in bytes of its own', async (t) => {
   t.same(root, Buffer.alloc(32, 1));
 });
 
-test('no leaves are a bug', async (t) => {
+test('a root without leaves is an assertion error', async (t) => {
   t.throws(() => merkleRoot([]), /needs a leaf/);
 });

@@ -29,7 +29,7 @@ const messages = Array.from(
 const STARK_KEY = Buffer.alloc(32, 1);
 const STARK_PUBLIC_KEY = starkPublicKey(fieldNumber(STARK_KEY));
 
-test('the expected verdicts are what they seem', async (t) => {
+test('the expected verdicts are right', async (t) => {
   evmVerdicts.forEach((verdict, i) => {
     t.equal(verdict, i % 3 === 0 ? 'invalid signature' : 'valid');
   });
@@ -68,7 +68,7 @@ test('two threads, one or none give the same results for few and for many', asyn
   }
 });
 
-test('little work is answered without a promise, much with one', async (t) => {
+test('a small batch returns an array, a large one a promise', async (t) => {
   const pool = await createCryptoPool({ threads: 1 });
   t.ok(Array.isArray(pool.verifyEvm(evmJobs.slice(0, 2))));
   const many = pool.verifyEvm(evmJobs);
@@ -89,7 +89,7 @@ test('many batches at once each get their own results', async (t) => {
   await pool.close();
 });
 
-test('closing waits for the work under way; later work is done on the calling thread', async (t) => {
+test('closing waits for running work; later work runs on the calling thread', async (t) => {
   const pool = await createCryptoPool({ threads: 2 });
   const underWay = Array.from({ length: 10 }, () => pool.verifyEvm(evmJobs));
   await pool.close();
@@ -173,7 +173,7 @@ test('threads that cannot start leave everything to the calling thread', async (
   await pool.close();
 });
 
-test('an invalid key is an error here as there', async (t) => {
+test('an invalid key is an error on every thread', async (t) => {
   const pool = await createCryptoPool({ threads: 1 });
   t.throws(() => pool.signEvm(digests.slice(0, 1), Buffer.alloc(32)), RangeError);
   await t.rejects(async () => pool.signEvm(digests, Buffer.alloc(32)), RangeError);

@@ -35,7 +35,7 @@ test('the native curve is in use where the tests run', async (t) => {
   t.equal(nobleSecp256k1.implementation, 'noble');
 });
 
-test('both sign alike, recover the signer alike, and emit low s', async (t) => {
+test('both sign and recover the same, and emit low s', async (t) => {
   const digest = fc.oneof({ weight: 9, arbitrary: fc.bigInt({ min: 0n, max: N - 1n }) }, edge);
   const key = fc.oneof(
     { weight: 9, arbitrary: fc.bigInt({ min: 1n, max: N - 1n }) },

@@ -42,7 +42,7 @@ test('messages: x is the external asset ID, y the price above the second', async
   );
 });
 
-test('a negative price has no meaning', async (t) => {
+test('a negative price has no Stark message', async (t) => {
   t.ok(starkPriceMessage('DYDXUSD', 'czowx', TIME, 0n as Price));
   t.equal(starkPriceMessage('DYDXUSD', 'czowx', TIME, -1n as Price), undefined);
   t.equal(starkPriceMessage('A'.repeat(27), 'czowx', TIME, 1n as Price), undefined);

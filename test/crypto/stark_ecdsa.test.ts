@@ -56,7 +56,7 @@ test('public key, hash and signature of a real vector', async (t) => {
   t.equal(verifier.verify(claim), 'valid');
 });
 
-test('signs what the plain library signs, for any hash and key', async (t) => {
+test('signs the same as the plain library, for any hash and key', async (t) => {
   const hash = fc.oneof(
     { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: LIMIT - 1n }) },
     // Short hashes and ones of an odd number of digits are where truncations differ.
@@ -94,7 +94,7 @@ test('keys and hashes out of range are refused', async (t) => {
   t.throws(() => starkSign(LIMIT, 1n), RangeError);
 });
 
-test('verifies what the plain verifier verifies, for good and damaged signatures', async (t) => {
+test('agrees with the plain verifier, for good and damaged signatures', async (t) => {
   // Keys of 1 and n-1 make the public key the generator, so that sums meet their own terms.
   const keys = [1n, 2n, 256n, GROUP_ORDER - 1n, GROUP_ORDER - 2n, KEY, 5n ** 100n, 7n ** 89n];
   const damages: Record<string, (claim: StarkClaim) => Partial<StarkClaim>> = {

@@ -77,7 +77,11 @@ const REFUSED: readonly (readonly [why: string, headers: readonly string[]])[] =
 
 for (const threads of [1, 2]) {
   test(`every token at every endpoint, ${threads} threads`, async (t) => {
-    const service = await startTestService({ listen: { port: 0, threads }, tokens: TOKENS });
+    const service = await startTestService({
+      listen: { port: 0, threads },
+      tokens: TOKENS,
+      limits: { failed_logins_per_minute: 100_000 },
+    });
     t.teardown(() => service.stop());
     const rest = await restTargets(service);
     const open = rest.filter(({ scope }) => scope === undefined).map(({ path }) => path);

@@ -174,7 +174,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     name: 'failed_logins_per_minute',
-    at: 60,
+    at: 300,
     refusal: /^429 too many failed logins from this address$/,
     async attempt(stage, count) {
       const login = async () => {

@@ -41,7 +41,7 @@ test('a message is measured once, from its receipt to the first frame that has i
   t.same(await measured(latency), { count: 3, sumMs: 14 });
 });
 
-test('what waited for somebody to stream, or for a clock that was set back, is not measured', async (t) => {
+test('a message that waited for the first stream, or during a clock set back, is not measured', async (t) => {
   const clock = new FakeClock();
   const latency = new FrameLatency();
   for (const [sequence, waitedNs] of [

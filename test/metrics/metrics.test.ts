@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { countRejection, createCounters } from '../../src/metrics/counters.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
 
-test('every metric shows what it is named after', async (t) => {
+test('every metric shows its value', async (t) => {
   const counters = Object.assign(createCounters(), {
     publishMessages: 1,
     updatesAccepted: 2,

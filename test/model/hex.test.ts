@@ -9,7 +9,7 @@ test('two texts of one number give the same bytes', async (t) => {
   t.same(parseHex('0x0', 32), Buffer.alloc(32));
 });
 
-test('what needs more bytes, or is no hex, is none', async (t) => {
+test('a text that is not hex, or needs more bytes, is refused', async (t) => {
   for (const text of [
     '',
     '0x',
@@ -31,7 +31,7 @@ test('what needs more bytes, or is no hex, is none', async (t) => {
   t.equal(parseHex(`0x${'0'.repeat(1_000_000)}`, 3), undefined);
 });
 
-test('a number goes into its part of a buffer, and nothing beside it is touched', async (t) => {
+test('a number is written into its part of a buffer and nowhere else', async (t) => {
   const out = Buffer.alloc(6, 0xee);
   t.equal(parseHexInto('0xabc', out, 2, 3), true);
   t.equal(out.toString('hex'), 'eeee000abcee');
@@ -41,7 +41,7 @@ test('a number goes into its part of a buffer, and nothing beside it is touched'
   }
 });
 
-test('bytes survive their text, whatever buffer they are a view of', async () => {
+test('bytes of any buffer are the same after toHex and parseHex', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(5), (bytes, offset) => {
       const backing = new Uint8Array(bytes.length + 10);

@@ -12,7 +12,7 @@ import { PRICE_BYTES } from '../../src/wire/price.js';
 
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }).map((value) => value as Price);
 
-test('the range is that of 16 two-complement bytes', async (t) => {
+test("the range is that of 16 two's-complement bytes", async (t) => {
   t.equal(parsePrice('170141183460469231731687303715884105727'), 2n ** 127n - 1n);
   t.equal(parsePrice('170141183460469231731687303715884105728'), undefined);
   t.equal(parsePrice('-170141183460469231731687303715884105728'), -(2n ** 127n));
@@ -47,7 +47,7 @@ test('only plain digits are a price', async (t) => {
   t.equal(parsePrice('-0'), undefined, 'zero has no sign');
 });
 
-test('every price survives its text and its 16 bytes', async () => {
+test('every price is the same after its text and its 16 bytes', async () => {
   const bytes = Buffer.alloc(PRICE_BYTES + 3, 0xaa);
   fc.assert(
     fc.property(price, fc.nat(3), (value, offset) => {
@@ -65,7 +65,7 @@ test('every price survives its text and its 16 bytes', async () => {
   );
 });
 
-test('the bytes of the edges are what a decoder of int128 expects', async (t) => {
+test('the smallest and largest prices have the bytes of an int128', async (t) => {
   const hex = (value: bigint) => {
     const bytes = Buffer.alloc(PRICE_BYTES);
     writePrice(value as Price, bytes, 0);
@@ -79,7 +79,7 @@ test('the bytes of the edges are what a decoder of int128 expects', async (t) =>
   t.equal(hex(100n * 10n ** 18n), '00000000000000056bc75e2d63100000');
 });
 
-test('text is a price exactly when the slow reading says so', async () => {
+test('a text is a price exactly when a slow parser says so', async () => {
   const digits = fc.stringMatching(/^[-+ 0-9.ex]{0,42}$/);
   fc.assert(
     fc.property(fc.oneof(digits, fc.stringMatching(/^-?[0-9]{36,41}$/)), (text) => {

@@ -27,7 +27,7 @@ test('every text reads back as the same characters', async (t) => {
   );
 });
 
-test('lower-case hex takes half the room', async (t) => {
+test('lower-case hex takes half the bytes', async (t) => {
   t.equal(packText(`0x${'1f'.repeat(32)}`).length, 33);
   t.equal(packText(`0x${'1'.repeat(63)}`).length, 33);
 });

@@ -6,7 +6,7 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Candles over REST, plain and for charts (spec "TradingViewHistoryResponse", contract §4).
+// Candles over REST, plain and for charts.
 
 const SECOND_NS = 1_000_000_000n;
 /** Monday 2026-03-02 14:00:00 UTC. */

@@ -5,7 +5,7 @@ import { Feed, units } from './feed.js';
 import { get, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// The service as a process: start, signals and the end (contract §1).
+// The service as a process: start, signals and the end.
 
 test('stop closes every socket with 1001 and frees the ports', async (t) => {
   const service = await startTestService();

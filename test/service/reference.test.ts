@@ -8,7 +8,7 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Market status, and what the configuration says of the service (spec "MarketStatusValue", contract §4).
+// Market status, and what the configuration says of the service.
 
 /** Monday 2026-03-02 14:00:00 UTC: 9:00 in New York. */
 const START_S = Number(START_NS / 1_000_000_000n);

@@ -5,7 +5,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
 
-// A changed configuration takes effect while everything runs (contract §1): assets, publishers, calendars.
+// A changed configuration takes effect while everything runs: assets, publishers, calendars.
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
 

@@ -3,7 +3,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { get, sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// Who gets in, and what is refused before a route is asked (contract §4).
+// Who gets in, and what is refused before a route is asked.
 
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 

@@ -7,7 +7,7 @@ import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// `/v1/prices/*`: parameters, the latest prices, and those of a recent second (contract §4).
+// `/v1/prices/*`: parameters, the latest prices, and those of a recent second.
 
 const SECOND_NS = 1_000_000_000n;
 const START_S = Number(START_NS / SECOND_NS);

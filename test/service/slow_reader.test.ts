@@ -5,7 +5,7 @@ import { PRICE_MAX } from '../../src/model/price.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// A reader that does not read costs no memory and nobody else's frames (contract §6).
+// A reader that does not read costs no memory and nobody else's frames.
 
 const ASSETS = Array.from({ length: 600 }, (_, i) => ({ id: i, symbol: `ASSET${i}` }));
 

@@ -6,7 +6,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// What streams carry and when (spec "Streaming WebSocket API", contract §6).
+// What streams carry and when.
 
 const NS_PER_MS = 1_000_000n;
 const THREE_ASSETS = [

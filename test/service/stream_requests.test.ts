@@ -3,7 +3,7 @@ import { Feed, units } from './feed.js';
 import { sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// Opening `/ws`, and what a client may say on it (contract §6).
+// Opening `/ws`, and what a client may say on it.
 
 const ASSETS = [1, 2, 3, 4].map((id) => ({ id, symbol: `A${id}` }));
 /** Enough for a test to say all it has to say within a second. */

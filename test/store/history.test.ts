@@ -128,7 +128,7 @@ test('the range: whole candles that start in from <= t < to, and the limit', asy
   await store.close();
 });
 
-test('a clock that is set back: time stands still on the series and closed candles never change', async (t) => {
+test('after the clock is set back, the time of a series stands still and closed candles never change', async (t) => {
   const options = storeOptions(t.testdir());
   const asset = options.assets[0]!;
   const store = await openStore(options);

@@ -54,7 +54,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   await again.close();
 });
 
-test('recent answers with what was in force at the end of a second', async (t) => {
+test('recent returns the aggregate in force at the end of a second', async (t) => {
   const options = storeOptions(t.testdir());
   const [asset, other] = [options.assets[0]!, options.assets[1]!];
   let store = await openStore(options);
@@ -153,7 +153,7 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   await again.close();
 });
 
-test('durable resolves for all callers of a turn and right away when nothing waits', async (t) => {
+test('durable resolves for all callers of a turn, and at once when no change waits', async (t) => {
   const options = storeOptions(t.testdir());
   const store = await openStore(options);
   await store.durable();

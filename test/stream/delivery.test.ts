@@ -148,7 +148,7 @@ test('fixed channels: the first tick after subscribing counts, however late the 
   t.same(client.news(), ['1=5']);
 });
 
-test('fixed channels: ticks that nobody could keep are counted, not made up for', async (t) => {
+test('fixed channels: missed ticks are counted, not sent later', async (t) => {
   const harness = new Harness();
   harness.price(1, 5n);
   const client = harness.connect(every10ms);
@@ -219,7 +219,7 @@ test('a newcomer gets its snapshot alone, and the next frame with the others', a
   t.equal(new Set([first, second, third].flatMap(({ topics }) => [...topics.keys()])).size, 1);
 });
 
-test('market statuses come inline, in JSON only where there is a schedule', async (t) => {
+test('market statuses are part of each asset; JSON leaves out those without a calendar', async (t) => {
   const harness = new Harness();
   harness.price(1, 5n);
   harness.price(3, 6n);

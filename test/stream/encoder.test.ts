@@ -12,7 +12,7 @@ import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
-/** The 65-byte signature and the body of signing.md's vector: one asset, id 1, 100 * 10^18, taxonomy 1. */
+/** The 65-byte signature and the body of a recorded payload: one asset, id 1, 100 * 10^18, taxonomy 1. */
 const VECTOR_SIGNER = 'c4a02e7d370402f4afc36032076b05e74ff81786';
 const VECTOR_SIGNATURE = {
   r: Buffer.from('690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1', 'hex'),
@@ -78,7 +78,7 @@ test('the versioned payload, field by field', async (t) => {
   );
 });
 
-test('the unsigned frame is the JSON of the spec', async (t) => {
+test('the unsigned frame is the JSON that the pages describe', async (t) => {
   const table = tableOf([
     [1, 72147681412670819000000n],
     [2, -5n],
@@ -143,7 +143,7 @@ const element = fc.record({
   status: fc.constantFrom(...ALL_STATUSES),
 });
 
-test('frames of any assets are what slow writers write, and leave no trace in the next', async () => {
+test('frames of any assets agree with slow writers, and do not affect the next frame', async () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(element, { minLength: 1, maxLength: 40, selector: ({ id }) => id }),

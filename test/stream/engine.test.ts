@@ -96,13 +96,13 @@ test('after ten bad messages, of whatever kind, the connection is closed with 10
   t.equal(client.replies.length, 10);
 });
 
-test('an unknown asset is no bad message', async (t) => {
+test('an unknown asset does not count as a bad message', async (t) => {
   const client = new Harness().connect();
   for (let i = 0; i < 30; i++) client.subscribe(2);
   t.equal(client.closedWith, undefined);
 });
 
-test('so many control messages a second, by the second of the clock', async (t) => {
+test('control messages are limited for each second of the clock', async (t) => {
   const harness = new Harness({ limits: { controlMessagesPerSecond: 3 } });
   const client = harness.connect();
   const other = harness.connect();
@@ -140,7 +140,7 @@ test('connections share a group when channel, type, attributes and set are the s
   t.equal(harness.engine.groupCount, 5);
 });
 
-test('a group without connections is gone, and no frame is made for it', async (t) => {
+test('a group without connections is removed, and no frame is made for it', async (t) => {
   const harness = new Harness();
   const clients = [REAL_TIME, SIGNED_REAL_TIME, { ...REAL_TIME, channel: '10ms' as const }].map((options) =>
     harness.connect(options),
@@ -174,7 +174,7 @@ test('a connection that closes with a change pending is sent nothing more', asyn
   t.same(other.news(), ['1=5']);
 });
 
-test('a changed catalogue takes assets and rights from connections, and adds new assets', async (t) => {
+test('a changed catalogue removes assets and rights from connections, and adds new assets', async (t) => {
   const harness = new Harness({ ids: [3, 1] });
   let mayAll = true;
   const client = harness.connect(REAL_TIME, (symbol) => mayAll || symbol !== 'A');

@@ -27,7 +27,7 @@ const change = fc.oneof(
   fc.record({ do: fc.constant('renumber' as const), firstId: fc.nat(60_000) }),
 );
 
-test('a kept frame is at any time the frame that is made anew', async (t) => {
+test('a kept frame always equals one that is made anew', async (t) => {
   fc.assert(
     fc.property(
       fc.subarray([0, 1, 2, 3, 4, 5], { minLength: 1 }),

@@ -159,7 +159,7 @@ async function comeToRest(real: Real): Promise<void> {
 
 for (const signsLater of [false, true]) {
   const how = signsLater ? 'later' : 'at once';
-  test(`with signatures ${how}, every client ends with the live prices of its set and saw nothing wrong`, async () => {
+  test(`with signatures ${how}, every client ends with the live prices of its set and gets no wrong frame`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
         const harness = new Harness({ ids: IDS, signsLater });

@@ -3,7 +3,7 @@ import { parseStreamOptions } from '../../src/stream/options.js';
 
 const parse = (query: Record<string, string>) => parseStreamOptions(new Map(Object.entries(query)));
 
-test('the defaults, and every value there is', async (t) => {
+test('the defaults, and every value', async (t) => {
   t.same(parse({}), { channel: 'real_time', messageType: 'unsigned', marketStatus: false });
   for (const channel of ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'])
     t.match(parse({ channel }), { channel });

@@ -6,7 +6,7 @@ import { PriceTable } from '../../src/stream/price_table.js';
 const first = 0 as AssetIndex;
 const second = 1 as AssetIndex;
 
-test('a price that is not another is no change', async (t) => {
+test('setting the same price is not a change', async (t) => {
   const table = new PriceTable([4, 9]);
   t.equal(table.price(first), undefined);
   t.equal(table.set(first, 5n as Price), true);

@@ -30,7 +30,7 @@ test('a ping needs no assets, and its id comes back', async (t) => {
   t.match(readRequest('{"type":"ping","id":[]}'), { error: /^id is not/ });
 });
 
-test('an error names the field, and comes with the id where there is one', async (t) => {
+test('an error names the field, and repeats the id if there is one', async (t) => {
   const errors: [string, string, unknown?][] = [
     ['', 'the message is not JSON'],
     ['subscribe', 'the message is not JSON'],

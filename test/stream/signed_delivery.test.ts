@@ -25,7 +25,7 @@ test('each signed frame recovers to the signer', async (t) => {
   }
 });
 
-test('who comes while a frame is being signed is told at once and joins behind it', async (t) => {
+test('a newcomer while a frame is being signed gets its snapshot at once and joins after the frame', async (t) => {
   const harness = new Harness({ signsLater: true });
   const first = harness.connect(SIGNED_REAL_TIME);
   first.subscribe(1);
@@ -52,7 +52,7 @@ test('who comes while a frame is being signed is told at once and joins behind i
   t.same([first.news(), second.news()], [['1=7'], ['1=7']]);
 });
 
-test('who leaves while a frame is being signed hears of its prices in the next group', async (t) => {
+test('a connection that leaves while a frame is being signed gets its prices in the next group', async (t) => {
   const harness = new Harness({ signsLater: true });
   const client = harness.connect(SIGNED_REAL_TIME);
   client.subscribe(1);
@@ -66,7 +66,7 @@ test('who leaves while a frame is being signed hears of its prices in the next g
   t.same(client.news(), ['1=5']);
 });
 
-test('a frame whose signature fails is made up for by the next', async (t) => {
+test('the next frame holds the changes of one whose signature failed', async (t) => {
   const harness = new Harness({ signsLater: true });
   const client = harness.connect(SIGNED_REAL_TIME);
   client.subscribe(1);

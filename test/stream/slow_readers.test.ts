@@ -79,7 +79,7 @@ test('a reader without progress is closed with 1013 after slow_consumer, one wit
   t.equal(harness.engine.groupCount, 1);
 });
 
-test('a slow reader may change its subscriptions; what it is told is the newest of the new set', async (t) => {
+test('a slow reader may change its subscriptions; it then gets the newest values of the new set', async (t) => {
   const harness = new Harness();
   const slow = harness.connect();
   slow.subscribe(1);

@@ -139,26 +139,26 @@ export const assetList = z
   .refine((symbols) => !symbols.includes(''), 'has an empty element')
   .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
 
-/** Without a type: the EVM asset of the symbol, or the Stark one where there is no other. */
+/** Finds an asset. Without a type, it is the EVM asset of the symbol, or the Stark one if there is no EVM one. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
-/** What a request names its assets by. */
+/** The assets that a request names. */
 export interface WantedAssets {
   readonly symbols: readonly string[];
-  /** Of all of them; `undefined` leaves it to {@link FindAsset}. */
+  /** The type of all of them, if the request says one. */
   readonly signatureType: SignatureType | undefined;
 }
 
-/** What a request names its only asset by. */
+/** The only asset that a request names. */
 export interface WantedAsset {
-  /** The parameter that the symbol comes from. */
+  /** The name of the parameter with the symbol. */
   readonly parameter: string;
   readonly symbol: string;
-  /** `undefined` leaves it to {@link FindAsset}. */
+  /** If the request says one. */
   readonly signatureType: SignatureType | undefined;
 }
 
-/** The assets of symbols that a token may see; all at fault are named. */
+/** The assets that a request names, when the token may see them. An error names every symbol that is wrong. */
 export function findAssets(
   { symbols, signatureType }: WantedAssets,
   token: Token,
@@ -208,9 +208,9 @@ export const assetParameter = {
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
 } as const;
 
-/** A parameter that says which asset of a symbol is meant. */
+/** A parameter that chooses between the assets of a symbol. */
 export const signatureTypeParameter = {
-  description: 'Signature type of the assets; when it is left out, `evm` for a symbol that has both',
+  description: 'Signature type. Without it, a symbol that has both types means its EVM asset',
   required: false,
   schema: z.enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` }),
 } as const;

@@ -11,8 +11,8 @@ import { PRICE_PATTERN } from '../../wire/price.js';
 import { signedPriceField } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
-// The resources of the spec as they stand on the wire, each once: handlers take their types from here, and the
-// published OpenAPI and AsyncAPI documents are derived from here. What has an `id` is a component of theirs by that name.
+// The resources of REST and the streams, as they are on the wire, each once. Handlers take their types from here, and the
+// OpenAPI and AsyncAPI documents are derived from here. A schema with an `id` is a component of that name in them.
 
 /** Text of at most so many characters. */
 export function textUpTo(charactersMax: number) {

@@ -15,11 +15,11 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
-  /** @throws Error when it is not there yet and cannot be made. */
+  /** Opens the table, or makes it. @throws Error when it cannot be made. */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
-  /** What the file system has left for this process. */
+  /** The free space of the file system for this process. */
   freeBytes(): number;
-  /** @throws Error when there is no room for a commit of so many bytes of records. */
+  /** @throws Error when there is no room for a commit with this many bytes of records. */
   claimRoom(recordBytes: number): void;
   close(): Promise<void>;
 }
@@ -30,8 +30,8 @@ const TABLES_MAX = 8;
  * Opens a data folder, making it when there is none.
  *
  * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that
- * makes it valid, which is what a durable acknowledgement means, and after power loss the file is at its last commit.
- * Its `eventTurnBatching` is off as well: the journal batches, and lmdb's own leaves a promise that nobody can catch,
+ * makes it valid. That is what a durable acknowledgement means, and after power loss the file is at its last commit.
+ * `eventTurnBatching` is off as well: the journal batches, and lmdb's own batching leaves a promise that no code can catch,
  * whose rejection would end the process when the disk is full.
  * @throws Error of one sentence, which names the folder and its key `storage.dir`: it cannot be made or used, another process
  *   has it, it has another format version, or it is damaged.
@@ -99,7 +99,7 @@ function unopened(dir: string, cause: Error): Error {
   return new Error(`storage.dir: the data folder ${dir} cannot be opened: ${systemReason(cause)}`, { cause });
 }
 
-/** What lmdb finds damaged it ends the process for, or does not find. */
+/** Checks the file first, because on a damaged page lmdb ends the process or reads on. */
 function refuseDamagedFile(path: string): void {
   const damage = findPageDamage(path);
   if (damage !== undefined)

@@ -4,17 +4,17 @@ import { connect, createServer, type Server } from 'node:net';
 /** The socket in the data folder whose listener owns the folder. */
 const LOCK_NAME = 'owner.sock';
 
-/** A dead owner's socket is cleared away and tried again; more than a few rounds means others are starting as well. */
+/** How often a dead owner's socket is removed and the claim tried again. More rounds mean that other processes start too. */
 const TAKEOVERS_MAX = 3;
 
 /**
  * Claims a folder for this process by listening on a socket inside it. The kernel ends the claim with the process, also
- * after `kill -9`, so there is no process number to go stale and it holds across containers that share the folder.
- * @returns what gives the folder back.
+ * after `kill -9`, so no process number can become stale, and the claim holds across containers that share the folder.
+ * @returns a function that releases the folder.
  * @throws Error when a living process has it.
  */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
-  // A socket's path holds about 100 bytes; the one through the folder's descriptor is short however deep the folder is.
+  // A socket's path has about 100 bytes at most. The path through the folder's descriptor is always short.
   const descriptor = openSync(dir, 'r');
   const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
   const path = `${folder}/${LOCK_NAME}`;
@@ -44,7 +44,7 @@ function listen(path: string): Promise<Server | undefined> {
   });
 }
 
-/** Removes the socket when nobody listens on it, in the turn that finds out, so that no new owner's is removed. */
+/** Removes the socket when no process listens on it, in the same turn of the event loop, so a new owner keeps its own. */
 function clearIfDead(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * lmdb maps its file into memory and follows the page numbers in it without a look: a damaged one ends the process, or leads to
+ * lmdb maps its file into memory and follows the page numbers in it unchecked: a damaged one ends the process, or leads to
  * other records. So before lmdb opens a file, this reads its newest state from the root to the last record and checks
- * what lmdb takes for granted: that every page is there, is the page that it says, is used once, and keeps its
- * entries inside and in order, and that there are as many as were counted. What the records hold is for their checksums.
- * Of a value of several pages only the first is read. 437 MB took 1.5 s on two shared cores.
+ * what lmdb assumes: every page exists, has the number that it says, is used once, and holds its entries inside and in
+ * order, and the counts of pages and entries are right. The contents of records are checked by their checksums. Of a value
+ * of several pages only the first is read. 437 MB took 1.5 s on two shared cores.
  *
  * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of lmdb 3.5, on a 64-bit machine.
  * @returns what is wrong, or `undefined`; an empty file is a new database.
@@ -17,7 +17,7 @@ export function findPageDamage(path: string): string | undefined {
     if (pages.isEmpty()) return undefined;
     const first = readMeta(pages.readFirst(), 0);
     const second = readMeta(pages.read(1), 1);
-    // Commits take turns at the two, so one of them is the other's predecessor, unless there was none yet.
+    // Commits alternate between the two pages, so one precedes the other, unless there was no commit yet.
     const gap = first.transaction - second.transaction;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n)
       throw new Damage('its first two pages do not follow each other');
@@ -36,7 +36,7 @@ const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
 const META = 0x08;
-/** Flags of a page that say what it is; the others only matter in memory. */
+/** The flags that say which kind of page it is; lmdb uses the others only in memory. */
 const KIND_MASK = 0x6f;
 const MAGIC = 0xbeefc0de;
 const NODE_BYTES = 8;
@@ -46,7 +46,7 @@ const TREE_BYTES = 48;
 const NO_ROOT = 2n ** 64n - 1n;
 const PAGE_BYTES_MAX = 65_536;
 const PAGES_MAX = 2 ** 28;
-/** Far more than fan-outs of dozens can need. */
+/** Far deeper than any tree whose pages have dozens of entries. */
 const DEPTH_MAX = 32;
 
 class Damage extends Error {}
@@ -68,7 +68,7 @@ interface Meta {
 }
 
 class Pages {
-  /** Until the first page says so. */
+  /** Assumed until the first page tells the real size. */
   #pageBytes = 4096;
 
   constructor(readonly file: number) {}
@@ -94,7 +94,7 @@ class Pages {
     return page;
   }
 
-  /** A value of several pages, behind the header of the first. */
+  /** Reads a value of several pages, which begins after the header of the first. */
   readValue(pointer: Buffer, valueBytes: number): Buffer {
     const value = Buffer.allocUnsafe(valueBytes);
     const at = Number(pointer.readBigUInt64LE(0)) * this.#pageBytes + HEADER_BYTES;
@@ -152,10 +152,10 @@ class Walk {
       if (this.#used[page] === 1) throw new Damage(`page ${page} is in use and counts as free`);
   }
 
-  /** A list of pages that the next commits may use: their count, then their numbers, a negative one for a length. */
+  /** Reads a list of free pages: their count, then their numbers, where a negative one is a length. */
   #noteFree(list: Buffer): void {
     const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
-    // lmdb reserves more room than it then needs.
+    // lmdb reserves more room than it needs.
     if (count < 0 || 8 * (count + 1) > list.length) throw new Damage('a list of free pages is damaged');
     for (let at = 8; at <= 8 * count; at += 8) {
       const page = Number(list.readBigInt64LE(at));
@@ -199,7 +199,7 @@ class Walk {
         throw new Damage(`it has ${count} ${what} where ${tree[what as keyof typeof found]} were counted`);
   }
 
-  /** A value of more than a page; only the first of its pages has a header. */
+  /** Checks a value of several pages; only the first has a header. */
   #checkOverflow(data: Buffer, valueBytes: number): number {
     const number = data.readBigUInt64LE(0);
     const count = Number(data.readBigUInt64LE(16));
@@ -225,7 +225,7 @@ class Walk {
   }
 }
 
-/** Where the entries of a branch or leaf begin. */
+/** The offsets of the entries of a branch or leaf. */
 function nodesOf(page: Buffer, number: bigint): number[] {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
@@ -239,7 +239,7 @@ function nodesOf(page: Buffer, number: bigint): number[] {
   });
 }
 
-/** The page that an entry of a branch leads to: 48 bits, in the order of a little-endian machine. */
+/** The page that an entry of a branch points to: 48 bits, as on a little-endian machine. */
 function childOf(page: Buffer, node: number): bigint {
   return BigInt(page.readUIntLE(node, 6));
 }

@@ -36,7 +36,7 @@ function aggregateOf(overrides: Partial<SignedAggregate> = {}): SignedAggregate 
   };
 }
 
-test('an EVM aggregate stands in the fields of the spec, exact', async (t) => {
+test('an EVM aggregate has exactly the fields of the REST API', async (t) => {
   const read = parseExactJson(aggregateJson(aggregateOf(), 'service', base64));
   t.same(read, {
     timestamp: 1_772_460_000_000_000_000n,

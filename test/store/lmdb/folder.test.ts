@@ -6,7 +6,7 @@ import { test } from 'tap';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
-test('one process at a time has the folder', async (t) => {
+test('one process at a time can open the folder', async (t) => {
   const options = storeOptions(t.testdir());
   const store = await openStore(options);
   await t.rejects(openStore(options), /data folder .* cannot be opened: it is in use by another process/);
@@ -40,7 +40,7 @@ test('another format version is refused and says so', async (t) => {
   await t.rejects(openStore(storeOptions(dir)), /format version 2, and this program reads version 1/);
 });
 
-test('a folder in which no table can be made is given back', async (t) => {
+test('a folder in which no table can be made is released', async (t) => {
   const [store, sample] = ['../../../src/store/store.js', '../sample.js'].map(
     (file) => new URL(file, import.meta.url),
   );
@@ -55,12 +55,12 @@ test('a folder in which no table can be made is given back', async (t) => {
   t.equal(stdout, 'storage.dir: the data folder . cannot be opened: Input/output error\n'.repeat(2));
 });
 
-test('a file that is no database is refused', async (t) => {
+test('a file that is not a database is refused', async (t) => {
   const dir = t.testdir({ 'data.mdb': 'not a database'.repeat(1_000) });
   await t.rejects(openStore(storeOptions(dir)), /data folder .* cannot be opened/);
 });
 
-test('a flipped bit is found out and nothing wrong is served', async (t) => {
+test('a flipped bit is detected and no wrong record is served', async (t) => {
   const dir = t.testdir();
   const options = storeOptions(dir);
   const asset = options.assets[0]!;
@@ -93,7 +93,7 @@ test('a flipped bit is found out and nothing wrong is served', async (t) => {
   await others.close();
 });
 
-test('a damaged hour is never served, never sealed and stops nothing else', async (t) => {
+test('a damaged hour is never served or sealed, and everything else works', async (t) => {
   const dir = t.testdir();
   const options = storeOptions(dir);
   const [asset, other] = [options.assets[0]!, options.assets[1]!];
