@@ -31,8 +31,8 @@ export const growth: Row = {
   name: 'growth',
   title: 'Cost growth: CPU time of the service by unit of work',
   method:
-    'Assets: accepted updates, 50 a message, of a catalogue of so many. Subscribers: unsigned frames of 10 assets ' +
-    'delivered at 100 ms to so many connections. Publishers: accepted updates of 20 assets that so many publish, each ' +
+    'Assets: accepted updates, 50 a message, by the size of the catalogue. Subscribers: unsigned frames of 10 assets ' +
+    'delivered at 100 ms, by the number of connections. Publishers: accepted updates of 20 assets, by the number of publishers, each ' +
     'of which makes a median of all. A unit of work at the largest size must cost at most 1.5 times what it costs at the ' +
     'cheapest of the smaller ones: at the smallest, what the service does anyway weighs most.',
   rounds: 2,

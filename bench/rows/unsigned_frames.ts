@@ -134,7 +134,7 @@ function allChanged(assets: number): MakeFrame {
 function stringify(assets: number): (round: number) => string {
   const { table, indexes, changed } = changing(assets);
   const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
-  // This time has so many zeros at its end that a double holds it.
+  // A double holds this time exactly: its last digits are zeros.
   const message = { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
   return (round) => {
     const { asset, price } = changed(round);

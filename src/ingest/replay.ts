@@ -163,7 +163,7 @@ const OTHER_SENDER = 'replay: another token or key sent this update first, and o
 const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
 
 const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
-/** Up to so many numbers a search from the start is faster than a map, and most publishers send 2 to 20 updates a second. */
+/** Up to this many numbers a search from the start is faster than a map, and most publishers send 2 to 20 updates a second. */
 const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
 
 /** One publisher and one asset. */

@@ -23,7 +23,7 @@ export interface DeliveryOptions {
     digests: readonly Uint8Array[],
   ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
   /**
-   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} is told of the others,
+   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} takes the others,
    * during the call or later. The bytes are only valid during the call.
    * @param sequence the frame tells of what changed up to this price sequence
    */

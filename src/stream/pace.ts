@@ -1,7 +1,7 @@
 import { NS_PER_MS } from '../model/time.js';
 import { REAL_TIME_INTERVAL_MS } from '../wire/stream.js';
 
-/** `real_time` sends no faster than this (spec). */
+/** `real_time` sends no faster than this. */
 const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
 
 /** Whether a connection that got a frame then must wait for the next. */

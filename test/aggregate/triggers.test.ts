@@ -101,7 +101,7 @@ test('a delta agrees with a slow comparison of fractions', async () => {
       fc.bigInt({ min: -1000n, max: 1000n }),
       fc.bigInt({ min: 1n, max: 1000n }),
       (last, move, delta) => {
-        // The delta is so many millionths of a percent; a move near it is built from it.
+        // The delta is in millionths of a percent; a move near it is built from it.
         const asset = sampleAsset({ delta });
         const near = (last * delta) / 10n ** 8n + move;
         const triggers = new Triggers([asset], START_NS);

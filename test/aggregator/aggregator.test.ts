@@ -97,7 +97,7 @@ test('a refresh under the same signature is accepted, another price under it is 
   t.equal(harness.table.price(starkBitcoin.index), 5n);
 });
 
-test('the clock signs every period, a delta at once, and each is told apart', async (t) => {
+test('the clock signs every period, a delta at once, and the trigger says which', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers });
   const { aggregator, prices, clock } = harness;
   const session = newSession();

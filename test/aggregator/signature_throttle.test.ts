@@ -18,7 +18,7 @@ test('a few bad ones hold nobody back', async (t) => {
   t.equal(throttle.allowance(8n), Number.POSITIVE_INFINITY);
 });
 
-test('who sent too many has so many a second, those at the verifiers included', async (t) => {
+test('past the bound a connection has its allowance a second, updates at the verifiers included', async (t) => {
   const throttle = new SignatureThrottle(100);
   throttle.begin(130);
   throttle.end(130, 100, 7n);

@@ -34,7 +34,7 @@ export class MemoryMarks {
     }
   }
 
-  /** The process is killed: some of the writes under way have reached the disk, and nobody is told. */
+  /** The process is killed: some of the writes under way have reached the disk, and no callback runs. */
   crash(isOnDisk: () => boolean): void {
     for (const { name, timeNs } of this.#writes.splice(0)) if (isOnDisk()) this.onDisk.set(name, timeNs);
   }

@@ -86,7 +86,7 @@ test('while the clock is behind the marks of all eras signed frames wait, and un
   t.ok(era.next(clock.nowNs()) - clock.nowNs() < STEP_NS);
   clock.advance(1_500n * NS_PER_MS);
   t.equal(era.nextSigned(clock.nowNs()), undefined);
-  t.equal(times.isHeld(clock.nowNs()), true, 'and that is told');
+  t.equal(times.isHeld(clock.nowNs()), true, 'and says so');
   t.equal(times.isHeld(clock.advance(3n * NS_PER_SECOND)), false, 'while anybody tries');
   clock.timeNs = lowestNs;
   t.equal(era.nextSigned(clock.nowNs()), undefined);

@@ -13,7 +13,7 @@ export interface FaultyPool {
   hang(times: number): void;
   /** How many hangs are still to come. */
   hangsLeft(): number;
-  /** Waits until only so many are. */
+  /** Waits until at most `count` are. */
   hanging(left: number): Promise<void>;
   /** Lets the time run out in which the pieces must be done that are with a thread now. */
   expire(): void;

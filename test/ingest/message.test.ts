@@ -129,7 +129,7 @@ test('metadata may nest so deep and no deeper', async (t) => {
   }
 });
 
-test('metadata holds so many values and characters and no more', async (t) => {
+test('metadata holds values and characters up to its limits and no more', async (t) => {
   const values = (count: number, value: string) => `{"a":[${new Array(count - 1).fill(value).join()}]}`;
   for (const value of ['1', '"x"']) {
     t.equal(metadataOf(values(METADATA_VALUES_MAX, value)), values(METADATA_VALUES_MAX, value));

@@ -164,7 +164,7 @@ test('nobody silences a publisher by refreshing its updates', async (t) => {
   }
 });
 
-test('so many different updates fit into the window, and refreshes besides', async (t) => {
+test('the window holds its limit of different updates, and refreshes besides', async (t) => {
   const window = new ReplayWindow(MAX_BACKWARD_NS);
   let refused = 0;
   for (let i = 1; i <= SEEN_UPDATES_MAX; i++)

@@ -5,7 +5,7 @@ import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from '..
 
 const PADDING = ' '.repeat(16 * 1024);
 
-test('a long message holds so many objects, arrays and commas and no more', async (t) => {
+test('a long message holds objects, arrays and commas up to the limits and no more', async (t) => {
   t.equal(excessOf(PADDING + '{['.repeat(40), 10), undefined);
   t.equal(excessOf(`${PADDING}${'{['.repeat(40)}[`, 10), 'the message holds more than 80 objects and arrays');
   t.equal(excessOf(PADDING + ','.repeat(180), 10), undefined);

@@ -117,7 +117,7 @@ test('recorded updates flow through a service', { skip }, async (t) => {
   });
 });
 
-test('the payload of signing.md verifies', async (t) => {
+test('the golden payload verifies', async (t) => {
   const { verdict, payload } = verifyPayload(
     '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000',
     { signers: ['0xc4a02e7d370402f4afc36032076b05e74ff81786'], taxonomyId: 1 },

@@ -40,7 +40,7 @@ equal(store.latest(asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
-// A long failure: memory keeps so many seconds, then a gap, and always the newest.
+// A long failure: memory keeps seconds up to its limit, then a gap, and always the newest.
 const gapTestStart = count;
 for (let i = 0; i < 12_000; i++) {
   store.append(sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));

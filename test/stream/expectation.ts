@@ -6,7 +6,7 @@ const MS = 1_000_000n;
 /** What a client of the streams may expect, kept by the plainest means. */
 export class Expectation {
   readonly subscribed = new Set<number>();
-  /** `real_time`: per asset, changes of its price that it was told of, or 0 when it is to be told whatever it is. */
+  /** `real_time`: per asset, the change of its price that was last sent, or 0 when the price is due whatever it is. */
   readonly toldOf = new Map<number, number>();
   readonly values = new Map<number, bigint>();
   isReading = true;
@@ -61,7 +61,7 @@ export class Expectation {
 
   #take(id: number, price: bigint, real: Real): void {
     const before = this.isRealTime ? (this.toldOf.get(id) ?? 0) : 0;
-    // The earliest change after the last one it was told of that this may be.
+    // The earliest change after the last one sent that this may be.
     const told = (real.history.get(id) ?? []).indexOf(price, before) + 1;
     assert(told > 0, `asset ${id} never was ${price}, or is repeated unchanged`);
     this.toldOf.set(id, told);

@@ -155,7 +155,7 @@ export class Client implements StreamConnection {
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
   readonly replyTexts: string[] = [];
-  /** With what it was told of on each: the price sequence. */
+  /** With the price sequence that was sent on each. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
   /** Whether the socket takes what it is sent. */
@@ -187,7 +187,7 @@ export class Client implements StreamConnection {
     this.#reads = false;
   }
 
-  /** The socket takes so many of the bytes that wait, or all. */
+  /** The socket takes that many of the bytes that wait, or all. */
   read(bytes = Number.POSITIVE_INFINITY): void {
     if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
     this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);

@@ -47,7 +47,7 @@ export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
     components: Object.fromEntries(components.sort(([a], [b]) => (a < b ? -1 : 1))),
     of(schema) {
       const place = places.get(schema);
-      assert(place !== undefined, 'the document was told of every schema');
+      assert(place !== undefined, 'every schema has its place in the document');
       return properties[place]!;
     },
   };

@@ -83,7 +83,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   ];
 }
 
-/** The pushed assets that a token may see, with the chains and environments that have any. */
+/** The pushed assets that a token may see, without the chains and environments that it may see nothing of. */
 function visible(pushed: PushedAssets, token: Token): PushedAssets {
   return mapNonEmpty(pushed, (environments) =>
     mapNonEmpty(environments, (assets) =>
@@ -92,13 +92,20 @@ function visible(pushed: PushedAssets, token: Token): PushedAssets {
   );
 }
 
-/** @returns the changed records that are not empty, by their keys. */
+/** @returns the changed records by their keys, without those that have become empty. */
 function mapNonEmpty<T extends object>(
   record: Readonly<Record<string, T>>,
   change: (value: T) => T,
 ): Record<string, T> {
-  const entries = Object.entries(record).map(([key, value]) => [key, change(value)] as const);
-  return Object.fromEntries(entries.filter(([, value]) => Object.keys(value).length > 0));
+  const entries = Object.entries(record).flatMap(([key, value]) => {
+    const changed = change(value);
+    return isEmpty(changed) && !isEmpty(value) ? [] : [[key, changed] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isEmpty(record: object): boolean {
+  return Object.keys(record).length === 0;
 }
 
 function signerEntries({ evmAddress, starkPublicKey }: ServiceKeys): z.infer<typeof serviceSigner>[] {

@@ -14,7 +14,7 @@ import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatu
 // The resources of REST and the streams, as they are on the wire, each once. Handlers take their types from here, and the
 // OpenAPI and AsyncAPI documents are derived from here. A schema with an `id` is a component of that name in them.
 
-/** Text of at most so many characters. */
+/** Text of at most `charactersMax` characters. */
 export function textUpTo(charactersMax: number) {
   return z
     .string()

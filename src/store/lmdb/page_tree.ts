@@ -1,5 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
+/** The version of lmdb whose `mdb.c` the layout below was read from. A test fails when another one is installed. */
+export const LMDB_VERSION = '3.5.6';
+
 /**
  * lmdb maps its file into memory and follows the page numbers in it unchecked: a damaged one ends the process, or leads to
  * other records. So before lmdb opens a file, this reads its newest state from the root to the last record and checks
@@ -7,7 +10,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
  * order, and the counts of pages and entries are right. The contents of records are checked by their checksums. Of a value
  * of several pages only the first is read. 437 MB took 1.5 s on two shared cores.
  *
- * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of lmdb 3.5, on a 64-bit machine.
+ * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit machine.
  * @returns what is wrong, or `undefined`; an empty file is a new database.
  */
 export function findPageDamage(path: string): string | undefined {

@@ -38,7 +38,7 @@ test('failed logins of an address are limited and counted', async (t) => {
   });
   t.equal(login(undefined), 429, 'also without a token');
   t.same(refused, ['unknown', 'missing', 'malformed', 'limited', 'limited', 'limited']);
-  t.same(limited, ['198.51.100.1'], 'told once');
+  t.same(limited, ['198.51.100.1'], 'reported once');
   t.equal(login('x', '198.51.100.2'), 401, 'another address');
   clock.advance(20n * NS_PER_SECOND);
   t.same([login('x'), login('x')], [401, 429]);

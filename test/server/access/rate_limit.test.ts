@@ -72,7 +72,7 @@ test('no window of 60 s allows more than its share and one burst, and refusals c
           clock.advance(gap);
           if (limiter.take('a', rate).allowed) allowedAt.push(clock.timeNs);
         }
-        // Between a request and the one so many later, more than a minute must have passed.
+        // Between a request and the one a full minute's allowance later, more than a minute must have passed.
         const most = rate * 60 + rate;
         return allowedAt.every(
           (timeNs, i) => (allowedAt[i + most] ?? timeNs + 61n * SECOND) - timeNs > 60n * SECOND,

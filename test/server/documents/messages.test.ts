@@ -19,20 +19,28 @@ function messages(name: string): fc.Arbitrary<string> {
   return valuesOf(document.components.messages[name]!.payload, document).map((value) => stringify(value)!);
 }
 
-for (const name of ['subscribe', 'unsubscribe']) {
-  test(`any ${name} message that the document allows is understood`, async (t) => {
-    fc.assert(
-      fc.property(messages(name), (text) => {
-        const read = readRequest(text);
-        t.notOk('error' in read && `${read.error} ${text}`);
-      }),
-      { numRuns: 1_000 },
-    );
+/** @param fault what is wrong with a message, if anything is; it becomes no assertion's name, for it may hold any text */
+function expectNoFault(name: string, fault: (text: string) => string | undefined): void {
+  fc.assert(
+    fc.property(messages(name), (text) => {
+      const said = fault(text);
+      if (said !== undefined) throw new Error(`${said}: ${JSON.stringify(text)}`);
+    }),
+    { numRuns: 1_000 },
+  );
+}
+
+for (const name of ['subscribe', 'unsubscribe', 'ping']) {
+  test(`any ${name} message that the document allows is understood`, async () => {
+    expectNoFault(name, (text) => {
+      const read = readRequest(text);
+      return 'error' in read ? read.error : undefined;
+    });
   });
 }
 
-const ANY_TIME = { maxPastNs: 2n ** 64n, maxFutureNs: 2n ** 64n, maxBackwardNs: 0n };
-const ANYTHING = { identity: 'anyone', maySee: () => true, mayPublishAs: () => true };
+const ANY_TIME = { maxPastNs: 2n ** 64n, maxFutureNs: 2n ** 64n, maxBackwardNs: 2n ** 64n };
+const ANYTHING = { identity: 'anybody', maySee: () => true, mayPublishAs: () => true };
 
 /** Takes every key and symbol, so that what follows is looked at. */
 function openGate(signatureType: SignatureType): Gate {
@@ -48,27 +56,24 @@ for (const [name, type] of [
 ] as const) {
   test(`any ${name} message that the document allows has the right form`, async (t) => {
     let judged = 0;
-    fc.assert(
-      fc.property(messages(name), (text) => {
-        const read = readPublishMessage(text, 1_000);
-        t.ok(read.ok, `${read.ok ? '' : read.error} ${text}`);
-        if (!read.ok) return;
-        t.same([...read.malformed], [], text);
-        for (const update of read.updates) {
-          // Two rules that JSON Schema cannot say: the names agree.
-          const { symbol } = update;
-          const externalAssetId = type === 'evm' ? symbol : update.externalAssetId;
-          const admitted = openGate(type).admit(
-            { ...update, assetId: symbol, externalAssetId },
-            type,
-            ANYTHING,
-          );
-          t.equal(typeof admitted === 'string' ? `${admitted} ${text}` : '', '');
-          judged++;
-        }
-      }),
-      { numRuns: 1_000 },
-    );
+    expectNoFault(name, (text) => {
+      const read = readPublishMessage(text, 1_000);
+      if (!read.ok) return read.error;
+      if (read.malformed.size > 0) return [...read.malformed].join();
+      for (const update of read.updates) {
+        // Two rules that JSON Schema cannot say: the names agree.
+        const { symbol } = update;
+        const externalAssetId = type === 'evm' ? symbol : update.externalAssetId;
+        const admitted = openGate(type).admit(
+          { ...update, assetId: symbol, externalAssetId },
+          type,
+          ANYTHING,
+        );
+        if (typeof admitted === 'string') return admitted;
+        judged++;
+      }
+      return undefined;
+    });
     t.ok(judged > 500, `${judged} updates`);
   });
 }

@@ -100,7 +100,7 @@ test('what is wrong with a request itself has its status before anything else', 
   t.match(get('/who', { query: 'a=1&a=2' }), { status: 400, body: '{"error":"a is given more than once"}' });
 });
 
-test('who may not come in is told to authenticate, and 403 is something else', async (t) => {
+test('a request without a valid token gets 401 with WWW-Authenticate, one without the right 403', async (t) => {
   const { get } = newRest();
   const missing = get('/who', { authorization: [] });
   t.equal(missing.status, 401);

@@ -47,7 +47,7 @@ function recordBytes(frameBytes: number): number {
   return Math.ceil((16 + frameBytes) / 8) * 8;
 }
 
-test('a ring for so many frames holds them', async (t) => {
+test('a ring holds the number of frames it was made for', async (t) => {
   for (const frameBytes of [1, 7, 100, 72_000, 4_718_592]) {
     const writer = new FrameWriter(createRingMemory(ringBytesFor(4, frameBytes)));
     for (let i = 0; i < 4; i++) t.ok(writer.write(i, i, Buffer.alloc(frameBytes)));
