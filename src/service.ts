@@ -171,7 +171,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       simulation,
       listed: catalogue.listed,
-      assetBySymbol: (symbol) => catalogue.assetBySymbol(symbol),
+      symbols: [...new Set(catalogue.listed.map(({ symbol }) => symbol))],
+      findAsset: (symbol, signatureType) => catalogue.findAsset(symbol, signatureType),
       prices,
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, limits.candlesPerRequest),

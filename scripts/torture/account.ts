@@ -56,8 +56,8 @@ export async function storedAccount(configFile: string): Promise<Account> {
     clock: systemClock(),
   });
   const account: Account = new Map();
-  for (const { symbol, key, input } of store.inputs())
-    keepNewer(account, `${toHex(key)} ${symbol}`, input.timestampNs);
+  for (const { asset, key, input } of store.inputs())
+    keepNewer(account, `${toHex(key)} ${asset.symbol}`, input.timestampNs);
   await store.close();
   return account;
 }

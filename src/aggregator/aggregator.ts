@@ -7,6 +7,7 @@ import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../in
 import { readPublishMessage } from '../ingest/message.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import type { Asset, Publisher } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { PriceSink } from '../model/price_sink.js';
@@ -45,7 +46,7 @@ export interface AggregatorOptions {
 export interface InputStore {
   putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   inputs(): Iterable<{
-    readonly symbol: string;
+    readonly asset: AssetName;
     readonly key: Buffer;
     readonly input: PublisherPrice;
     readonly seen: SeenUpdates | undefined;
@@ -107,12 +108,12 @@ export class Aggregator {
   restore(): void {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
-    for (const { symbol, key, input, seen } of inputs.inputs()) {
-      const asset = this.#catalogue.assetBySymbol(symbol);
-      const publisher = asset && this.#catalogue.publisherByKey(asset.signatureType, key);
-      if (publisher === undefined) continue;
-      this.#gate.restore(asset!, publisher, input.timestampNs, seen);
-      this.#books[asset!.index]!.put(publisher, input, nowNs);
+    for (const { asset: name, key, input, seen } of inputs.inputs()) {
+      const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
+      const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
+      if (asset === undefined || publisher === undefined) continue;
+      this.#gate.restore(asset, publisher, input.timestampNs, seen);
+      this.#books[asset.index]!.put(publisher, input, nowNs);
     }
     for (const { index } of this.#catalogue.listed) {
       this.#noteExpiry(this.#books[index]!);
@@ -132,10 +133,10 @@ export class Aggregator {
         this.#books.push(new AssetBook(asset));
         continue;
       }
-      const fits = catalogue.isListed(asset) && book.asset.signatureType === asset.signatureType;
+      const isListed = catalogue.isListed(asset);
       book.reload(
         asset,
-        (publisher) => (fits ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
+        (publisher) => (isListed ? catalogue.currentPublisher(publisher, asset.symbol) : undefined),
         nowNs,
       );
       this.#noteExpiry(book);
@@ -237,7 +238,7 @@ export class Aggregator {
   /** Tells the sink when the aggregate has changed, and has it signed when it moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
     const { sink, epoch, counters } = this.#options;
-    const { index, id, symbol } = asset;
+    const { index, id, symbol, signatureType } = asset;
     const known = this.#told[index];
     this.#told[index] = price;
     if (price !== undefined) {
@@ -245,7 +246,7 @@ export class Aggregator {
       if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
     } else if (known !== undefined) {
       this.#triggers.ended(index);
-      sink.ended({ epoch, sequence: ++this.#sequence, symbol, atNs: nowNs });
+      sink.ended({ epoch, sequence: ++this.#sequence, symbol, signatureType, atNs: nowNs });
       counters.assetsEnded++;
     }
   }
@@ -254,7 +255,7 @@ export class Aggregator {
     const { sink, epoch, counters } = this.#options;
     counters.aggregatesSigned += aggregates.length;
     for (const aggregate of aggregates) {
-      const asset = this.#catalogue.assetBySymbol(aggregate.symbol);
+      const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);
       // It may have lost its price while the signature was made.
       if (asset !== undefined && this.#told[asset.index] !== undefined)
         sink.signed({ epoch, sequence: ++this.#sequence, aggregate });

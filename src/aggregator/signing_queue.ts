@@ -70,8 +70,8 @@ export class SigningQueue {
     for (const [index, trigger] of due) {
       const book = bookOf(index);
       const { asset, price } = book;
-      // It may have lost its price, or changed its type, while it waited.
-      if (price === undefined || asset.signatureType !== type) continue;
+      // It may have lost its price while it waited.
+      if (price === undefined) continue;
       batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
       onTaken(book);
     }

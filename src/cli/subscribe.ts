@@ -5,6 +5,7 @@ import { Subscriber } from '../client/subscriber.js';
 import { type PayloadReport, verifyPayload } from '../client/verify_payload.js';
 import { UINT16_MAX } from '../wire/asset.js';
 import { REST_PATHS } from '../wire/paths.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
   CHANNELS,
   type Channel,
@@ -31,6 +32,7 @@ interface SubscribeOptions {
   readonly channel?: Channel;
   readonly messageType?: MessageType;
   readonly attrs?: string;
+  readonly type?: SignatureType;
   readonly count?: number;
   readonly decode: boolean;
   readonly signer?: readonly string[];
@@ -58,6 +60,12 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
         '--message-type <type>',
         `frame type (the service's default: ${DEFAULT_MESSAGE_TYPE})`,
       ).choices(MESSAGE_TYPES),
+    )
+    .addOption(
+      new Option(
+        '--type <type>',
+        'signature type of the assets that symbols name (default: evm for a symbol that has both)',
+      ).choices(SIGNATURE_TYPES),
     )
     .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
     .option('--count <n>', 'end after this many frames', parseCount)
@@ -187,12 +195,30 @@ async function resolveAssets(
   if (assets.every(isAssetId)) return assets.map(Number);
   const taxonomy = await fetchTaxonomy(options);
   if (typeof taxonomy === 'string') return taxonomy;
-  const unknown = assets.filter((asset) => !isAssetId(asset) && !taxonomy.has(asset));
-  if (unknown.length > 0) return `the service has no asset ${unknown.join(', ')}`;
-  return assets.map((asset) => taxonomy.get(asset) ?? Number(asset));
+  const idBySymbol = idsBySymbol(taxonomy, options.type);
+  const unknown = assets.filter((asset) => !isAssetId(asset) && !idBySymbol.has(asset));
+  const kind = options.type === undefined ? '' : `${options.type} `;
+  if (unknown.length > 0) return `the service has no ${kind}asset ${unknown.join(', ')}`;
+  return assets.map((asset) => idBySymbol.get(asset) ?? Number(asset));
 }
 
-async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<Map<string, number> | string> {
+/** @param type when left out, a symbol that has both types stands for its EVM asset. */
+function idsBySymbol(taxonomy: readonly TaxonomyEntry[], type?: SignatureType): Map<string, number> {
+  const ids = new Map<string, number>();
+  for (const { name, asset_id, signature_type } of taxonomy) {
+    if (type !== undefined && signature_type !== type) continue;
+    if (signature_type === 'evm' || !ids.has(name)) ids.set(name, asset_id);
+  }
+  return ids;
+}
+
+interface TaxonomyEntry {
+  readonly asset_id: number;
+  readonly name: string;
+  readonly signature_type: SignatureType;
+}
+
+async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<readonly TaxonomyEntry[] | string> {
   const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}${REST_PATHS.taxonomy}`;
   try {
     const response = await fetch(address, {
@@ -200,8 +226,8 @@ async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<Map<stri
       signal: AbortSignal.timeout(TAXONOMY_DELAY_MS_MAX),
     });
     if (!response.ok) return `${address}: ${REFUSALS[response.status] ?? `HTTP ${response.status}`}`;
-    const { data } = (await response.json()) as { data: { assets: { asset_id: number; name: string }[] } };
-    return new Map(data.assets.map(({ name, asset_id }) => [name, asset_id]));
+    const { data } = (await response.json()) as { data: { assets: readonly TaxonomyEntry[] } };
+    return data.assets;
   } catch (error) {
     // fetch wraps what happened to the connection.
     const { message, cause } = error as Error & { cause?: Error };

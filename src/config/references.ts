@@ -65,7 +65,11 @@ const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
   yield* repeated('assets', 'id', assets, ({ id }) => id);
-  yield* repeated('assets', 'symbol', assets, ({ symbol }) => symbol);
+  for (const type of SIGNATURE_TYPES) {
+    const symbolOf = ({ symbol, signature_type }: (typeof assets)[number]) =>
+      signature_type === type ? symbol : undefined;
+    yield* repeated('assets', 'symbol', assets, symbolOf);
+  }
   for (const [index, { symbol, signature_type }] of assets.entries()) {
     if (signature_type === 'stark' && symbol !== undefined && !STARK_SYMBOL.test(symbol)) {
       yield { path: ['assets', index, 'symbol'], message: 'a stark asset has at most 26 ASCII characters' };

@@ -28,7 +28,8 @@ export interface PublishRights {
 
 /** What the gate needs to know of the configuration in force. */
 export interface AllowList {
-  assetBySymbol(symbol: string): Asset | undefined;
+  /** @param signatureType without it, an asset of either type is found */
+  findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
   /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
   publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
 }
@@ -87,12 +88,13 @@ export class Gate {
 
   /** @returns the candidate, or the reason why the update is refused. */
   admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string {
-    const asset = this.#allowList.assetBySymbol(raw.symbol);
-    if (asset === undefined || !rights.maySee(raw.symbol))
-      return asset ? 'the token does not cover this asset' : 'unknown asset';
+    const asset = this.#allowList.findAsset(raw.symbol, path);
+    const known = asset ?? this.#allowList.findAsset(raw.symbol);
+    if (known === undefined) return 'unknown asset';
+    if (!rights.maySee(raw.symbol)) return 'the token does not cover this asset';
     if (raw.assetId !== raw.symbol) return 'asset_id differs from the key it stands under';
     if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
-    if (asset.signatureType !== path) return otherSignatures(asset);
+    if (asset === undefined) return otherSignatures(known);
 
     const publisher = this.#publisherOf(raw.publisherKey, path);
     if (typeof publisher === 'string') return publisher;
@@ -157,9 +159,10 @@ export class Gate {
    */
   accept(candidate: Candidate): string | undefined {
     const { raw, asset, publisher } = candidate;
-    const assetNow = this.#allowList.assetBySymbol(raw.symbol);
-    if (assetNow?.index !== asset.index) return 'unknown asset';
-    if (assetNow.signatureType !== asset.signatureType) return otherSignatures(assetNow);
+    if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
+      const other = this.#allowList.findAsset(asset.symbol);
+      return other ? otherSignatures(other) : 'unknown asset';
+    }
     const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
     if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';

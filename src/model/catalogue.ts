@@ -1,4 +1,5 @@
 import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from './asset.js';
+import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
  * The assets and publishers of the configuration in force. Their indexes stay the same across reloads, so arrays by index
@@ -11,7 +12,7 @@ export class Catalogue {
   readonly assets: readonly Asset[];
   /** By index, with those that a reload removed. */
   readonly publishers: readonly Publisher[];
-  readonly #assetBySymbol: ReadonlyMap<string, Asset>;
+  readonly #assetByName: AssetMap;
   readonly #publisherByKey: ReadonlyMap<string, Publisher>;
 
   /** @param before the catalogue that this one replaces */
@@ -19,21 +20,20 @@ export class Catalogue {
     { assets, publishers }: { readonly assets: readonly Asset[]; readonly publishers: readonly Publisher[] },
     before?: Catalogue,
   ) {
-    this.assets = placeByName(assets, before?.assets ?? [], ({ symbol }) => symbol);
+    this.assets = placeByName(assets, before?.assets ?? [], assetName);
     this.publishers = placeByName(publishers, before?.publishers ?? [], publisherName);
-    const symbols = new Set(assets.map(({ symbol }) => symbol));
-    this.#assetBySymbol = new Map(
-      this.assets.filter(({ symbol }) => symbols.has(symbol)).map((asset) => [asset.symbol, asset]),
-    );
-    this.listed = assets.map(({ symbol }) => this.#assetBySymbol.get(symbol)!);
+    const placed = new AssetMap(this.assets);
+    this.listed = assets.map(({ symbol, signatureType }) => placed.find(symbol, signatureType)!);
+    this.#assetByName = new AssetMap(this.listed);
     const names = new Set(publishers.map(publisherName));
     this.#publisherByKey = new Map(
       this.publishers.map((one) => [publisherName(one), one] as const).filter(([name]) => names.has(name)),
     );
   }
 
-  assetBySymbol(symbol: string): Asset | undefined {
-    return this.#assetBySymbol.get(symbol);
+  /** @param signatureType without it, the EVM asset of the symbol is found, or the Stark one if there is no EVM one */
+  findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined {
+    return this.#assetByName.find(symbol, signatureType);
   }
 
   /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
@@ -41,8 +41,8 @@ export class Catalogue {
     return this.#publisherByKey.get(publisherName({ signatureType, key }));
   }
 
-  isListed({ symbol, index }: Asset): boolean {
-    return this.#assetBySymbol.get(symbol)?.index === index;
+  isListed({ symbol, signatureType }: AssetName): boolean {
+    return this.#assetByName.find(symbol, signatureType) !== undefined;
   }
 
   /** The publisher as it is configured now; `undefined` when it is not, or may no longer publish the asset. */
@@ -55,6 +55,10 @@ export class Catalogue {
   get currentPublishers(): readonly Publisher[] {
     return [...this.#publisherByKey.values()];
   }
+}
+
+function assetName({ symbol, signatureType }: AssetName): string {
+  return `${signatureType} ${symbol}`;
 }
 
 function publisherName({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>): string {

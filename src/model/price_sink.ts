@@ -1,10 +1,12 @@
+import type { AssetName } from './asset_map.js';
 import type { Price } from './price.js';
 import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
 /**
  * The seam between making prices and serving them. The aggregator tells a sink what happened, in order. The messages can
- * go to another thread or machine: they name assets by streaming ID or symbol, never by an index of this process.
+ * go to another thread or machine: they name assets by streaming ID, or by symbol and signature type, never by an index of
+ * this process.
  */
 export interface PriceSink {
   /** An asset has another live price than before, or its first. */
@@ -32,7 +34,6 @@ export interface Signed extends FeedPosition {
   readonly aggregate: SignedAggregate;
 }
 
-export interface Ended extends FeedPosition {
-  readonly symbol: string;
+export interface Ended extends FeedPosition, AssetName {
   readonly atNs: TimeNs;
 }

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Asset, AssetIndex } from '../model/asset.js';
+import { AssetMap } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Ended, FeedPosition, Priced, PriceSink, Signed } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
@@ -27,7 +28,8 @@ export class Prices implements PriceSink {
   readonly #options: PricesOptions;
   /** By asset index; `undefined` while the asset has no live price. */
   readonly #latest: (SignedAggregate | undefined)[] = [];
-  #assetBySymbol!: ReadonlyMap<string, Asset>;
+  #assets!: readonly Asset[];
+  #assetByName!: AssetMap;
   #indexByStreamingId!: ReadonlyMap<number, AssetIndex>;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
 
@@ -54,7 +56,7 @@ export class Prices implements PriceSink {
   restore(): void {
     const { store, table, clock } = this.#options;
     const nowNs = clock.nowNs();
-    for (const asset of this.#assetBySymbol.values()) {
+    for (const asset of this.#assets) {
       if (table.live[asset.index] === 1) continue;
       const last = store.latest(asset);
       if (last !== undefined) store.ended(asset, endOf(last, asset, nowNs));
@@ -75,15 +77,15 @@ export class Prices implements PriceSink {
 
   signed({ aggregate, ...position }: Signed): void {
     this.#follow(position);
-    const asset = this.#assetBySymbol.get(aggregate.symbol);
+    const asset = this.#assetByName.find(aggregate.symbol, aggregate.signatureType);
     if (asset === undefined) return;
     this.#latest[asset.index] = aggregate;
     this.#options.store.append(aggregate);
   }
 
-  ended({ symbol, atNs, ...position }: Ended): void {
+  ended({ symbol, signatureType, atNs, ...position }: Ended): void {
     this.#follow(position);
-    const asset = this.#assetBySymbol.get(symbol);
+    const asset = this.#assetByName.find(symbol, signatureType);
     if (asset === undefined) return;
     this.#options.table.clear(asset.index);
     this.#latest[asset.index] = undefined;
@@ -97,9 +99,10 @@ export class Prices implements PriceSink {
     this.#position = { epoch, sequence };
   }
 
-  /** Assets that a reload removed are found by their symbol until their price has ended. */
+  /** Assets that a reload removed are found by their name until their price has ended. */
   #index({ assets, listed }: Catalogue): void {
-    this.#assetBySymbol = new Map(assets.map((asset) => [asset.symbol, asset]));
+    this.#assets = assets;
+    this.#assetByName = new AssetMap(assets);
     this.#indexByStreamingId = new Map(listed.map(({ id, index }) => [id, index]));
   }
 }

@@ -55,7 +55,7 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads what {@link encodeHolding} wrote; the record's key names the symbol. */
+/** Reads what {@link encodeHolding} wrote, which is without the asset's symbol. */
 export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
   const record = SecondRecord.getRootAsSecondRecord(new ByteBuffer(bytes));
   const timeNs = record.timeNs() as TimeNs;

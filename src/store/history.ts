@@ -45,7 +45,7 @@ export function readHistory(
     if (day * DAY_S >= endS || candles.t.length > candlesMax) break;
     if (day !== lastDay && !series.unsealedDays.includes(day)) {
       const isCoarse = isWholeQuarters(resolution);
-      const block = (isCoarse ? tables.quarters : tables.days).get([series.symbol, day]);
+      const block = (isCoarse ? tables.quarters : tables.days).get([series.assetKey, day]);
       fold.addBlock(block, day * DAY_S, isCoarse ? QUARTER_S : MINUTE_S);
     } else {
       for (let hour = day * HOURS_PER_DAY; hour < (day + 1) * HOURS_PER_DAY; hour++)
@@ -58,7 +58,7 @@ export function readHistory(
 
 /** The closed minutes of an hour whose day is not sealed. */
 export function minutesOf(series: AssetSeries, hour: number, tables: Tables): CandleBlock | undefined {
-  return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.symbol, hour]);
+  return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.assetKey, hour]);
 }
 
 /** Merges ascending finer candles into the candles of a resolution that start in a range. */

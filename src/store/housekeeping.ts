@@ -34,7 +34,7 @@ export function runHousekeeping(
   let daysLeft = REMOVED_DAYS_MAX;
   for (const series of allSeries) {
     while (secondsLeft > 0 && series.seconds.length > 1 && series.seconds[1]! <= cutoffs.second) {
-      tables.seconds.remove([series.seconds.shift()!, series.symbol]);
+      tables.seconds.remove([series.seconds.shift()!, series.assetKey]);
       secondsLeft--;
     }
     const today = runningDay(series);
@@ -46,8 +46,8 @@ export function runHousekeeping(
     }
     const dayEnd = Math.min(cutoffs.day, series.unsealedDays[0] ?? today);
     while (daysLeft > 0 && series.firstDay !== undefined && series.firstDay < dayEnd) {
-      tables.days.remove([series.symbol, series.firstDay]);
-      tables.quarters.remove([series.symbol, series.firstDay]);
+      tables.days.remove([series.assetKey, series.firstDay]);
+      tables.quarters.remove([series.assetKey, series.firstDay]);
       series.firstDay++;
       daysLeft--;
     }
@@ -87,9 +87,9 @@ function sealFirstDay(series: AssetSeries, tables: Tables): DamagedRecord | unde
     series.isSealingStopped = true;
     return error;
   }
-  tables.days.put([series.symbol, day], minutes);
-  tables.quarters.put([series.symbol, day], minutes.coarser(MINUTES_PER_QUARTER));
-  for (const hour of hours) tables.hours.remove([series.symbol, hour]);
+  tables.days.put([series.assetKey, day], minutes);
+  tables.quarters.put([series.assetKey, day], minutes.coarser(MINUTES_PER_QUARTER));
+  for (const hour of hours) tables.hours.remove([series.assetKey, hour]);
   series.unsealedDays.shift();
   return undefined;
 }

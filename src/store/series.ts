@@ -16,7 +16,8 @@ const WAITING_SECONDS_MAX = 10_000;
 
 /** The part of one asset's records that is in memory. The rest is in the journal or on disk. */
 export interface AssetSeries {
-  readonly symbol: string;
+  /** The text that names the asset in the keys of its records, from `RecordKeys`. */
+  readonly assetKey: string;
   /** The seconds of the window that have a record, ascending. */
   readonly seconds: number[];
   /** The last record of `seconds`; `undefined` before the first one. */
@@ -31,9 +32,9 @@ export interface AssetSeries {
   firstDay: number | undefined;
 }
 
-export function emptySeries(symbol: string): AssetSeries {
+export function emptySeries(assetKey: string): AssetSeries {
   return {
-    symbol,
+    assetKey,
     seconds: [],
     newest: undefined,
     hour: undefined,
@@ -107,7 +108,7 @@ function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: Tables):
   if (series.hour?.hour !== hour) series.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
   const { block } = series.hour;
   block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
-  tables.hours.put([series.symbol, hour], block);
+  tables.hours.put([series.assetKey, hour], block);
   const day = dayOfMinute(closed.minute);
   if (series.unsealedDays.at(-1) !== day) series.unsealedDays.push(day);
 }
@@ -118,23 +119,23 @@ function remember(series: AssetSeries, second: number, holding: Holding, tables:
     series.seconds.push(second);
   }
   series.newest = holding;
-  tables.seconds.put([second, series.symbol], holding);
+  tables.seconds.put([second, series.assetKey], holding);
 }
 
 /** Drops the newest record if it still waits for a failing disk: it becomes a gap, or part of the gap before it. */
 function letGo(series: AssetSeries, tables: Tables): void {
   const last = series.seconds.at(-1);
-  if (last === undefined || !tables.seconds.isWaiting([last, series.symbol])) return;
+  if (last === undefined || !tables.seconds.isWaiting([last, series.assetKey])) return;
   const before = series.seconds.at(-2);
   const isGapBefore =
     before !== undefined &&
-    tables.seconds.isWaiting([before, series.symbol]) &&
-    tables.seconds.get([before, series.symbol])?.state === 'gap';
+    tables.seconds.isWaiting([before, series.assetKey]) &&
+    tables.seconds.get([before, series.assetKey])?.state === 'gap';
   if (isGapBefore) {
-    tables.seconds.remove([last, series.symbol]);
+    tables.seconds.remove([last, series.assetKey]);
     series.seconds.pop();
   } else {
     const { timeNs } = series.newest!;
-    tables.seconds.put([last, series.symbol], { state: 'gap', timeNs, minute: undefined });
+    tables.seconds.put([last, series.assetKey], { state: 'gap', timeNs, minute: undefined });
   }
 }

@@ -1,5 +1,6 @@
-import type { Asset } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
 import { CandleBlock } from '../records/candle_block.js';
+import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
 
@@ -10,39 +11,43 @@ const DAY_MAX = 1_000_000;
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
   /** @throws DamagedRecord when the asset's newest record or hour cannot be trusted. */
-  of(asset: Pick<Asset, 'symbol'>): AssetSeries;
+  of(asset: AssetName): AssetSeries;
 }
 
 /** Builds the series from the keys of the folder. It reads only each configured asset's newest record and hour. */
-export function loadSeries(assets: readonly Pick<Asset, 'symbol'>[], tables: Tables): SeriesIndex {
-  const bySymbol = new Map<string, AssetSeries>();
-  const seriesOf = (symbol: string) => {
-    let series = bySymbol.get(symbol);
+export function loadSeries(
+  assets: readonly AssetName[],
+  recordKeys: RecordKeys,
+  tables: Tables,
+): SeriesIndex {
+  const byAssetKey = new Map<string, AssetSeries>();
+  const seriesOf = (assetKey: string) => {
+    let series = byAssetKey.get(assetKey);
     if (series === undefined) {
-      series = emptySeries(symbol);
-      bySymbol.set(symbol, series);
+      series = emptySeries(assetKey);
+      byAssetKey.set(assetKey, series);
     }
     return series;
   };
 
-  for (const [second, symbol] of tables.seconds.keysOnDisk())
-    seriesOf(String(symbol)).seconds.push(Number(second));
-  for (const [symbol, hour] of tables.hours.keysOnDisk()) {
+  for (const [second, assetKey] of tables.seconds.keysOnDisk())
+    seriesOf(String(assetKey)).seconds.push(Number(second));
+  for (const [assetKey, hour] of tables.hours.keysOnDisk()) {
     const day = Math.floor(Number(hour) / HOURS_PER_DAY);
-    const { unsealedDays } = seriesOf(String(symbol));
+    const { unsealedDays } = seriesOf(String(assetKey));
     if (unsealedDays.at(-1) !== day) unsealedDays.push(day);
   }
-  for (const series of bySymbol.values()) {
-    const range = { start: [series.symbol, 0], end: [series.symbol, DAY_MAX], limit: 1 } as const;
+  for (const series of byAssetKey.values()) {
+    const range = { start: [series.assetKey, 0], end: [series.assetKey, DAY_MAX], limit: 1 } as const;
     for (const [, day] of tables.days.keysOnDisk(range)) series.firstDay = Number(day);
     series.firstDay ??= series.unsealedDays[0];
   }
 
-  function of(asset: Pick<Asset, 'symbol'>): AssetSeries {
-    const series = seriesOf(asset.symbol);
+  function of(asset: AssetName): AssetSeries {
+    const series = seriesOf(recordKeys.of(asset));
     const last = series.seconds.at(-1);
     if (series.newest === undefined && last !== undefined) {
-      const newest = tables.seconds.get([last, series.symbol]);
+      const newest = tables.seconds.get([last, series.assetKey]);
       if (newest?.minute !== undefined) {
         series.firstDay ??= dayOfMinute(newest.minute.minute);
         series.hour = loadHour(series, Math.floor(newest.minute.minute / MINUTES_PER_HOUR));
@@ -53,13 +58,13 @@ export function loadSeries(assets: readonly Pick<Asset, 'symbol'>[], tables: Tab
   }
 
   /** Continues the stored hour, so that appending never reads the disk. */
-  function loadHour({ symbol }: AssetSeries, hour: number): AssetSeries['hour'] {
+  function loadHour({ assetKey }: AssetSeries, hour: number): AssetSeries['hour'] {
     const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
-    const stored = tables.hours.get([symbol, hour]);
+    const stored = tables.hours.get([assetKey, hour]);
     if (stored !== undefined) block.pushBlock(stored, 0);
     return { hour, block };
   }
 
   for (const asset of assets) of(asset);
-  return { all: () => bySymbol.values(), of };
+  return { all: () => byAssetKey.values(), of };
 }

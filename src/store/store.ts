@@ -1,4 +1,4 @@
-import type { Asset } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
@@ -10,6 +10,7 @@ import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekee
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
 import { type Marks, openMarks } from './marks.js';
+import { inputSignatureType, RecordKeys } from './record_keys.js';
 import { DAY_S } from './resolution.js';
 import { recordAggregate, recordEnd, secondInForce } from './series.js';
 import { loadSeries, type SeriesIndex } from './series_index.js';
@@ -23,38 +24,38 @@ export interface Store {
   /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
   append(aggregate: SignedAggregate): void;
   /** Records that the asset has no live price from `atNs` on, until its next aggregate. */
-  ended(asset: NamedAsset, atNs: TimeNs): void;
+  ended(asset: AssetName, atNs: TimeNs): void;
   /**
    * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
    * before it.
    * @param key the publisher's: its bytes
    */
-  putInput(asset: NamedAsset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Resolves when everything recorded before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
   /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
-  latest(asset: NamedAsset): SignedAggregate | undefined;
+  latest(asset: AssetName): SignedAggregate | undefined;
   /**
    * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
    * @throws DamagedRecord when the disk no longer holds what was written.
    */
-  recent(asset: NamedAsset, second: number): SignedAggregate | undefined;
+  recent(asset: AssetName, second: number): SignedAggregate | undefined;
   /**
    * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
    * @throws DamagedRecord when the disk no longer holds what was written.
    */
   history(
-    asset: NamedAsset,
+    asset: AssetName,
     resolution: Resolution,
     fromS: number,
     toS: number,
     candlesMax: number,
   ): Candles | 'too many';
   /** The days whose candles no longer change. */
-  sealedDays(asset: NamedAsset): Days;
+  sealedDays(asset: AssetName): Days;
   /** The latest accepted inputs of all publishers for the configured assets, from disk, for the start. */
   inputs(): Iterable<StoredInput>;
   readonly marks: Marks;
@@ -75,11 +76,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Records name an asset by its symbol. */
-export type NamedAsset = Pick<Asset, 'symbol'>;
-
 export interface StoredInput extends AcceptedInput {
-  readonly symbol: string;
+  readonly asset: AssetName;
   /** The publisher's key: its bytes. */
   readonly key: Buffer;
 }
@@ -88,7 +86,7 @@ export interface StoreOptions {
   /** The data folder. It is made when there is none. One process at a time can open it. */
   readonly dir: string;
   /** The configured assets. Records of others stay unchanged. */
-  readonly assets: readonly NamedAsset[];
+  readonly assets: readonly AssetName[];
   /** How long candles are kept. Whole days are deleted, some time after this. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
@@ -117,14 +115,19 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   const journal = openJournal(folder);
   const tables = openTables(journal);
   damage = findDamagedRecord(tables);
-  const seriesIndex = loadSeries(options.assets, tables);
+  const recordKeys = new RecordKeys(tables.inputs);
+  const seriesIndex = loadSeries(options.assets, recordKeys, tables);
   const newestSecond = findNewestSecond(seriesIndex);
-  let symbols = new Set(options.assets.map(({ symbol }) => symbol));
+  let configured = byRecordKey(options.assets);
   journal.beforeCommit(() =>
     runHousekeeping(seriesIndex.all(), cutoffs(), tables, ({ message }) => {
       damage = message;
     }),
   );
+
+  function byRecordKey(assets: readonly AssetName[]): ReadonlyMap<string, AssetName> {
+    return new Map(assets.map((asset) => [recordKeys.of(asset), asset]));
+  }
 
   function cutoffs(): Cutoffs {
     const nowNs = clock.nowNs();
@@ -147,8 +150,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: ({ symbol }, key, input, seen) =>
-      tables.inputs.put([symbol, key.toString('hex')], { input, seen }),
+    putInput: (asset, key, input, seen) =>
+      tables.inputs.put([recordKeys.of(asset), key.toString('hex')], { input, seen }),
     durable: () => journal.durable(),
     latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) =>
@@ -157,17 +160,19 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         const inForce = secondInForce(series, second);
         if (inForce === undefined) return undefined;
         if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
-        return tables.seconds.get([inForce, asset.symbol])?.aggregate;
+        return tables.seconds.get([inForce, series.assetKey])?.aggregate;
       }),
     history: (asset, resolution, fromS, toS, candlesMax) =>
       noticeDamage(() => readHistory(seriesIndex.of(asset), resolution, fromS, toS, candlesMax, tables)),
     sealedDays: (asset) => noticeDamage(() => sealedDays(seriesIndex.of(asset))),
     *inputs() {
-      for (const [symbol, keyDigits] of tables.inputs.keysOnDisk()) {
-        if (!symbols.has(String(symbol))) continue;
-        const accepted = noticeDamage(() => tables.inputs.get([symbol, keyDigits]));
+      for (const [assetKey, keyDigits] of tables.inputs.keysOnDisk()) {
+        const asset = configured.get(String(assetKey));
+        // Older versions kept inputs of both types under one key when an asset changed its type.
+        if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
+        const accepted = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
-        if (accepted !== undefined) yield { symbol: String(symbol), key, ...accepted };
+        if (accepted !== undefined) yield { asset, key, ...accepted };
       }
     },
     marks: openMarks(journal, tables),
@@ -181,7 +186,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     },
     reconfigure(next) {
       for (const asset of next.assets) seriesIndex.of(asset);
-      symbols = new Set(next.assets.map(({ symbol }) => symbol));
+      configured = byRecordKey(next.assets);
       candleRetentionMs = next.candleRetentionMs;
     },
     async close() {

@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import { unwrapRecord, wrapRecord } from '../records/envelope.js';
 
-/** The records of a table are ordered by two parts: first a second or a symbol, then what is unique with it. */
+/** The records of a table are ordered by two parts: first a second or an asset, then what is unique with it. */
 export type Key = readonly [string | number, string | number];
 
 /** How the values of one kind of record become bytes. */

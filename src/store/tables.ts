@@ -5,20 +5,21 @@ import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
 import { decodeMark, encodeMark } from './marks.js';
+import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
-/** The kinds of records in the data folder. */
+/** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in their keys. */
 export interface Tables {
-  /** [UNIX second, symbol]: the state at the end of that second. Only seconds with a change have a record. */
+  /** [UNIX second, asset]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
-  /** [symbol, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
+  /** [asset, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
   readonly inputs: Table<AcceptedInput>;
-  /** [symbol, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
+  /** [asset, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
-  /** [symbol, days since 1970]: the minutes of a sealed day. */
+  /** [asset, days since 1970]: the minutes of a sealed day. */
   readonly days: Table<CandleBlock>;
   /**
-   * [symbol, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
+   * [asset, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
    * coarser candles are merged from these, with 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
@@ -31,7 +32,7 @@ export function openTables(journal: Journal): Tables {
   return {
     seconds: journal.table('seconds', {
       encode: encodeHolding,
-      decode: (payload, [, symbol]) => decodeHolding(payload, String(symbol)),
+      decode: (payload, [, assetKey]) => decodeHolding(payload, symbolOf(String(assetKey))),
     }),
     inputs: journal.table('inputs', {
       encode: encodeAcceptedInput,

@@ -22,7 +22,7 @@ const HASH = 'msg_hash does not match the asset, time and price';
 const SIGNATURE = 'signature is not by publisher_key over this update';
 
 function candidateOf(by: TestPublisher, asset: Asset, price = 5n): Candidate {
-  const gate = new Gate({ assetBySymbol: () => asset, publisherByKey: () => by.publisher }, new FakeClock(), {
+  const gate = new Gate({ findAsset: () => asset, publisherByKey: () => by.publisher }, new FakeClock(), {
     maxPastNs: 60n * NS_PER_SECOND,
     maxFutureNs: 0n,
     maxBackwardNs: 0n,

@@ -33,6 +33,22 @@ test('frames are printed as they come, symbols are resolved', async (t) => {
   t.match(JSON.parse(server.received[0]!), { type: 'subscribe', assets: [20, 1] });
 });
 
+test('a symbol that has both signature types stands for its EVM asset, unless the caller names the type', async (t) => {
+  const server = await streaming(t, [FRAME]);
+  const assetsFor = async (...args: string[]) => {
+    t.same((await subscribe(server, '--count', '1', ...args)).stderr, '');
+    return JSON.parse(server.received.at(-1)!).assets;
+  };
+  t.same(await assetsFor('BTCUSD', 'DYDXUSD'), [1, 41]);
+  t.same(await assetsFor('--type', 'stark', 'BTCUSD', 'DYDXUSD', '2'), [40, 41, 2]);
+  t.same(await assetsFor('--type', 'evm', 'BTCUSD'), [1]);
+  t.match(await subscribe(server, '--type', 'stark', 'ETHUSD', 'BTCUSD'), {
+    stderr: 'subscribe: the service has no stark asset ETHUSD\n',
+    exitCode: 1,
+  });
+  t.equal((await subscribe(server, '--type', 'rsa', 'ETHUSD')).exitCode, 1);
+});
+
 test('signed frames are decoded, and their signer checked', async (t) => {
   const server = await streaming(t, [SIGNED]);
   const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '1'];

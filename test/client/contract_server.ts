@@ -22,15 +22,20 @@ export interface ContractServer {
 }
 
 export const TOKEN = 'token-of-a-test';
-export const KNOWN_ASSETS: Readonly<Record<string, number>> = { BTCUSD: 1, ETHUSD: 2, EURUSD: 20 };
+const ASSETS = [
+  { asset_id: 1, name: 'BTCUSD', signature_type: 'evm' },
+  { asset_id: 2, name: 'ETHUSD', signature_type: 'evm' },
+  { asset_id: 20, name: 'EURUSD', signature_type: 'evm' },
+  { asset_id: 40, name: 'BTCUSD', signature_type: 'stark' },
+  { asset_id: 41, name: 'DYDXUSD', signature_type: 'stark' },
+];
 
 export async function startContractServer(): Promise<ContractServer> {
   const http = createServer((request, response) => {
     if (request.headers.authorization !== `Basic ${TOKEN}`) {
       response.writeHead(401).end('{"error":"unknown token"}');
     } else if (request.url === '/v1/taxonomy') {
-      const assets = Object.entries(KNOWN_ASSETS).map(([name, asset_id]) => ({ asset_id, name }));
-      response.end(JSON.stringify({ data: { taxonomy_id: 1, assets } }));
+      response.end(JSON.stringify({ data: { taxonomy_id: 1, assets: ASSETS } }));
     } else {
       response.writeHead(404).end('{"error":"unknown path"}');
     }
@@ -84,7 +89,7 @@ function statusOf({ headers, url = '' }: IncomingMessage): number {
 
 function streamAnswers(): (text: string) => object[] {
   const subscribed = new Set<number>();
-  const known = new Set(Object.values(KNOWN_ASSETS));
+  const known = new Set(ASSETS.map(({ asset_id }) => asset_id));
   return (text) => {
     const { type, assets, id, ignore_invalid } = JSON.parse(text);
     if (type === 'ping') return [{ type: 'pong', id }];

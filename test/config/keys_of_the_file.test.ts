@@ -111,7 +111,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
       ],
     },
   ],
-  ['assets[1].symbol', { right: ['X'.repeat(26)], wrong: ['X'.repeat(27), '€USD', 'BTCUSD'] }],
+  ['assets[1].symbol', { right: ['X'.repeat(26), 'BTCUSD'], wrong: ['X'.repeat(27), '€USD'] }],
   ['assets[0].signature_type', { right: [undefined, 'stark'], wrong: ['EVM', '', null] }],
   [
     'assets[0].aggregation',

@@ -27,7 +27,7 @@ assets:
     calendar: nyse
   - id: 2
     symbol: BTCUSD
-    signature_type: stark
+    signature_type: evm
 pushed_assets: { a b: { "": {} }, __proto__: {} }
 `;
   t.same(errorsOf(text), [
@@ -101,6 +101,22 @@ test('two keys of one type that are equal as numbers are duplicates, of two type
   ]);
   const both = `  - key: "0x${address}"\n  - { key: "0x${address}", signature_type: stark, oracle_id: czowx }\n`;
   t.same(errorsOf(head + both), []);
+});
+
+test('a symbol may be there once in each signature type, with an ID each', async (t) => {
+  const errors = (...assets: string[]) =>
+    errorsOf(`keys: { evm: { env: K }, stark: { env: S } }\nassets:\n${assets.join('')}`);
+  const evm = (id: number) => `  - { id: ${id}, symbol: BTCUSD }\n`;
+  const stark = (id: number) => `  - { id: ${id}, symbol: BTCUSD, signature_type: stark }\n`;
+  t.same(errors(evm(1), stark(2)), []);
+  t.same(errors(stark(2), evm(1)), []);
+  t.same(errors(evm(1), stark(1)), ['config.yaml:4:7 assets[1].id: the same as assets[0].id']);
+  t.same(errors(evm(1), stark(2), evm(3), stark(4)), [
+    'config.yaml:5:14 assets[2].symbol: the same as assets[0].symbol',
+    'config.yaml:6:14 assets[3].symbol: the same as assets[1].symbol',
+  ]);
+  const neither = '  - { id: 2, symbol: BTCUSD, signature_type: rsa }\n';
+  t.match(errors(evm(1), neither), [/assets\[1\]\.signature_type/]);
 });
 
 test('any text gives a result', async (t) => {

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { type AllowList, Gate, type PublishRights } from '../../src/ingest/gate.js';
 import type { RawUpdate } from '../../src/ingest/message.js';
 import type { Asset, Publisher } from '../../src/model/asset.js';
+import { AssetMap } from '../../src/model/asset_map.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
@@ -18,8 +19,9 @@ const publishers = [publisher, bitcoinOnly, starkPublisher];
 const ALL: PublishRights = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
 
 function catalogueOf(those: readonly Asset[], allowed: readonly Publisher[]): AllowList {
+  const byName = new AssetMap(those);
   return {
-    assetBySymbol: (symbol) => those.find((asset) => asset.symbol === symbol),
+    findAsset: (symbol, type) => byName.find(symbol, type),
     publisherByKey: (type, key) =>
       allowed.find((candidate) => candidate.signatureType === type && candidate.key.equals(key)),
   };

@@ -47,17 +47,24 @@ test('the demo prints its addresses and serves live prices of both kinds', async
   );
   const types = new Set(latest.match(/"signature_type":"\w+"/g));
   t.equal(types.size, 2, 'EVM and Stark');
+  const starkBitcoin = await eventually(async () => {
+    const text = await ask(`${url}/v1/prices/latest?assets=BTCUSD&signature_type=stark`);
+    return text.includes('"BTCUSD"') && text;
+  });
+  const [report] = verifyAggregate(starkBitcoin, { signers, oracleId: 'servc' });
+  t.match(report, { verdict: 'verified', assetId: 'BTCUSD' }, 'BTCUSD is there in both');
+  t.match(starkBitcoin, /"signature_type":"stark"/);
   t.match(curl, url);
 
   const socket = await TestSocket.open(
     `${stream}?channel=100ms&message_type=signed_ecdsa&addtl_attrs=ms`,
     token,
   );
-  socket.send({ type: 'subscribe', assets: [1, 10, 40] });
+  socket.send({ type: 'subscribe', assets: [1, 10, 42] });
   const frame = parseFrame(await socket.next());
   t.match(frame?.type === 'signed_ecdsa' && verifyPayload(frame.payload, { signers: [signers[0]!] }), {
     verdict: 'verified',
-    payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 40, marketStatus: null }] },
+    payload: { assets: [{ id: 1, marketStatus: null }, { id: 10 }, { id: 42, marketStatus: null }] },
   });
 
   const publishers = childrenOf(demo.child.pid!);

@@ -125,9 +125,9 @@ export interface SampleOptions extends StoreOptions {
 }
 
 /** Puts the inputs of an aggregate into the store, as the aggregator does when they come. */
-export function putInputs(store: Store, { symbol, inputs }: SignedAggregate): void {
-  for (const input of inputs)
-    store.putInput({ symbol }, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));
+export function putInputs(store: Store, aggregate: SignedAggregate): void {
+  for (const input of aggregate.inputs)
+    store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));
 }
 
 export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): SampleOptions {

@@ -143,7 +143,7 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   const again = await openStore({ ...options, assets: [moved] });
   t.strictSame(again.latest(moved), aggregate);
   t.same(
-    [...again.inputs()].map(({ symbol, key }) => [symbol, key]),
+    [...again.inputs()].map(({ asset, key }) => [asset.symbol, key]),
     options.publishers.map(({ key }) => [second.symbol, key]),
     'the inputs of configured assets alone',
   );

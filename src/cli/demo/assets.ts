@@ -15,7 +15,7 @@ export interface DemoAsset {
   readonly stepPpm: bigint;
 }
 
-/** The assets of the demo, ascending by ID. Their prices are simulated; the anchors are only plausible. */
+/** The assets of the demo, ascending by ID; BTCUSD is there in both signature types. Their prices are simulated; the anchors are only plausible. */
 export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),
   asset(2, 'ETHUSD', 'none', '3400', '0.01', 200n, 'weighted average'),
@@ -32,6 +32,7 @@ export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(31, 'XAGUSD', 'metals', '31', '0.001', 80n),
   starkAsset(40, 'BTCUSDMARK', '95000', '0.01', 150n),
   starkAsset(41, 'DYDXUSD', '1.5', '0.0001', 400n),
+  starkAsset(42, 'BTCUSD', '95000', '0.01', 150n),
 ];
 
 function asset(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Asset } from '../../model/asset.js';
+import type { Asset, SignatureType } from '../../model/asset.js';
 import { SYMBOL_PATTERN } from '../../wire/asset.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 
 /** A query parameter: how it is documented, and how its text is read. */
@@ -138,11 +139,28 @@ export const assetList = z
   .refine((symbols) => !symbols.includes(''), 'has an empty element')
   .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
 
-export type FindAsset = (symbol: string) => Asset | undefined;
+/** Finds an asset. Without a type, it is the EVM asset of the symbol, or the Stark one if there is no EVM one. */
+export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
-/** The assets of symbols that a token may see; all unknown ones are named. */
+/** The assets that a request names. */
+export interface WantedAssets {
+  readonly symbols: readonly string[];
+  /** The type of all of them, if the request says one. */
+  readonly signatureType: SignatureType | undefined;
+}
+
+/** The only asset that a request names. */
+export interface WantedAsset {
+  /** The name of the parameter with the symbol. */
+  readonly parameter: string;
+  readonly symbol: string;
+  /** If the request says one. */
+  readonly signatureType: SignatureType | undefined;
+}
+
+/** The assets that a request names, when the token may see them. An error names every symbol that is wrong. */
 export function findAssets(
-  symbols: readonly string[],
+  { symbols, signatureType }: WantedAssets,
   token: Token,
   assetsMax: number,
   find: FindAsset,
@@ -152,22 +170,34 @@ export function findAssets(
       status: 400,
       error: `assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`,
     };
-  const assets = symbols.map(find);
-  const unknown = symbols.filter((_, i) => assets[i] === undefined);
+  const unknown = symbols.filter((symbol) => find(symbol) === undefined);
   if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
   const foreign = symbols.filter((symbol) => !token.maySee(symbol));
   if (foreign.length > 0)
     return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
-  return assets as Asset[];
+  const assets = symbols.map((symbol) => find(symbol, signatureType));
+  const missing = symbols.filter((_, i) => assets[i] === undefined);
+  return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
 }
 
-/** The asset that the parameter `name` names, when the token may see it. */
-export function findAsset(name: string, symbol: string, token: Token, find: FindAsset): Asset | RouteError {
-  const asset = find(symbol);
-  if (asset === undefined) return { status: 400, error: `${name} names an unknown asset: ${symbol}` };
-  return token.maySee(symbol)
-    ? asset
-    : { status: 403, error: `the access token does not cover this asset: ${symbol}` };
+/** The asset that a parameter names, when the token may see it. */
+export function findAsset(
+  { parameter, symbol, signatureType }: WantedAsset,
+  token: Token,
+  find: FindAsset,
+): Asset | RouteError {
+  if (find(symbol) === undefined)
+    return { status: 400, error: `${parameter} names an unknown asset: ${symbol}` };
+  if (!token.maySee(symbol))
+    return { status: 403, error: `the access token does not cover this asset: ${symbol}` };
+  return find(symbol, signatureType) ?? typeMissing(signatureType!, [symbol]);
+}
+
+function typeMissing(signatureType: SignatureType, symbols: readonly string[]): RouteError {
+  return {
+    status: 400,
+    error: `signature_type is ${signatureType}, in which there is no ${symbols.join(', ')}`,
+  };
 }
 
 /** A parameter that names one asset. */
@@ -176,4 +206,11 @@ export const assetParameter = {
   required: true,
   // What is no symbol is no asset's: the error of an unknown one is the better one.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
+} as const;
+
+/** A parameter that chooses between the assets of a symbol. */
+export const signatureTypeParameter = {
+  description: 'Signature type. Without it, a symbol that has both types means its EVM asset',
+  required: false,
+  schema: z.enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` }),
 } as const;

@@ -83,7 +83,7 @@ export class CandleTexts {
   }
 
   #day(asset: Asset, resolution: Resolution, day: number): Texts | 'too many' {
-    const key = `${day} ${resolution} ${asset.symbol}`;
+    const key = `${day} ${resolution} ${asset.index}`;
     const known = this.#kept.get(key);
     if (known !== undefined) {
       this.#kept.delete(key);

@@ -6,6 +6,7 @@ import {
   type FindAsset,
   findAsset,
   type Route,
+  signatureTypeParameter,
   tokenRoute,
   unixSeconds,
 } from '../rest/route.js';
@@ -13,13 +14,13 @@ import { tradingViewHistory } from '../schemas/values.js';
 import { CandleTexts, type CandleTextsOptions } from './candle_texts.js';
 
 export interface HistoryRouteOptions extends CandleTextsOptions {
-  readonly assetBySymbol: FindAsset;
+  readonly findAsset: FindAsset;
 }
 
 export const resolution = z.enum(RESOLUTIONS, { error: `must be one of ${RESOLUTIONS.join(', ')}` });
 
 export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
-  const { assetBySymbol, candlesPerRequestMax } = options;
+  const { candlesPerRequestMax } = options;
   const texts = new CandleTexts(options);
   return [
     [
@@ -28,6 +29,7 @@ export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
         summary: 'Candles of an asset, ascending, the running one included; empty intervals are left out',
         parameters: {
           symbol: assetParameter,
+          signature_type: signatureTypeParameter,
           resolution: { description: 'Minutes, or day, week and month', required: true, schema: resolution },
           from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
           to: {
@@ -38,8 +40,9 @@ export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
         },
         response: tradingViewHistory,
         errors: [400, 403, 500],
-        handle(values, token) {
-          const asset = findAsset('symbol', values.symbol, token, assetBySymbol);
+        handle({ symbol, signature_type: signatureType, ...values }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return asset;
           const data = texts.json(asset, values.resolution, values.from, values.to);
           return data === 'too many'

@@ -5,12 +5,19 @@ import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
 import { MARKET_STATUS_SUFFIXES } from '../../wire/market_status.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { signedPriceField } from '../../wire/service_name.js';
-import { assetParameter, type FindAsset, findAsset, type Route, tokenRoute } from '../rest/route.js';
+import {
+  assetParameter,
+  type FindAsset,
+  findAsset,
+  type Route,
+  signatureTypeParameter,
+  tokenRoute,
+} from '../rest/route.js';
 import { assetId, marketStatusValue } from '../schemas/values.js';
 
 export interface MarketStatusRouteOptions {
   readonly clock: Clock;
-  readonly assetBySymbol: FindAsset;
+  readonly findAsset: FindAsset;
   /** `undefined` for an asset that trades around the clock. */
   readonly calendarOf: (asset: Asset) => Calendar | undefined;
   /** The configuration's `service.name`. */
@@ -19,7 +26,7 @@ export interface MarketStatusRouteOptions {
 }
 
 export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, Route][] {
-  const { clock, assetBySymbol, calendarOf, serviceName, encodedAssetId } = options;
+  const { clock, calendarOf, serviceName, encodedAssetId } = options;
   const signedPrice = signedPriceField(serviceName);
 
   /** A value in the shape of an aggregate without signature material. */
@@ -38,11 +45,12 @@ export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, 
       REST_PATHS.marketStatus,
       tokenRoute({
         summary: 'The current status of an asset’s market, its next one, and when it changes',
-        parameters: { asset_id: assetParameter },
+        parameters: { asset_id: assetParameter, signature_type: signatureTypeParameter },
         response: z.record(assetId, marketStatusValue(serviceName)),
         errors: [400, 403, 500],
-        handle({ asset_id: symbol }, token) {
-          const asset = findAsset('asset_id', symbol, token, assetBySymbol);
+        handle({ asset_id: symbol, signature_type: signatureType }, token) {
+          const wanted = { parameter: 'asset_id', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return asset;
           const calendar = calendarOf(asset);
           if (calendar === undefined)

@@ -4,14 +4,17 @@ import type { SignedAggregate } from '../../model/signed_price.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest.js';
+import type { Token } from '../access/tokens.js';
 import {
   assetList,
   type FindAsset,
   findAssets,
   type Route,
   type RouteResult,
+  signatureTypeParameter,
   tokenRoute,
   unixSeconds,
+  type WantedAssets,
 } from '../rest/route.js';
 import { aggregatedSignedPrice, assetId } from '../schemas/values.js';
 import { aggregateJson } from './aggregate_json.js';
@@ -24,9 +27,9 @@ export interface PriceSource {
 }
 
 export interface PriceRouteOptions {
-  /** In the order of the configuration. */
-  readonly listed: readonly Asset[];
-  readonly assetBySymbol: FindAsset;
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
   /** The configuration's `service.name`. */
@@ -36,7 +39,7 @@ export interface PriceRouteOptions {
 }
 
 export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
-  const { listed, assetBySymbol, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
+  const { symbols, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
   const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
   const assetsParameter = {
     description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
@@ -44,6 +47,9 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
     schema: assetList,
   } as const;
   const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
+
+  const find = (wanted: WantedAssets, token: Token) =>
+    findAssets(wanted, token, assetsPerRequestMax, options.findAsset);
 
   return [
     [
@@ -53,8 +59,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         response: z.array(assetId),
         errors: [404],
         handle(_values, token) {
-          if (listed.length === 0) return { status: 404, error: 'the catalogue is empty' };
-          const symbols = listed.map(({ symbol }) => symbol);
+          if (symbols.length === 0) return { status: 404, error: 'the catalogue is empty' };
           return { data: JSON.stringify(symbols.filter((symbol) => token.maySee(symbol))) };
         },
       }),
@@ -63,11 +68,11 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
       REST_PATHS.latest,
       tokenRoute({
         summary: 'The latest aggregated signed price of each asset that has a live one',
-        parameters: { assets: assetsParameter },
+        parameters: { assets: assetsParameter, signature_type: signatureTypeParameter },
         response: byAsset,
         errors: [400],
-        handle(values, token) {
-          const assets = findAssets(values.assets, token, assetsPerRequestMax, assetBySymbol);
+        handle({ assets: symbols, signature_type: signatureType }, token) {
+          const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
           // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
@@ -89,15 +94,16 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
             schema: unixSeconds,
           },
           assets: assetsParameter,
+          signature_type: signatureTypeParameter,
         },
         response: byAsset,
         errors: [400, 404, 500],
-        handle({ timestamp, assets: symbols }, token): RouteResult {
+        handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
           const nowS = Number(secondOf(clock.nowNs()));
           if (timestamp > nowS) return { status: 400, error: 'timestamp lies in the future' };
           if (timestamp < nowS - RECENT_WINDOW_S)
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
-          const assets = findAssets(symbols, token, assetsPerRequestMax, assetBySymbol);
+          const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
           const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), toJson);
           return data === '{}'

@@ -10,6 +10,7 @@ import {
   type FindAsset,
   findAsset,
   type Route,
+  signatureTypeParameter,
   tokenRoute,
   unixSeconds,
 } from '../rest/route.js';
@@ -19,9 +20,9 @@ import { resolution } from './history.js';
 
 export interface UdfRouteOptions {
   readonly clock: Clock;
-  /** In the order of the configuration. */
-  readonly listed: readonly Asset[];
-  readonly assetBySymbol: FindAsset;
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly findAsset: FindAsset;
   readonly readCandles: ReadCandles;
   readonly candlesPerRequestMax: number;
 }
@@ -38,7 +39,7 @@ const EXCHANGE = 'tickseal';
  * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
-  const { clock, listed, assetBySymbol } = options;
+  const { clock, symbols } = options;
   return [
     [
       REST_PATHS.udfConfig,
@@ -62,11 +63,12 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       REST_PATHS.udfSymbols,
       tokenRoute({
         summary: 'How a chart shows an asset',
-        parameters: { symbol: assetParameter },
+        parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
         response: z.union([udfSymbol, udfError]),
         raw: 'application/json',
-        handle({ symbol }, token) {
-          const asset = findAsset('symbol', symbol, token, assetBySymbol);
+        handle({ symbol, signature_type: signatureType }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
         },
       }),
@@ -89,12 +91,10 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         raw: 'application/json',
         errors: [400],
         handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
-          const found = listed
-            .filter(
-              ({ symbol }) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()),
-            )
+          const found = symbols
+            .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
             .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
-          return { data: JSON.stringify(found.map(searchResult)) };
+          return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
         },
       }),
     ],
@@ -104,6 +104,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         summary: 'Candles of an asset in the form of the charting library',
         parameters: {
           symbol: assetParameter,
+          signature_type: signatureTypeParameter,
           resolution: {
             description: 'Minutes, or day, week and month',
             required: true,
@@ -124,8 +125,9 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         response: udfHistory,
         raw: 'application/json',
         errors: [400, 500],
-        handle(values, token) {
-          const asset = findAsset('symbol', values.symbol, token, assetBySymbol);
+        handle({ symbol, signature_type: signatureType, ...values }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
           const step = resolution.safeParse(values.resolution);
           if (!step.success)

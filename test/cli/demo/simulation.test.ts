@@ -46,7 +46,7 @@ test('simulated publishers sign for real, say that they are simulated, and end w
     t.equal(type, 'signed_prices');
     for (const [symbol, { oracle_id, asset_id, signed_price }] of Object.entries(data)) {
       publishers.add(signed_price.publisher_key);
-      assets.add(symbol);
+      assets.add(`${signed_price.signature_type} ${symbol}`);
       const { verdict } = verifySignedPrice(signed_price, {
         assetId: symbol,
         signers: [signed_price.publisher_key],
@@ -59,7 +59,7 @@ test('simulated publishers sign for real, say that they are simulated, and end w
     }
   }
   t.equal(publishers.size, PUBLISHERS);
-  t.same(assets, new Set(DEMO_CATALOGUE.map(({ symbol }) => symbol)));
+  t.same(assets, new Set(DEMO_CATALOGUE.map(({ symbol, signatureType }) => `${signatureType} ${symbol}`)));
 });
 
 test('a simulation that fails says so', async (t) => {

@@ -46,7 +46,7 @@ const ANYTHING = { identity: 'anybody', maySee: () => true, mayPublishAs: () => 
 function openGate(signatureType: SignatureType): Gate {
   const asset = sampleAsset({ signatureType });
   const publisher = { index: 0, signatureType, assets: new Set(['*']) } as unknown as Publisher;
-  const everybody = { assetBySymbol: () => asset, publisherByKey: () => publisher };
+  const everybody = { findAsset: () => asset, publisherByKey: () => publisher };
   return new Gate(everybody, new FakeClock(), ANY_TIME);
 }
 

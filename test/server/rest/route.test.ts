@@ -1,14 +1,26 @@
 import { test } from 'tap';
 import { z } from 'zod';
+import { AssetMap } from '../../../src/model/asset_map.js';
 import { Token } from '../../../src/server/access/tokens.js';
-import { assetList, findAsset, findAssets, tokenRoute, unixSeconds } from '../../../src/server/rest/route.js';
+import {
+  assetList,
+  type FindAsset,
+  findAsset,
+  findAssets,
+  signatureTypeParameter,
+  tokenRoute,
+  unixSeconds,
+} from '../../../src/server/rest/route.js';
 import { sampleAsset } from '../../model/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
 const all = new Token(sampleToken('all'));
 const bitcoinOnly = new Token(sampleToken('some', { assets: new Set(['BTCUSD']) }));
 const assets = ['BTCUSD', 'ETHUSD', 'SOLUSD'].map((symbol, index) => sampleAsset({ symbol, index }));
-const find = (symbol: string) => assets.find((asset) => asset.symbol === symbol);
+const starkBitcoin = sampleAsset({ symbol: 'BTCUSD', index: 3, signatureType: 'stark' });
+const starkOnly = sampleAsset({ symbol: 'DYDXUSD', index: 4, signatureType: 'stark' });
+const byName = new AssetMap([starkBitcoin, ...assets, starkOnly]);
+const find: FindAsset = (symbol, signatureType) => byName.find(symbol, signatureType);
 
 const route = tokenRoute({
   summary: 'Both kinds of parameters',
@@ -36,7 +48,7 @@ test('a parameter is read or named in the error', async (t) => {
 
 test('assets are found all or none, and every unknown one is named', async (t) => {
   const symbolsOf = (symbols: string[], token = all, max = 3) => {
-    const found = findAssets(symbols, token, max, find);
+    const found = findAssets({ symbols, signatureType: undefined }, token, max, find);
     return 'error' in found ? `${found.status} ${found.error}` : found.map(({ symbol }) => symbol);
   };
   t.same(symbolsOf(['ETHUSD', 'BTCUSD', 'SOLUSD']), ['ETHUSD', 'BTCUSD', 'SOLUSD']);
@@ -50,7 +62,43 @@ test('assets are found all or none, and every unknown one is named', async (t) =
 });
 
 test('one asset is found, unknown or not covered', async (t) => {
-  t.equal(findAsset('symbol', 'BTCUSD', bitcoinOnly, find), assets[0]);
-  t.match(findAsset('symbol', 'X', all, find), { status: 400, error: 'symbol names an unknown asset: X' });
-  t.match(findAsset('symbol', 'ETHUSD', bitcoinOnly, find), { status: 403 });
+  const one = (symbol: string, token = all) =>
+    findAsset({ parameter: 'symbol', symbol, signatureType: undefined }, token, find);
+  t.equal(one('BTCUSD', bitcoinOnly), assets[0]);
+  t.match(one('X'), { status: 400, error: 'symbol names an unknown asset: X' });
+  t.match(one('ETHUSD', bitcoinOnly), { status: 403 });
+});
+
+test('the signature type decides between two assets of a symbol', async (t) => {
+  const wanted = (symbols: string[], signatureType?: 'evm' | 'stark', token = all) => {
+    const several = findAssets({ symbols, signatureType }, token, 3, find);
+    if (symbols.length === 1) {
+      const one = findAsset({ parameter: 'symbol', symbol: symbols[0]!, signatureType }, token, find);
+      t.same([one], 'error' in several ? [several] : several);
+    }
+    return 'error' in several ? `${several.status} ${several.error}` : several;
+  };
+  t.same(wanted(['BTCUSD']), [assets[0]]);
+  t.same(wanted(['BTCUSD'], 'evm'), [assets[0]]);
+  t.same(wanted(['BTCUSD'], 'stark'), [starkBitcoin]);
+  t.same(wanted(['DYDXUSD']), [starkOnly]);
+  t.same(wanted(['BTCUSD', 'DYDXUSD']), [assets[0], starkOnly]);
+  t.same(wanted(['BTCUSD', 'DYDXUSD'], 'stark'), [starkBitcoin, starkOnly]);
+  t.equal(wanted(['DYDXUSD'], 'evm'), '400 signature_type is evm, in which there is no DYDXUSD');
+  t.equal(
+    wanted(['ETHUSD', 'BTCUSD', 'SOLUSD'], 'stark'),
+    '400 signature_type is stark, in which there is no ETHUSD, SOLUSD',
+  );
+  t.equal(
+    wanted(['ETHUSD', 'BTCUSD'], 'stark', bitcoinOnly),
+    '403 the access token does not cover these assets: ETHUSD',
+  );
+  t.same(wanted(['BTCUSD'], 'stark', bitcoinOnly), [starkBitcoin], 'a token names symbols');
+});
+
+test('a signature type is evm or stark', async (t) => {
+  const read = (text: string) => signatureTypeParameter.schema.safeParse(text);
+  for (const text of ['evm', 'stark']) t.equal(read(text).data, text);
+  for (const text of ['', 'EVM', 'evm,stark', 'rsa', ' stark'])
+    t.equal(read(text).error?.issues[0]?.message, 'must be evm or stark', text);
 });

@@ -75,6 +75,26 @@ test('a sealed day is read once, others every time, and deleted ones not at all'
   ]);
 });
 
+test('two assets of one symbol have texts of their own', async (t) => {
+  const stark = sampleAsset({ index: 1, signatureType: 'stark' });
+  const texts = new CandleTexts({
+    readCandles({ signatureType }, _resolution, fromS, toS) {
+      const column = fromS < toS ? [signatureType === 'evm' ? 1 : 2] : [];
+      return { t: column, o: column, h: column, l: column, c: column };
+    },
+    sealedDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + 1 }),
+    candlesPerRequestMax: LIMIT,
+  });
+  for (const [one, value] of [
+    [asset, 1],
+    [stark, 2],
+    [asset, 1],
+  ] as const) {
+    const text = texts.json(one, '1', FIRST_DAY * DAY_S, (FIRST_DAY + 1) * DAY_S);
+    t.same(JSON.parse(text).c, [value], one.signatureType);
+  }
+});
+
 test('what is kept is bounded: days that were not asked for lately make room', async (t) => {
   const reads: number[] = [];
   // 1,440 candles of 18 characters a number: 130,000 of the 32 million that are kept.

@@ -1,0 +1,22 @@
+import type { Asset, SignatureType } from './asset.js';
+
+/** The name of an asset, the same in every process. A symbol may have an asset of each signature type. */
+export type AssetName = Pick<Asset, 'symbol' | 'signatureType'>;
+
+/** Assets by symbol and signature type. */
+export class AssetMap {
+  readonly #bySymbol: Readonly<Record<SignatureType, Map<string, Asset>>> = {
+    evm: new Map(),
+    stark: new Map(),
+  };
+
+  constructor(assets: Iterable<Asset>) {
+    for (const asset of assets) this.#bySymbol[asset.signatureType].set(asset.symbol, asset);
+  }
+
+  /** @param signatureType without it, the EVM asset of the symbol is found, or the Stark one if there is no EVM one */
+  find(symbol: string, signatureType?: SignatureType): Asset | undefined {
+    if (signatureType !== undefined) return this.#bySymbol[signatureType].get(symbol);
+    return this.#bySymbol.evm.get(symbol) ?? this.#bySymbol.stark.get(symbol);
+  }
+}

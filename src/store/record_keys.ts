@@ -1,0 +1,68 @@
+import type { SignatureType } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
+import type { Table } from './table.js';
+
+type StoredInputs = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
+
+/** Of a publisher's key in the key of an input. */
+const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
+/** Symbols hold no spaces. */
+const SEPARATOR = ' ';
+
+/**
+ * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark one.
+ *
+ * Older versions, in which a symbol had one type, wrote `BTCUSD` for Stark assets too. Where the folder has such records
+ * they stay the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
+ */
+export class RecordKeys {
+  /** Symbols that name Stark assets by themselves. */
+  readonly #starkSymbols: ReadonlySet<string>;
+
+  constructor(inputs: StoredInputs) {
+    this.#starkSymbols = symbolsOfStarkAssets(inputs);
+  }
+
+  of({ symbol, signatureType }: AssetName): string {
+    const ofSymbol: SignatureType = this.#starkSymbols.has(symbol) ? 'stark' : 'evm';
+    return signatureType === ofSymbol ? symbol : `${symbol}${SEPARATOR}${signatureType}`;
+  }
+}
+
+/** The symbol of the asset that such a text names. */
+export function symbolOf(assetKey: string): string {
+  return assetKey.split(SEPARATOR, 1)[0]!;
+}
+
+/** The signature type of a publisher's key, by its length in hex. */
+export function inputSignatureType(keyDigits: string): SignatureType {
+  return keyDigits.length === EVM_KEY_DIGITS ? 'evm' : 'stark';
+}
+
+/**
+ * The symbols that name Stark assets by themselves. The publishers' keys of the stored inputs show it: every asset with
+ * records has an input, which is written first and never deleted.
+ */
+function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
+  const publisherKeys = new Map<string, string[]>();
+  for (const [assetKey, keyDigits] of inputs.keysOnDisk()) {
+    const symbol = String(assetKey);
+    if (symbol.includes(SEPARATOR)) continue;
+    const known = publisherKeys.get(symbol);
+    if (known === undefined) publisherKeys.set(symbol, [String(keyDigits)]);
+    else known.push(String(keyDigits));
+  }
+  const symbols = [...publisherKeys].filter(([symbol, keys]) => isStark(symbol, keys, inputs));
+  return new Set(symbols.map(([symbol]) => symbol));
+}
+
+/** An asset whose type was changed has inputs of both types; the newest one decides. */
+function isStark(symbol: string, publisherKeys: readonly string[], inputs: StoredInputs): boolean {
+  const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
+  if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))
+    return isStarkKey(publisherKeys[0]!);
+  const timeOf = (keyDigits: string) => inputs.get([symbol, keyDigits])!.input.timestampNs;
+  return isStarkKey(publisherKeys.reduce((newest, next) => (timeOf(next) > timeOf(newest) ? next : newest)));
+}
