@@ -46,7 +46,7 @@ test('a restart on the same folder goes on where the service stopped', async (t)
     return { status: answer.status, text: await answer.text() };
   };
   const history = async (resolution: string) => {
-    const range = `from=${startS - 43_200}&to=${startS + 3600}`;
+    const range = `from=${startS - 86_400}&to=${startS + 3600}`;
     const url = `${service.url}/v1/tradingview/history?symbol=BTCUSD&resolution=${resolution}&${range}`;
     return ((await (await get(url)).json()) as { data: Record<string, number[]> }).data;
   };
