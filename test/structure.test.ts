@@ -22,7 +22,7 @@ const ROOMS: Rooms = {
   crypto: ['wire', 'model'],
   records: ['wire', 'model'],
   stream: ['wire', 'model', 'clock/stream_times'],
-  client: ['wire', 'model'],
+  client: ['wire', 'model', 'crypto/price_curves'],
   metrics: ['model'],
   config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['wire', 'model', 'records'],

@@ -66,7 +66,9 @@ function examplesOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```js\n([\s\S]*?)```\n```text\n([\s\S]*?)```/g);
   return [...blocks].map(([, code = '', expected = '']) => {
     const module = code
-      .replaceAll("'tickseal/client'", `'${join(ROOT, 'dist/src/client/index.js')}'`)
+      .replaceAll("'tickseal/client'", `'${join(ROOT, 'dist/src/client/node.js')}'`)
+      .replaceAll("'tickseal-client'", `'${join(ROOT, 'dist/src/client/index.js')}'`)
+      .replaceAll("'secp256k1'", `'${join(ROOT, 'node_modules/secp256k1/index.js')}'`)
       .replaceAll("'ws'", `'${join(ROOT, 'node_modules/ws/wrapper.mjs')}'`);
     return { commands: `cat > example.mjs <<'END'\n${module}END\nnode example.mjs`, expected };
   });

@@ -4,6 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as secp256k1 from '@noble/secp256k1';
 import { NS_PER_SECOND } from '../model/time.js';
+import { WORD_BYTES } from '../wire/signatures.js';
 import { bytesInteger, integerBytes } from './bytes.js';
 
 // The library ships without hashes and takes them here, once for the whole program.
@@ -17,7 +18,20 @@ export interface EvmSignature {
   readonly recovery: 0 | 1;
 }
 
+/** Keccak-256: 32 bytes. It must not keep `bytes`, which are written again. */
+type Keccak256 = (bytes: Uint8Array) => Uint8Array;
+
 const CURVE_ORDER = secp256k1.Point.CURVE().n;
+/**
+ * Price messages are put together here: V8 allocates arrays of more than 64 bytes outside its heap, which took 1.8 µs of
+ * the 40 µs of a signature.
+ */
+const MESSAGE = new Uint8Array(256);
+const ENCODER = new TextEncoder();
+/** Of one UTF-16 code unit. */
+const UTF8_BYTES_MAX = 3;
+const EIP191_PREFIX = utf8ToBytes('\x19Ethereum Signed Message:\n32');
+const EIP191_MESSAGE = concatBytes(EIP191_PREFIX, new Uint8Array(32));
 
 /** The 20 bytes of the address that `secretKey` (32 bytes) signs for. */
 export function evmAddress(secretKey: Uint8Array): Uint8Array {
@@ -37,9 +51,22 @@ export function evmPriceHash(
   externalAssetId: string,
   timestampNs: bigint,
   price: bigint,
+  hash: Keccak256 = keccak256,
 ): Uint8Array {
-  const second = integerBytes(timestampNs / NS_PER_SECOND, 32);
-  return keccak_256(concatBytes(address, utf8ToBytes(externalAssetId), second, integerBytes(price, 32)));
+  const bytesMax = address.length + externalAssetId.length * UTF8_BYTES_MAX + 2 * WORD_BYTES;
+  const message = bytesMax > MESSAGE.length ? new Uint8Array(bytesMax) : MESSAGE;
+  const view = new DataView(message.buffer);
+  message.set(address);
+  const { written } = ENCODER.encodeInto(externalAssetId, message.subarray(address.length));
+  const secondAt = address.length + written;
+  const priceAt = secondAt + WORD_BYTES;
+  const end = priceAt + WORD_BYTES;
+  message.fill(0, secondAt, priceAt);
+  view.setBigUint64(priceAt - 8, timestampNs / NS_PER_SECOND);
+  message.fill(price < 0n ? 0xff : 0, priceAt, end);
+  view.setBigInt64(end - 16, price >> 64n);
+  view.setBigUint64(end - 8, price);
+  return hash(message.subarray(0, end));
 }
 
 /** What an aggregate's `msg_hash` is made of; hashes are 32 bytes, the address 20. */
@@ -67,8 +94,9 @@ export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
 }
 
 /** The digest that is signed for a 32-byte `msg_hash` (EIP-191, version 0x45). */
-export function eip191Digest(hash: Uint8Array): Uint8Array {
-  return keccak_256(concatBytes(utf8ToBytes('\x19Ethereum Signed Message:\n32'), hash));
+export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): Uint8Array {
+  EIP191_MESSAGE.set(msgHash, EIP191_PREFIX.length);
+  return hash(EIP191_MESSAGE);
 }
 
 /** Signs a 32-byte digest with an RFC 6979 nonce; `s` is low. */

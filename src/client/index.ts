@@ -7,6 +7,7 @@ export { parseExactJson, writeExactJson } from './exact_json.js';
 export { type Frame, type FrameAsset, parseFrame, type SignedFrame, type UnsignedFrame } from './frame.js';
 export type { Schedule } from './liveness.js';
 export { decodePayload, type Payload, type PayloadAsset } from './payload.js';
+export type { PriceCurves } from './price_curves.js';
 export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './publisher.js';
 export type { ConnectionOptions, Down, OpenConnection, SocketLike } from './reconnecting_socket.js';
 export {

@@ -56,11 +56,17 @@ export function starkPriceHash(
   externalAssetId: string,
   timestampNs: bigint,
   price: bigint,
+  hash = pedersenHash,
 ): bigint | undefined {
   if (price < 0n || !HEX_ID.test(externalAssetId)) return undefined;
   const x = BigInt(externalAssetId);
   const y = (price << SECOND_BITS) + timestampNs / NS_PER_SECOND;
-  return x < Fp251.ORDER && y < Fp251.ORDER ? BigInt(pedersen(x, y)) : undefined;
+  return x < Fp251.ORDER && y < Fp251.ORDER ? hash(x, y) : undefined;
+}
+
+/** The Pedersen hash of two field elements. */
+export function pedersenHash(x: bigint, y: bigint): bigint {
+  return BigInt(pedersen(x, y));
 }
 
 /** The public key on the wire: the x coordinate in `0x` hex without leading zeros. */

@@ -48,7 +48,25 @@ test('the client is an npm package of its own', async (t) => {
 });
 
 test("the client is exported by this project's own package too", async (t) => {
-  t.equal(import.meta.resolve('tickseal/client'), new URL('../../src/client/index.js', import.meta.url).href);
+  const built = (name: string) => fileURLToPath(new URL(`../../src/client/${name}`, import.meta.url));
+  t.equal(fileURLToPath(import.meta.resolve('tickseal/client')), built('node.js'), 'in Node');
+  t.teardown(() => stop());
+  const { metafile } = await build({
+    stdin: { contents: `export { createPriceSigner } from 'tickseal/client'`, resolveDir: ROOT },
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    metafile: true,
+    write: false,
+    absWorkingDir: ROOT,
+  });
+  const own = Object.keys(metafile.inputs).filter((path) => path.startsWith('dist/'));
+  t.ok(own.includes('dist/src/client/index.js'), 'in a browser');
+  t.same(
+    own.filter((path) => !/^dist\/src\/(?:client|model|wire)\//.test(path)),
+    [],
+    'in a browser without the service’s own curves',
+  );
 });
 
 /** @returns the path of the tarball */

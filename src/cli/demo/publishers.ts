@@ -1,8 +1,9 @@
 import { WebSocket } from 'ws';
 import { parseDecimalPrice } from '../../client/decimal_price.js';
+import { createPriceSigner } from '../../client/node.js';
 import { Publisher } from '../../client/publisher.js';
 import type { Down } from '../../client/reconnecting_socket.js';
-import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../client/sign_price.js';
+import { type PriceSigner, parseSecretKey } from '../../client/sign_price.js';
 import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { Clock } from '../../model/time.js';
@@ -31,8 +32,8 @@ function main([dataDir, url]: string[]): void {
 
 /**
  * How often a publisher of a type sends a message, and into how many messages it spreads its assets. Three publishers
- * together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature costs
- * milliseconds.
+ * together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature takes
+ * seven times as long to make and to verify.
  */
 const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
   evm: { intervalMs: 500, shares: 3 },

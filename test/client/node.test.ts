@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import * as portable from '../../src/client/index.js';
+import * as node from '../../src/client/node.js';
+import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
+
+// What Node's client signs with the service's curves, against @noble and @scure.
+
+const MESSAGES = 500;
+
+const symbol = fc.oneof(
+  fc.stringMatching(/^[A-Z0-9_.]{1,26}$/),
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+);
+const asciiSymbol = fc.stringMatching(/^[ -~]{1,16}$/);
+const timestampNs = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+const secretKey = fc
+  .bigInt({ min: 1n, max: 2n ** 250n })
+  .map((value) => portable.parseSecretKey(value.toString(16))!);
+
+test('EVM prices are signed as the portable client signs them', async (t) => {
+  signsTheSame(t, 'evm', symbol, fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }));
+});
+
+test('Stark prices are signed as the portable client signs them', async (t) => {
+  signsTheSame(t, 'stark', asciiSymbol, fc.bigInt({ min: 0n, max: PRICE_MAX }));
+});
+
+function signsTheSame(
+  t: { comment(text: string): void },
+  signatureType: 'evm' | 'stark',
+  symbols: fc.Arbitrary<string>,
+  prices: fc.Arbitrary<bigint>,
+): void {
+  const fields = { symbol: symbols, price: prices, timestampNs, secretKey };
+  const property = fc.property(fc.record(fields), ({ secretKey, ...price }) => {
+    const options = { signatureType, secretKey, oracleId: 'tests' };
+    const signed = node.createPriceSigner(options).sign(price);
+    const expected = portable.createPriceSigner(options).sign(price);
+    return node.writeExactJson(signed) === portable.writeExactJson(expected);
+  });
+  fc.assert(property, { numRuns: MESSAGES });
+  t.comment(`${MESSAGES} ${signatureType} messages`);
+}
+
+test('a message shorter than the one before is signed without its rest', async (t) => {
+  const options = {
+    signatureType: 'evm',
+    secretKey: portable.parseSecretKey('1')!,
+    oracleId: 'tests',
+  } as const;
+  const sign = (symbol: string, price: bigint) =>
+    node.signPrice({ ...options, symbol, price, timestampNs: 1n });
+  const first = sign('A', 1n);
+  sign('A'.repeat(40), -1n);
+  t.same(sign('A', 1n), first);
+});
+
+test('what is refused is refused by both', async (t) => {
+  const zero = new Uint8Array(32);
+  const options = { secretKey: portable.parseSecretKey('1')!, oracleId: 'tests' };
+  const price = { symbol: 'A', price: -1n, timestampNs: 1n };
+  for (const { createPriceSigner, signPrice } of [node, portable]) {
+    for (const signatureType of ['evm', 'stark'] as const)
+      t.throws(() => createPriceSigner({ ...options, signatureType, secretKey: zero }), RangeError);
+    t.throws(() => signPrice({ ...options, ...price, signatureType: 'stark' }), RangeError);
+  }
+});
+
+test('curves that the caller gives come first', async (t) => {
+  const curves = { signDigest: () => ({ r: 1n, s: 2n, recovery: 1 }) as const };
+  const secretKey = portable.parseSecretKey('1')!;
+  const price = { symbol: 'A', price: 1n, timestampNs: 1n };
+  for (const { signPrice } of [node, portable]) {
+    const { signed_price } = signPrice({
+      signatureType: 'evm',
+      secretKey,
+      oracleId: 'tests',
+      curves,
+      ...price,
+    });
+    t.match(signed_price.timestamped_signature.signature, { s: `0x${'2'.padStart(64, '0')}`, v: '0x1c' });
+  }
+});
+
+test('the two export the same names', async (t) => {
+  t.same(Object.keys(node).sort(), Object.keys(portable).sort());
+});
