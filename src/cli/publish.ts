@@ -1,39 +1,34 @@
 import { createInterface } from 'node:readline';
-import { type Command, Option } from 'commander';
-import { Publisher, type PublishResult } from '../client/publisher.js';
-import { createPriceSigner, type PriceSigner } from '../client/sign_price.js';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { createPriceSigner } from '../client/node.js';
+import type { PriceSigner } from '../client/sign_price.js';
 import { systemClock } from '../clock/clock.js';
-import type { SignatureType } from '../model/asset.js';
-import { ACKS, DEFAULT_ACK, type RequestedAck } from '../wire/publish.js';
+import { parseDurationNs } from '../config/quantity.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { ACKS, DEFAULT_ACK } from '../wire/publish.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
-import {
-  type CommandStreams,
-  describeDown,
-  LineWriter,
-  openSocket,
-  withConnectionOptions,
-} from './client_command.js';
+import { type CommandStreams, withConnectionOptions } from './client_command.js';
 import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
+import { PublishSession, type SessionOptions } from './publish_session.js';
 
-interface PublishOptions {
-  readonly url: string;
-  readonly token: string;
+interface PublishOptions extends SessionOptions {
   readonly key?: string;
-  readonly type: SignatureType;
   readonly oracleId: string;
-  readonly ack: RequestedAck;
   readonly scaled: boolean;
 }
 
-/** Messages whose answers are awaited at once; standard input is read no faster than they come. */
-const UNANSWERED_MAX = 64;
+const EVERY_NS_MAX = 86_400n * NS_PER_SECOND;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 const DESCRIPTION = `sign prices and send them; prints every answer as a JSON line
 
 Without arguments, JSON lines are read from standard input. {"asset":"BTCUSD","price":"65000.5"} is signed, with an \
 optional timestamp (nanoseconds), trigger and metadata. What is signed already is sent as it is: a signed_prices \
-message, an aggregated signed price, or a publisher's signed price.`;
+message, an aggregated signed price, or a publisher's signed price.
+
+With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
+trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
 /** Adds `tickseal publish`. Exit status 1: something was not accepted, or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
@@ -48,6 +43,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
+    .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
     .action(async (prices: string[], options: PublishOptions) => {
       const isOk = await publish(prices, options, streams);
       if (!isOk) process.exitCode = 1;
@@ -68,19 +64,26 @@ async function publish(
     input.close();
     return false;
   }
-  const session = new PublishSession(options, signer, streams);
-  const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock: systemClock() };
+  if (options.every !== undefined && signer === undefined) {
+    streams.stderr.write('publish: --every needs --key\n');
+    return false;
+  }
+  const clock = systemClock();
+  const session = new PublishSession(options, signer, streams, clock);
+  const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock };
+  session.stopped.addEventListener('abort', () => input.close());
+  const stop = () => session.stop();
+  if (options.every !== undefined) for (const signal of STOP_SIGNALS) process.once(signal, stop);
   try {
     const lines =
-      prices.length > 0
-        ? prices.map((price) => parsePriceArgument(price, lineOptions))
-        : pricesOf(input, lineOptions);
+      prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
     return await session.run(lines);
   } catch (error) {
-    // The reason was printed when the connection went down.
-    if (!session.isDown) throw error;
+    // The reason was printed when the connection went down, or the command was stopped while there was none.
+    if (!session.isDown && !session.stopped.aborted) throw error;
     return false;
   } finally {
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
     input.close();
     await session.close();
   }
@@ -93,6 +96,15 @@ async function signerOf(
 ): Promise<PriceSigner> {
   const secretKey = await readSecretKey(key, () => input.next());
   return createPriceSigner({ signatureType, secretKey, oracleId });
+}
+
+async function* argumentLines(
+  prices: readonly string[],
+  options: PriceLineOptions,
+  session: PublishSession,
+): AsyncGenerator<PriceLine> {
+  for (const price of prices) yield parsePriceArgument(price, options);
+  await session.signedAgain();
 }
 
 async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGenerator<PriceLine> {
@@ -128,97 +140,10 @@ class InputLines {
   }
 }
 
-class PublishSession {
-  readonly #publisher: Publisher;
-  readonly #signer: PriceSigner | undefined;
-  readonly #out: LineWriter;
-  readonly #unanswered = new Set<Promise<void>>();
-  #isOk = true;
-  #wasUp = false;
-  #isClosing = false;
-  isDown = false;
-
-  constructor(options: PublishOptions, signer: PriceSigner | undefined, streams: CommandStreams) {
-    this.#signer = signer;
-    this.#out = new LineWriter(streams.stdout, () => {});
-    const { url, token, type: signatureType, ack } = options;
-    this.#publisher = new Publisher({
-      url,
-      token,
-      signatureType,
-      ack,
-      openSocket,
-      onUp: () => {
-        this.#wasUp = true;
-      },
-      onDown: (down) => {
-        if (this.#isClosing) return;
-        streams.stderr.write(`publish: ${describeDown(url, down)}\n`);
-        if (this.#wasUp && !down.final) return;
-        this.isDown = true;
-        void this.#publisher.close();
-      },
-    });
-  }
-
-  /** Sends every line and awaits its answer; returns whether everything was accepted. */
-  async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
-    // Waiting first means that input is not read for a service that is not there.
-    await this.#publisher.opened();
-    for await (const line of lines) {
-      if (this.#out.isClosed) break;
-      await this.#publisher.opened();
-      for (const send of this.#sends(line)) {
-        const answer = send().then((result) => this.#report(result));
-        this.#unanswered.add(answer);
-        answer.finally(() => this.#unanswered.delete(answer));
-        if (this.#unanswered.size >= UNANSWERED_MAX) await Promise.race(this.#unanswered);
-      }
-    }
-    await Promise.all(this.#unanswered);
-    return this.#isOk;
-  }
-
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#publisher.close();
-  }
-
-  #sends(line: PriceLine): (() => Promise<PublishResult>)[] {
-    if (line.kind === 'forward') {
-      return line.messages.map(
-        ({ text, traceId }) =>
-          () =>
-            this.#publisher.forward(text, traceId),
-      );
-    }
-    if (line.kind === 'bad') return this.#refuse(line.reason);
-    const signer = this.#signer;
-    if (signer === undefined) return this.#refuse('a price to be signed needs --key');
-    try {
-      const update = signer.sign(line.price);
-      return [() => this.#publisher.publish([update])];
-    } catch (error) {
-      if (error instanceof RangeError) return this.#refuse(error.message);
-      throw error;
-    }
-  }
-
-  #refuse(reason: string): [] {
-    this.#isOk = false;
-    this.#out.write(JSON.stringify({ type: 'refused', error: reason }));
-    return [];
-  }
-
-  #report(result: PublishResult): void {
-    const trace_id = result.traceId;
-    if (result.status === 'answered') {
-      const { accepted, rejected } = result;
-      if (Object.keys(rejected).length > 0) this.#isOk = false;
-      this.#out.write(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
-    } else if (result.status === 'failed') {
-      this.#isOk = false;
-      this.#out.write(JSON.stringify({ type: 'error', trace_id, error: result.reason }));
-    }
-  }
+/** @returns milliseconds */
+function parseInterval(text: string): number {
+  const durationNs = parseDurationNs(text);
+  if (!durationNs || durationNs > EVERY_NS_MAX || durationNs % NS_PER_MS !== 0n)
+    throw new InvalidArgumentError('expected whole milliseconds, 1ms to 1d, such as 500ms or 1s');
+  return Number(durationNs / NS_PER_MS);
 }

@@ -9,7 +9,7 @@ export interface CommandResult {
 }
 
 export interface CommandInput {
-  readonly stdin?: Iterable<string>;
+  readonly stdin?: Iterable<string> | AsyncIterable<string>;
   /** Called with the command's standard output before it runs. */
   readonly onStdout?: (stdout: PassThrough) => void;
 }

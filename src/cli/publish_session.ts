@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { Publisher, type PublishResult } from '../client/publisher.js';
+import type { PriceSigner } from '../client/sign_price.js';
+import type { SignatureType } from '../model/asset.js';
+import type { Clock } from '../model/time.js';
+import type { RequestedAck } from '../wire/publish.js';
+import { type CommandStreams, describeDown, LineWriter, openSocket } from './client_command.js';
+import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
+import type { PriceLine } from './price_line.js';
+
+export interface SessionOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly type: SignatureType;
+  readonly ack: RequestedAck;
+  /** The interval in milliseconds at which last prices are signed again; absent: each price is signed once. */
+  readonly every?: number;
+}
+
+/** Messages whose answers are awaited at once; standard input is read no faster than they come. */
+const UNANSWERED_MAX = 64;
+
+/** One run of `tickseal publish`: sends lines on one connection, prints every answer, and signs last prices again. */
+export class PublishSession {
+  readonly #publisher: Publisher;
+  readonly #signer: PriceSigner | undefined;
+  readonly #out: LineWriter;
+  readonly #unanswered = new Set<Promise<void>>();
+  readonly #clock: Clock;
+  readonly #everyMs: number | undefined;
+  readonly #lastPrices = new LastPrices();
+  readonly #stop = new AbortController();
+  #isOk = true;
+  #isUp = false;
+  #wasUp = false;
+  #isClosing = false;
+  /** There is no connection, and there will be none. */
+  isDown = false;
+
+  constructor(
+    options: SessionOptions,
+    signer: PriceSigner | undefined,
+    streams: CommandStreams,
+    clock: Clock,
+  ) {
+    const { url, token, type: signatureType, ack, every } = options;
+    this.#signer = signer;
+    this.#clock = clock;
+    this.#everyMs = every;
+    this.#out = new LineWriter(streams.stdout, () => this.stop());
+    this.#publisher = new Publisher({
+      url,
+      token,
+      signatureType,
+      ack,
+      openSocket,
+      onUp: () => {
+        this.#isUp = true;
+        this.#wasUp = true;
+      },
+      onDown: (down) => {
+        this.#isUp = false;
+        if (this.#isClosing) return;
+        streams.stderr.write(`publish: ${describeDown(url, down)}\n`);
+        if (this.#wasUp && !down.final) return;
+        this.isDown = true;
+        this.stop();
+      },
+    });
+  }
+
+  /** Aborted when there is nothing more to send: input is to end. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Resolves when it is stopped, or at once when no price is to be signed again. */
+  async signedAgain(): Promise<void> {
+    if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
+  }
+
+  /** Ends the input; what was sent is still answered. */
+  stop(): void {
+    this.#stop.abort();
+    if (!this.#isUp) void this.close();
+  }
+
+  /** Sends every line and awaits its answer; returns whether everything was accepted. */
+  async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
+    // Waiting first means that input is not read for a service that is not there.
+    await this.#publisher.opened();
+    const timer = this.#everyMs && setInterval(() => this.#signAgain(), this.#everyMs);
+    try {
+      for await (const line of lines) {
+        if (this.#out.isClosed) break;
+        await this.#publisher.opened();
+        for (const send of this.#sends(line)) {
+          this.#awaitAnswer(send());
+          if (this.#unanswered.size >= UNANSWERED_MAX) await Promise.race(this.#unanswered);
+        }
+      }
+    } finally {
+      clearInterval(timer);
+    }
+    await Promise.all(this.#unanswered);
+    return this.#isOk && !this.isDown;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#publisher.close();
+  }
+
+  /** Without a connection, or with too many answers missing, the next interval brings newer signatures. */
+  #signAgain(): void {
+    if (this.#signer === undefined || !this.#isUp) return;
+    for (const updates of this.#lastPrices.sign(this.#signer, this.#clock.nowNs())) {
+      if (this.#unanswered.size >= UNANSWERED_MAX) return;
+      this.#awaitAnswer(this.#publisher.publish(updates));
+    }
+  }
+
+  #awaitAnswer(result: Promise<PublishResult>): void {
+    const answer = result.then((result) => this.#report(result));
+    this.#unanswered.add(answer);
+    answer.finally(() => this.#unanswered.delete(answer));
+  }
+
+  #sends(line: PriceLine): (() => Promise<PublishResult>)[] {
+    if (line.kind === 'forward') {
+      return line.messages.map(
+        ({ text, traceId }) =>
+          () =>
+            this.#publisher.forward(text, traceId),
+      );
+    }
+    if (line.kind === 'bad') return this.#refuse(line.reason);
+    const signer = this.#signer;
+    if (signer === undefined) return this.#refuse('a price to be signed needs --key');
+    try {
+      const update = signer.sign(line.price);
+      if (this.#everyMs !== undefined && !this.#lastPrices.keep(line.price))
+        return this.#refuse(`--every signs at most ${LAST_PRICES_MAX} assets again`);
+      return [() => this.#publisher.publish([update])];
+    } catch (error) {
+      if (error instanceof RangeError) return this.#refuse(error.message);
+      throw error;
+    }
+  }
+
+  #refuse(reason: string): [] {
+    this.#isOk = false;
+    this.#out.write(JSON.stringify({ type: 'refused', error: reason }));
+    return [];
+  }
+
+  #report(result: PublishResult): void {
+    const trace_id = result.traceId;
+    if (result.status === 'answered') {
+      const { accepted, rejected } = result;
+      if (Object.keys(rejected).length > 0) this.#isOk = false;
+      this.#out.write(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
+    } else if (result.status === 'failed') {
+      this.#isOk = false;
+      this.#out.write(JSON.stringify({ type: 'error', trace_id, error: result.reason }));
+    }
+  }
+}
