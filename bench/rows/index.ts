@@ -1,4 +1,5 @@
 import type { Row } from '../harness/row.js';
+import { clientSigning } from './client_signing.js';
 import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
@@ -22,6 +23,7 @@ export const ROWS: readonly Row[] = [
   ticks,
   distinctSets,
   rest,
+  clientSigning,
   memory,
   growth,
 ];
