@@ -16,6 +16,8 @@ export interface Config {
     /** Exactly five ASCII characters: the service's name inside Stark messages. */
     readonly oracleId: string;
     readonly encodedAssetId: 'base64' | 'keccak256';
+    /** A ws or wss address without a slash at the end. */
+    readonly publicUrl?: string;
   };
   readonly listen: Listener & {
     readonly tls?: { readonly certFile: string; readonly keyFile: string };
@@ -38,6 +40,10 @@ export interface Config {
     readonly maxFutureNs: bigint;
     /** How far it may lie behind the newest accepted one of the same publisher and asset; 0: only newer ones count. */
     readonly maxBackwardNs: bigint;
+    /** How far the time of a login by signature may lie behind the service's clock. */
+    readonly loginMaxPastNs: bigint;
+    /** How far it may lie ahead of it. */
+    readonly loginMaxFutureNs: bigint;
   };
   readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
   /** With the field names of `/v1/deployments/evm`. */
@@ -97,6 +103,14 @@ export interface Limits {
   readonly failedLoginsPerMinute: number;
 }
 
+/** What takes effect only at the next start. */
+const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
+
+/** The sections that differ and that a reload cannot change. */
+export function changedFixedSections(before: Config, next: Config): readonly string[] {
+  return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
+}
+
 /** Converts a file without errors to a configuration. */
 export function toConfig(file: ConfigFile): Config {
   const { service, listen, keys, limits } = file;
@@ -106,6 +120,7 @@ export function toConfig(file: ConfigFile): Config {
       taxonomyId: service.taxonomy_id,
       oracleId: service.oracle_id,
       encodedAssetId: service.encoded_asset_id,
+      ...(service.public_url && { publicUrl: service.public_url }),
     },
     listen: {
       host: listen.host,
@@ -123,6 +138,8 @@ export function toConfig(file: ConfigFile): Config {
       maxPastNs: file.ingest.max_past,
       maxFutureNs: file.ingest.max_future,
       maxBackwardNs: file.ingest.max_backward,
+      loginMaxPastNs: file.ingest.login_max_past,
+      loginMaxFutureNs: file.ingest.login_max_future,
     },
     storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
     deployments: file.deployments,
@@ -189,4 +206,8 @@ function toPublisher(publisher: ConfigFile['publishers'][number], index: number)
     assets: new Set(publisher.assets),
     weight: publisher.weight,
   };
+}
+
+function textOf(section: unknown): string {
+  return JSON.stringify(section, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
 }

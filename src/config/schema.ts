@@ -4,8 +4,10 @@ import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset.js';
+import { LOGIN_SYMBOL } from '../wire/login.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
+import { publicUrl } from './public_url.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
 // The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the
@@ -60,6 +62,7 @@ const service = z.strictObject({
   taxonomy_id: uint16.prefault(1),
   oracle_id: oracleId.prefault('servc'),
   encoded_asset_id: z.enum(['base64', 'keccak256']).prefault('base64'),
+  public_url: publicUrl.optional(),
 });
 
 const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
@@ -116,14 +119,11 @@ const token = z.strictObject({
   assets: symbolList,
 });
 
-/** A login by signature is signed as a price of this symbol, so no price may be. */
-const RESERVED_SYMBOL = 'STORKAUTH';
-
 const asset = z.strictObject({
   id: uint16,
   symbol: symbol.refine(
-    (text) => text !== RESERVED_SYMBOL,
-    `expected another symbol: ${RESERVED_SYMBOL} is reserved for logins by signature`,
+    (text) => text !== LOGIN_SYMBOL,
+    `expected another symbol: ${LOGIN_SYMBOL} is reserved for logins by signature`,
   ),
   signature_type: signatureType.prefault('evm'),
   aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
@@ -153,6 +153,8 @@ const ingest = z.strictObject({
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
   /** The hashes of so much time are kept in memory and with every stored input. */
   max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
+  login_max_past: durationNs({ minNs: NS_PER_SECOND }).prefault('30s'),
+  login_max_future: durationNs({ minNs: 0n }).prefault('2s'),
 });
 
 const storage = z.strictObject({

@@ -1,7 +1,7 @@
 import { eip191, isSignedBy } from './evm.js';
 import { Pedersen } from './pedersen.js';
 import { secp256k1 } from './secp256k1.js';
-import { fieldNumber, type StarkMessage } from './stark.js';
+import { fieldBytes, fieldNumber, type StarkMessage } from './stark.js';
 import { type StarkClaim, type StarkSignature, StarkVerifier, starkSignMessage } from './stark_ecdsa.js';
 import type { Verdict } from './verdict.js';
 
@@ -43,6 +43,8 @@ export interface CryptoJobs {
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[];
+  /** The hash of a message that a signature over it comes without: 32 bytes. */
+  hashStark(message: StarkMessage): Buffer;
 }
 
 /** Does the work on the calling thread. Each object has its own caches of Stark assets and keys. */
@@ -69,6 +71,9 @@ export function createCryptoJobs(): CryptoJobs {
     signStark(messages, key) {
       const keyNumber = fieldNumber(key);
       return messages.map((message) => starkSignMessage(pedersen, message, keyNumber));
+    },
+    hashStark({ x, y }) {
+      return fieldBytes(pedersen.hash(fieldNumber(x), fieldNumber(y)));
     },
   };
 }

@@ -29,6 +29,8 @@ export interface CryptoPool {
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]>;
   signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[] | Promise<EvmSignature[]>;
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[] | Promise<StarkSignature[]>;
+  /** Does the work on the calling thread, however much it is. */
+  readonly here: CryptoJobs;
   /** Jobs that the workers have or that wait for one. */
   readonly queued: number;
   /** Batches that a worker failed to answer since the start. Each was computed again. */
@@ -88,7 +90,7 @@ interface Kind<Job, Result> {
 }
 
 class WorkerPool implements CryptoPool {
-  readonly #jobs: CryptoJobs = createCryptoJobs();
+  readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
   /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
   #workers: Threads | undefined;
@@ -120,7 +122,7 @@ class WorkerPool implements CryptoPool {
     const kind: Kind<EvmVerifyJob, Verdict> = {
       name: 'verifyEvm',
       jobMicros: 60,
-      inline: (these) => this.#jobs.verifyEvm(these),
+      inline: (these) => this.here.verifyEvm(these),
       encode: batch.encodeVerifyEvm,
       decode: batch.decodeVerdicts,
     };
@@ -131,7 +133,7 @@ class WorkerPool implements CryptoPool {
     const kind: Kind<StarkVerifyJob, Verdict> = {
       name: 'verifyStark',
       jobMicros: 220,
-      inline: (these) => this.#jobs.verifyStark(these),
+      inline: (these) => this.here.verifyStark(these),
       encode: batch.encodeVerifyStark,
       decode: batch.decodeVerdicts,
     };
@@ -142,7 +144,7 @@ class WorkerPool implements CryptoPool {
     const kind: Kind<Uint8Array, EvmSignature> = {
       name: 'signEvm',
       jobMicros: 45,
-      inline: (these) => this.#jobs.signEvm(these, key),
+      inline: (these) => this.here.signEvm(these, key),
       encode: (these) => batch.encodeSignEvm(these, key),
       decode: batch.decodeEvmSignatures,
     };
@@ -178,7 +180,7 @@ class WorkerPool implements CryptoPool {
     return {
       name: 'signStark',
       jobMicros: 280,
-      inline: (these) => this.#jobs.signStark(these, key),
+      inline: (these) => this.here.signStark(these, key),
       encode: (these) => batch.encodeSignStark(these, key),
       decode: batch.decodeStarkSignatures,
     };

@@ -1,0 +1,93 @@
+import type { PublishRights } from '../../ingest/gate.js';
+import {
+  type FindPublisher,
+  LOGIN_NOT_SIGNED,
+  type LoginClaim,
+  type LoginHeaders,
+  type LoginRefusal,
+  type LoginWindow,
+  readLogin,
+} from '../../ingest/login.js';
+import type { Publisher, SignatureType } from '../../model/asset.js';
+import { toHex } from '../../model/hex.js';
+import type { Clock } from '../../model/time.js';
+
+export interface PublisherLoginsOptions {
+  /** Looks in the allow-list of the configuration in force. */
+  readonly findPublisher: FindPublisher;
+  readonly clock: Clock;
+  readonly window: LoginWindow;
+  /** The curve arithmetic, at once. */
+  readonly isSigned: (claim: LoginClaim) => boolean;
+}
+
+/** A publisher that logged in with a signature of its key; the same object for all of its logins. It may publish as that key only. */
+export class PublisherLogin implements PublishRights {
+  readonly signatureType: SignatureType;
+  readonly key: Buffer;
+  /** As logs and limits name it. */
+  readonly name: string;
+
+  constructor({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>) {
+    this.signatureType = signatureType;
+    this.key = key;
+    this.name = loginName({ signatureType, key });
+  }
+
+  /** No token's name has a control character. */
+  get identity(): string {
+    return `\n${this.name}`;
+  }
+
+  /** Which assets the key may publish is for the allow-list to say. */
+  maySee(): boolean {
+    return true;
+  }
+
+  mayPublishAs({ signatureType, key }: Publisher): boolean {
+    return signatureType === this.signatureType && key.equals(this.key);
+  }
+}
+
+/** Logins by signature, of the publishers on the allow-list. */
+export class PublisherLogins {
+  readonly #options: PublisherLoginsOptions;
+  /** By {@link PublisherLogin.name}; at most one for each listed publisher. */
+  readonly #logins = new Map<string, PublisherLogin>();
+
+  constructor(options: PublisherLoginsOptions) {
+    this.#options = options;
+  }
+
+  /** The checks that cost no curve arithmetic. @param pathType the signature type that the path takes, if only one */
+  read(headers: LoginHeaders, pathType: SignatureType | undefined): LoginClaim | LoginRefusal {
+    const { clock, window, findPublisher } = this.#options;
+    return readLogin(headers, pathType, clock.nowNs(), window, findPublisher);
+  }
+
+  /** The last check. */
+  verify(claim: LoginClaim): PublisherLogin | LoginRefusal {
+    if (!this.#options.isSigned(claim)) return LOGIN_NOT_SIGNED;
+    const name = loginName(claim.publisher);
+    let login = this.#logins.get(name);
+    if (login === undefined) {
+      login = new PublisherLogin(claim.publisher);
+      this.#logins.set(name, login);
+    }
+    return login;
+  }
+
+  /** Whether the key is still on the allow-list. */
+  isValid({ signatureType, key }: PublisherLogin): boolean {
+    return this.#options.findPublisher(signatureType, key) !== undefined;
+  }
+
+  /** The allow-list has changed. */
+  reload(): void {
+    for (const [name, login] of this.#logins) if (!this.isValid(login)) this.#logins.delete(name);
+  }
+}
+
+export function loginName({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>): string {
+  return `${signatureType} ${toHex(key)}`;
+}
