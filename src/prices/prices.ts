@@ -6,6 +6,7 @@ import type { Ended, FeedPosition, Priced, PriceSink, Signed } from '../model/pr
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
 import type { Store } from '../store/store.js';
+import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { PriceTable } from '../stream/price_table.js';
 
@@ -14,6 +15,7 @@ export interface PricesOptions {
   readonly clock: Clock;
   readonly table: PriceTable;
   readonly stream: Pick<StreamEngine, 'priceChanged'>;
+  readonly aggregates: Pick<AggregateStreams, 'signed'>;
   readonly store: Pick<Store, 'append' | 'ended' | 'latest' | 'recent'>;
 }
 
@@ -21,7 +23,7 @@ export interface PricesOptions {
  * What is served of the prices. The whole way of one:
  *
  *     priced: table → streams
- *     signed: latest → store (recent seconds, candles)
+ *     signed: latest → store (recent seconds, candles) → streams of aggregates
  *     ended:  leaves the table, `latest` and every stream
  */
 export class Prices implements PriceSink {
@@ -81,6 +83,7 @@ export class Prices implements PriceSink {
     if (asset === undefined) return;
     this.#latest[asset.index] = aggregate;
     this.#options.store.append(aggregate);
+    this.#options.aggregates.signed(asset);
   }
 
   ended({ symbol, signatureType, atNs, ...position }: Ended): void {

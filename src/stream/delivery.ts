@@ -28,6 +28,8 @@ export interface DeliveryOptions {
    * @param sequence the frame tells of what changed up to this price sequence
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
+  /** A topic that nobody else publishes on. */
+  readonly newTopic: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly counters: DeliveryCounters;

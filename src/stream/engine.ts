@@ -1,9 +1,16 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
-import { NS_PER_MS, secondOf, type TimeNs } from '../model/time.js';
-import { CLOSES } from '../wire/close_codes.js';
+import { secondOf, type TimeNs } from '../model/time.js';
 import { indexById, type StreamCatalogue } from './catalogue.js';
-import { refuseBadMessage, replyError, takeControlMessage } from './client_messages.js';
+import {
+  FLOOD_LENGTH_MAX,
+  floodError,
+  oversizeError,
+  refuseBadMessage,
+  replyError,
+  subscriptionsError,
+  takeControlMessage,
+} from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
@@ -12,6 +19,7 @@ import { KeptFrame } from './kept_frame.js';
 import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
+import { type SlowReaderCounters, SlowReaders } from './slow_readers.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
@@ -26,14 +34,9 @@ export interface StreamLimits {
   readonly slowConsumerNs: bigint;
 }
 
-export interface StreamCounters extends DeliveryCounters {
-  slowConsumersClosed: number;
-}
+export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
-const FLOOD_LENGTH_MAX = 1_024;
 const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
-/** How often connections that lag are checked. */
-const LAG_CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
 /**
  * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; it calls back
@@ -43,12 +46,10 @@ export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
   readonly #groups: Groups;
-  /** The connections whose sockets are full. */
-  readonly #stalled = new Set<StreamSession>();
+  readonly #slowReaders: SlowReaders<StreamSession>;
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
-  #lagCheckedNs = 0n;
   #era: StreamEra;
 
   constructor(options: StreamEngineOptions) {
@@ -56,7 +57,8 @@ export class StreamEngine {
     this.#delivery = new Delivery(options, (nowNs) => this.#noticeStepBack(nowNs));
     this.#era = options.times.current();
     const { table, taxonomyId } = options;
-    this.#groups = new Groups((assets) => new KeptFrame(table, taxonomyId, assets));
+    this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
+    this.#groups = new Groups(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
     this.#indexById = indexById(options.catalogue);
   }
@@ -89,7 +91,7 @@ export class StreamEngine {
 
   /** The socket is gone: nothing may be sent on it any more. */
   closed(session: StreamSession): void {
-    this.#stalled.delete(session);
+    this.#slowReaders.delete(session);
     // A closed socket has already left its topics.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
@@ -109,21 +111,14 @@ export class StreamEngine {
       group.waiting.add(session);
     }
     if (sequence < session.sequence) session.sequence = sequence;
-    session.stalledSinceNs = this.#options.clock.nowNs();
-    this.#stalled.add(session);
-    this.#options.counters.framesSkipped++;
+    this.#slowReaders.add(session, this.#options.clock.nowNs());
   }
 
   /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
   drained(session: StreamSession, bufferedBytes: number): void {
-    if (session.stalledSinceNs === undefined) return;
-    if (bufferedBytes > 0) {
-      session.stalledSinceNs = this.#options.clock.nowNs();
-      return;
-    }
-    session.stalledSinceNs = undefined;
-    this.#stalled.delete(session);
-    this.#noticeStepBack(this.#options.clock.nowNs());
+    const nowNs = this.#options.clock.nowNs();
+    if (!this.#slowReaders.drained(session, bufferedBytes, nowNs)) return;
+    this.#noticeStepBack(nowNs);
     if (session.group) this.#delivery.enter(session.group, session);
   }
 
@@ -135,8 +130,7 @@ export class StreamEngine {
     // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
     if (!isAllowed) {
-      const error = `more than control_messages_per_second (${controlMessagesPerSecond}) messages in a second`;
-      replyError(session, { error, id: request.id });
+      replyError(session, { error: floodError(controlMessagesPerSecond), id: request.id });
     } else if ('error' in request) {
       refuseBadMessage(session, request);
     } else if (request.type === 'ping') {
@@ -150,8 +144,7 @@ export class StreamEngine {
 
   /** A text message longer than `client_message_bytes`. */
   refuseOversize(session: StreamSession, messageBytes: number): void {
-    const { clientMessageBytes } = this.#options.limits;
-    const error = `the message has ${messageBytes} bytes, client_message_bytes is ${clientMessageBytes}`;
+    const error = oversizeError(messageBytes, this.#options.limits.clientMessageBytes);
     refuseBadMessage(session, { error, id: undefined });
   }
 
@@ -167,8 +160,8 @@ export class StreamEngine {
     const due = this.#dueGroups(nowNs);
     if (due.length > 0) this.#delivery.emit(due, nowNs);
     this.#delivery.flush(nowNs);
-    if (nowNs - this.#lagCheckedNs >= LAG_CHECK_INTERVAL_NS || nowNs < this.#lagCheckedNs)
-      this.#checkLag(nowNs);
+    const isChecked = this.#slowReaders.tick(nowNs);
+    if (isChecked && this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
   }
 
   /** The groups of the fixed channels whose interval has ended since the last tick. */
@@ -200,7 +193,7 @@ export class StreamEngine {
     const assets = new Set([...session.assets, ...known]);
     const { subscriptionsPerConnection } = this.#options.limits;
     if (assets.size > subscriptionsPerConnection) {
-      const error = `${assets.size} subscriptions, subscriptions_per_connection is ${subscriptionsPerConnection}`;
+      const error = subscriptionsError(assets.size, subscriptionsPerConnection);
       replyError(session, { error, id: request.id });
       return;
     }
@@ -280,19 +273,5 @@ export class StreamEngine {
     group.waiting.delete(session);
     session.group = undefined;
     if (group.members.size + group.waiting.size === 0) this.#groups.remove(group);
-  }
-
-  #checkLag(nowNs: TimeNs): void {
-    this.#lagCheckedNs = nowNs;
-    if (this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
-    for (const session of [...this.#stalled]) {
-      const stalledSinceNs = session.stalledSinceNs!;
-      if (nowNs < stalledSinceNs) {
-        session.stalledSinceNs = nowNs;
-      } else if (nowNs - stalledSinceNs >= this.#options.limits.slowConsumerNs) {
-        this.#options.counters.slowConsumersClosed++;
-        session.connection.close(CLOSES.tooSlow.code, CLOSES.tooSlow.reason);
-      }
-    }
   }
 }

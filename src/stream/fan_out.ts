@@ -10,6 +10,12 @@ export interface FrameSender {
 /** Sends each frame to all senders. It is made before the first sender; senders register when they start to serve. */
 export class FanOut implements FrameSender {
   #senders: readonly FrameSender[] = [];
+  #topics = 0;
+
+  /** A topic that nobody else publishes on. */
+  newTopic(): number {
+    return this.#topics++;
+  }
 
   /** Registers a sender. @returns a function that removes it */
   register(sender: FrameSender): () => void {

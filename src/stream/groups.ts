@@ -15,12 +15,16 @@ export class Groups {
   readonly #byInterval = new Map<number, Set<Group>>();
   /** `real_time` groups by asset index. */
   readonly #realTimeByAsset = new Map<AssetIndex, Set<Group>>();
-  #topics = 0;
   #keptBytes = 0;
+  readonly #newTopic: () => number;
   readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
 
-  /** @param makeFrame makes the frame that a group keeps between ticks */
-  constructor(makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
+  /**
+   * @param newTopic `FanOut.newTopic`
+   * @param makeFrame makes the frame that a group keeps between ticks
+   */
+  constructor(newTopic: () => number, makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
+    this.#newTopic = newTopic;
     this.#makeFrame = makeFrame;
   }
 
@@ -56,7 +60,7 @@ export class Groups {
     const key = `${kind} ${assets.join()}`;
     const known = this.#byKey.get(key);
     if (known) return known;
-    const group = new Group(key, this.#topics++, options, era, assets);
+    const group = new Group(key, this.#newTopic(), options, era, assets);
     group.sequence = sequence;
     this.#byKey.set(key, group);
     this.#keepFrame(group);

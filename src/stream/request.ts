@@ -34,17 +34,9 @@ const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */
 export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
-  if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
-    return { error: `the message holds more than ${CONTAINERS_MAX} objects and arrays`, id: undefined };
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return { error: 'the message is not JSON', id: undefined };
-  }
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
-    return { error: 'the message is not a JSON object', id: undefined };
-  const { type, assets, id: sentId, ignore_invalid: ignoreInvalid } = message as Record<string, unknown>;
+  const message = readMessage(text);
+  if (typeof message === 'string') return { error: message, id: undefined };
+  const { type, assets, id: sentId, ignore_invalid: ignoreInvalid } = message;
   const id = sentId === undefined ? undefined : readRequestId(sentId, text);
   if (id === undefined && sentId !== undefined) return { error: ID_FAULT, id };
   if (type === PING_TYPE) return { type, id };
@@ -54,6 +46,21 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
+}
+
+/** Reads the JSON object that a message is. @returns what is wrong where it is none */
+export function readMessage(text: string): Readonly<Record<string, unknown>> | string {
+  if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
+    return `the message holds more than ${CONTAINERS_MAX} objects and arrays`;
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return 'the message is not JSON';
+  }
+  return typeof message === 'object' && message !== null && !Array.isArray(message)
+    ? (message as Record<string, unknown>)
+    : 'the message is not a JSON object';
 }
 
 /** The answer to a ping. */
@@ -78,6 +85,6 @@ export function errorText({ error, id }: RequestError): string {
 const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;
 const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
 
-function isRequestType(type: unknown): type is RequestType {
+export function isRequestType(type: unknown): type is RequestType {
   return (REQUEST_TYPES as readonly unknown[]).includes(type);
 }

@@ -22,8 +22,23 @@ export interface StreamRights {
 
 const NO_ASSETS: readonly AssetIndex[] = [];
 
-/** One streaming connection. There may be tens of thousands, most of them idle, so it is kept small. */
-export class StreamSession {
+/** One connection that gets prices in any form. There may be tens of thousands, most of them idle, so it is kept small. */
+export class ReaderSession {
+  /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
+  stalledSinceNs: bigint | undefined;
+  badMessages = 0;
+  /** Control messages left in the current second. */
+  controlMessagesLeft = 0;
+  controlSecond = 0;
+
+  constructor(
+    readonly connection: StreamConnection,
+    readonly rights: StreamRights,
+  ) {}
+}
+
+/** One connection of `/ws`. */
+export class StreamSession extends ReaderSession {
   group: Group | undefined;
   /** Its place among the group's members. */
   memberPlace = 0;
@@ -37,18 +52,14 @@ export class StreamSession {
   era: StreamEra | undefined;
   /** The last `ts` that it was sent, or may have been; among the members the group's counts if it is later. */
   lastTimestampNs = 0n;
-  /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
-  stalledSinceNs: bigint | undefined;
-  badMessages = 0;
-  /** Control messages left in the current second. */
-  controlMessagesLeft = 0;
-  controlSecond = 0;
 
   constructor(
-    readonly connection: StreamConnection,
+    connection: StreamConnection,
     readonly options: StreamOptions,
-    readonly rights: StreamRights,
-  ) {}
+    rights: StreamRights,
+  ) {
+    super(connection, rights);
+  }
 
   /** Ascending by streaming ID. */
   get assets(): readonly AssetIndex[] {

@@ -44,6 +44,7 @@ export class Harness {
   /** The signed frame of each `ts`. */
   readonly #signed = new Map<bigint, string>();
   readonly #deferred: (() => void)[] = [];
+  #topics = 0;
   readonly #unsigned: { resolve(): void; reject(): void }[] = [];
   readonly #indexById: ReadonlyMap<number, number>;
 
@@ -65,6 +66,7 @@ export class Harness {
         signsLater ? this.#signLater(digests) : digests.map(signOne),
       publish: (topic: number, frame: Uint8Array, sequence: number) =>
         this.#publish(topic, Buffer.from(frame).toString(), sequence),
+      newTopic: () => this.#topics++,
       defer: (callback: () => void) => {
         this.#deferred.push(callback);
       },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
+import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../../wire/aggregates.js';
 import { ACK_TYPE, ACKS, DEFAULT_ACK, SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../../wire/publish.js';
 import {
   ATTRIBUTES,
@@ -15,6 +16,7 @@ import {
   REQUEST_TYPES,
 } from '../../wire/stream.js';
 import {
+  aggregatedSignedPrice,
   assetId,
   marketStatusCode,
   metadata,
@@ -222,3 +224,51 @@ export const publishError = z
     rejected: rejected.optional(),
   })
   .meta({ id: 'PublishError' });
+
+/** The query of `/evm/subscribe` and `/stark/subscribe`: nothing. */
+export const aggregateQuery = z.object({});
+
+const symbols = z.array(assetId);
+const sentTraceId = traceId
+  .nullable()
+  .optional()
+  .describe('Chosen by the client; it comes back in the answer');
+
+export const aggregateSubscribe = z
+  .object({ type: z.literal(SUBSCRIBE), data: symbols.describe('What to add'), trace_id: sentTraceId })
+  .meta({ id: 'AggregateSubscribe' });
+
+export const aggregateUnsubscribe = z
+  .object({
+    type: z.literal(UNSUBSCRIBE),
+    data: symbols.describe('What to leave; symbols that are not subscribed are ignored'),
+    trace_id: sentTraceId,
+  })
+  .meta({ id: 'AggregateUnsubscribe' });
+
+export const aggregateSubscriptions = z
+  .strictObject({
+    type: z.literal(SUBSCRIPTIONS_TYPE).describe('Also as the answer to `unsubscribe`'),
+    trace_id: traceId.optional().describe("The request's, when it carried one"),
+    data: z.strictObject({ subscriptions: symbols.describe('The whole set now') }),
+  })
+  .meta({ id: 'AggregateSubscriptions' });
+
+export const aggregateError = z
+  .strictObject({
+    type: z.literal(ERROR_TYPE),
+    trace_id: traceId.optional().describe("The request's, when it carried one"),
+    error: z.string(),
+  })
+  .meta({ id: 'AggregateError' });
+
+/** @param serviceName the word in `service_signed_price` */
+export function oraclePrices(serviceName: string) {
+  return z
+    .strictObject({
+      type: z.literal(ORACLE_PRICES_TYPE),
+      trace_id: z.string().describe('Another one in each frame'),
+      data: z.record(assetId, aggregatedSignedPrice(serviceName)).describe('By symbol'),
+    })
+    .meta({ id: 'OraclePrices' });
+}

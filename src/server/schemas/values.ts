@@ -180,6 +180,18 @@ const pushedAsset = z
     staleness: z.number().describe('Seconds without an update that trigger one'),
   })
   .meta({ id: 'PushedAsset' });
+export const brokers = z
+  .array(
+    z.strictObject({
+      publish_url: z.string().describe('A WebSocket address, absolute'),
+      asset_ids: z.array(assetId).min(1),
+    }),
+  )
+  .max(1)
+  .meta({ id: 'Brokers', description: 'Empty where the publisher may publish nothing' });
+
+export const publisherMetadataAnswer = z.strictObject({}).meta({ id: 'PublisherMetadataAnswer' });
+
 export const pushedAssets = z
   .record(z.string(), z.record(z.string(), z.record(assetId, pushedAsset)))
   .describe('By chain, environment and asset');

@@ -1,0 +1,77 @@
+import type { SignatureType } from '../../model/asset.js';
+import { AggregateSession } from '../../stream/aggregate_group.js';
+import type { AggregateStreams } from '../../stream/aggregate_streams.js';
+import { SUBSCRIBE_PATHS } from '../../wire/paths.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { Caller } from '../access/logins.js';
+import {
+  BACKPRESSURE_BYTES_MAX,
+  type Connection,
+  type ConnectionEvents,
+  type Endpoint,
+  PARSER_HEADROOM,
+} from './connection.js';
+
+export interface AggregateEndpointOptions {
+  readonly aggregates: AggregateStreams;
+  readonly messageBytesMax: number;
+  readonly idleTimeoutSeconds: number;
+}
+
+/** `/evm/subscribe` and `/stark/subscribe`. */
+export function aggregateEndpoints(options: AggregateEndpointOptions): readonly Endpoint[] {
+  const { aggregates, messageBytesMax, idleTimeoutSeconds } = options;
+  return SIGNATURE_TYPES.map((type) => ({
+    path: {
+      path: SUBSCRIBE_PATHS[type],
+      messageBytesMax,
+      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+      bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
+      idleTimeoutSeconds,
+      sendsPings: true,
+      reportsSilence: false,
+    },
+    scope: 'stream',
+    accept: (_query, caller) => (socket) => new AggregateSocket(aggregates, socket, caller, type),
+  }));
+}
+
+/** The session and its events in one object, for there may be tens of thousands. */
+class AggregateSocket extends AggregateSession implements ConnectionEvents {
+  constructor(
+    readonly aggregates: AggregateStreams,
+    socket: Connection,
+    caller: Caller,
+    type: SignatureType,
+  ) {
+    super(socket, caller, type);
+  }
+
+  text(text: string): void {
+    this.aggregates.receive(this, text);
+  }
+
+  oversize(messageBytes: number): void {
+    this.aggregates.refuseOversize(this, messageBytes);
+  }
+
+  lagged(sequence: number): void {
+    this.aggregates.lagged(this, sequence);
+  }
+
+  drained(bufferedBytes: number): void {
+    this.aggregates.drained(this, bufferedBytes);
+  }
+
+  dropped(): void {
+    this.aggregates.dropped(this);
+  }
+
+  silent(): void {}
+
+  heard(): void {}
+
+  closed(): void {
+    this.aggregates.closed(this);
+  }
+}

@@ -1,0 +1,43 @@
+import { TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
+import { REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+import { isRequestType, readMessage } from './request.js';
+
+/** What a client may send on `/evm/subscribe` and `/stark/subscribe`. */
+export interface AggregateRequest {
+  readonly type: RequestType;
+  /** Each once, in the order they came; which of them are assets is for the catalogue to say. */
+  readonly symbols: readonly string[];
+  /** It comes back in the answer. */
+  readonly traceId: string | undefined;
+}
+
+export interface AggregateRequestError {
+  readonly error: string;
+  readonly traceId: string | undefined;
+}
+
+/** Reads one client message; the error names the field that is wrong. */
+export function readAggregateRequest(text: string): AggregateRequest | AggregateRequestError {
+  const message = readMessage(text);
+  if (typeof message === 'string') return { error: message, traceId: undefined };
+  const { type, data, trace_id: sent } = message;
+  if (!isTraceId(sent))
+    return {
+      error: `trace_id is not a string of at most ${TRACE_ID_LENGTH_MAX} characters`,
+      traceId: undefined,
+    };
+  const traceId = sent ?? undefined;
+  if (!isRequestType(type))
+    return { error: `type is not ${REQUEST_TYPES.map((one) => `"${one}"`).join(' or ')}`, traceId };
+  if (!Array.isArray(data) || !data.every((symbol) => typeof symbol === 'string'))
+    return { error: 'data is not an array of symbols', traceId };
+  return { type, symbols: [...new Set<string>(data)], traceId };
+}
+
+function isTraceId(value: unknown): value is string | null | undefined {
+  return (
+    value === undefined ||
+    value === null ||
+    (typeof value === 'string' && value.length <= TRACE_ID_LENGTH_MAX)
+  );
+}

@@ -1,0 +1,297 @@
+import type { Asset, SignatureType } from '../model/asset.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
+import { ERROR_TYPE } from '../wire/stream.js';
+import { type AggregateGroup, AggregateGroups, type AggregateSession } from './aggregate_group.js';
+import {
+  type AggregateRequest,
+  type AggregateRequestError,
+  readAggregateRequest,
+} from './aggregate_request.js';
+import {
+  countBadMessage,
+  FLOOD_LENGTH_MAX,
+  floodError,
+  oversizeError,
+  subscriptionsError,
+  takeControlMessage,
+} from './client_messages.js';
+import type { StreamCounters, StreamLimits } from './engine.js';
+import { SlowReaders } from './slow_readers.js';
+
+export interface AggregateStreamsOptions {
+  /** The asset of the configuration in force with this symbol and signature type. */
+  readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
+  /** `undefined` while the asset has no live price. */
+  readonly latest: (asset: Asset) => SignedAggregate | undefined;
+  /** The aggregate as REST serves it; made once for each aggregate. */
+  readonly json: (aggregate: SignedAggregate) => string;
+  readonly clock: Clock;
+  /** As for `/ws`, with sequences of its own: {@link AggregateStreams.lagged} is told of those that do not take it. */
+  readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
+  /** A topic that nobody else publishes on. */
+  readonly newTopic: () => number;
+  /** Calls back when the current turn of the event loop has handled its messages. */
+  readonly defer: (callback: () => void) => void;
+  readonly limits: StreamLimits;
+  readonly counters: StreamCounters;
+}
+
+/**
+ * Streams of signed aggregates, without their sockets: each connection is sent an aggregate of its assets when it subscribes and
+ * whenever one is signed.
+ *
+ * What is signed in one turn of the event loop is one frame of a group, made and published once. A newcomer or a slow reader
+ * waits beside the topic, is brought up to date by frames of its own, and joins.
+ */
+export class AggregateStreams {
+  readonly #options: AggregateStreamsOptions;
+  readonly #groups: AggregateGroups;
+  readonly #slowReaders: SlowReaders<AggregateSession>;
+  /** Counts signatures; by asset index, where its last one stands. */
+  #sequence = 0;
+  readonly #signedAt: number[] = [];
+  /** Groups that have something to send when the turn ends. */
+  #dirty: AggregateGroup[] = [];
+  #frames = 0;
+
+  constructor(options: AggregateStreamsOptions) {
+    this.#options = options;
+    this.#groups = new AggregateGroups(options.newTopic);
+    this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
+  }
+
+  get groupCount(): number {
+    return this.#groups.size;
+  }
+
+  /** The asset's latest aggregate is a new one. */
+  signed({ index }: Asset): void {
+    this.#signedAt[index] = ++this.#sequence;
+    for (const group of this.#groups.withAsset(index)) {
+      if (group.dirty) continue;
+      group.dirty = true;
+      if (this.#dirty.push(group) === 1) this.#options.defer(() => this.#flush());
+    }
+  }
+
+  /** A tick of the clock. */
+  tick(nowNs: TimeNs): void {
+    this.#slowReaders.tick(nowNs);
+  }
+
+  /** The catalogue or the rights have changed. */
+  reload(): void {
+    for (const session of this.#groups.sessions()) {
+      const assets = session.assets.flatMap(({ symbol }) => this.#visible(session, symbol) ?? []);
+      this.#regroup(session, assets);
+    }
+  }
+
+  /** The socket is gone: nothing may be sent on it any more. */
+  closed(session: AggregateSession): void {
+    this.#slowReaders.delete(session);
+    // A closed socket has left its topic by itself.
+    session.group?.members.delete(session);
+    this.#leaveGroup(session);
+  }
+
+  /**
+   * The socket held bytes when it was to get a frame, and was left out. It gets nothing more until it has drained, and then
+   * the newest aggregates.
+   * @param sequence what was signed up to this sequence was sent to it
+   */
+  lagged(session: AggregateSession, sequence: number): void {
+    const { group } = session;
+    if (group?.members.has(session)) {
+      leave(group, session);
+      group.waiting.add(session);
+    }
+    if (sequence < session.sequence) session.sequence = sequence;
+    this.#slowReaders.add(session, this.#options.clock.nowNs());
+  }
+
+  /** What it alone was sent did not fit behind what waits for it: all of its assets are due when it has drained. */
+  dropped(session: AggregateSession): void {
+    this.lagged(session, NOTHING_SENT);
+  }
+
+  /** The socket has taken some of what waited for it; `bufferedBytes` still wait. */
+  drained(session: AggregateSession, bufferedBytes: number): void {
+    const isBack = this.#slowReaders.drained(session, bufferedBytes, this.#options.clock.nowNs());
+    if (isBack && session.group) this.#enter(session.group, session);
+  }
+
+  /** A text message of the client. */
+  receive(session: AggregateSession, text: string): void {
+    const { clock, limits } = this.#options;
+    const second = Number(secondOf(clock.nowNs()));
+    const isAllowed = takeControlMessage(session, second, limits.controlMessagesPerSecond);
+    const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readAggregateRequest(text) : UNREAD;
+    if (!isAllowed) {
+      const { traceId } = request;
+      replyError(session, { error: floodError(limits.controlMessagesPerSecond), traceId });
+    } else if ('error' in request) {
+      refuseBadMessage(session, request);
+    } else if (request.type === 'subscribe') {
+      this.#subscribe(session, request);
+    } else {
+      const gone = new Set(request.symbols);
+      const left = session.assets.filter(({ symbol }) => !gone.has(symbol));
+      this.#answerAndRegroup(session, request, left);
+    }
+  }
+
+  /** A text message longer than `client_message_bytes`. */
+  refuseOversize(session: AggregateSession, messageBytes: number): void {
+    const error = oversizeError(messageBytes, this.#options.limits.clientMessageBytes);
+    refuseBadMessage(session, { error, traceId: undefined });
+  }
+
+  #subscribe(session: AggregateSession, request: AggregateRequest): void {
+    const assets = new Map(session.assets.map((asset) => [asset.index, asset]));
+    const fresh = new Set(session.fresh);
+    const unknown: string[] = [];
+    for (const symbol of request.symbols) {
+      const asset = this.#visible(session, symbol);
+      if (asset === undefined) unknown.push(symbol);
+      else if (!assets.has(asset.index)) {
+        assets.set(asset.index, asset);
+        fresh.add(asset.index);
+      }
+    }
+    const { subscriptionsPerConnection } = this.#options.limits;
+    if (assets.size > subscriptionsPerConnection) {
+      const error = subscriptionsError(assets.size, subscriptionsPerConnection);
+      replyError(session, { error, traceId: request.traceId });
+      return;
+    }
+    if (fresh.size > 0) session.fresh = fresh;
+    this.#answerAndRegroup(session, request, [...assets.values()]);
+    if (unknown.length === 0) return;
+    // Clients of this protocol read no errors: one unknown symbol must not keep them from the others.
+    const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
+    replyError(session, { error, traceId: request.traceId });
+  }
+
+  /** A symbol that the token may not see is like one that does not exist. */
+  #visible({ rights, signatureType }: AggregateSession, symbol: string): Asset | undefined {
+    return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
+  }
+
+  #answerAndRegroup(session: AggregateSession, { traceId }: AggregateRequest, assets: Asset[]): void {
+    assets.sort((a, b) => a.index - b.index);
+    const answer = {
+      type: SUBSCRIPTIONS_TYPE,
+      trace_id: traceId,
+      data: { subscriptions: assets.map(({ symbol }) => symbol) },
+    };
+    session.connection.send(JSON.stringify(answer));
+    if (assets.length !== session.assets.length) this.#regroup(session, assets);
+  }
+
+  #regroup(session: AggregateSession, assets: readonly Asset[]): void {
+    this.#leaveGroup(session);
+    if (assets.length === 0) {
+      session.fresh = undefined;
+      return;
+    }
+    const group = this.#groups.findOrAdd(assets, this.#sequence);
+    session.group = group;
+    group.waiting.add(session);
+    if (session.stalledSinceNs === undefined) this.#enter(group, session);
+  }
+
+  #leaveGroup(session: AggregateSession): void {
+    const { group } = session;
+    if (group === undefined) return;
+    if (group.members.has(session)) leave(group, session);
+    group.waiting.delete(session);
+    session.group = undefined;
+    if (group.isEmpty) this.#groups.remove(group);
+  }
+
+  /** Brings a waiting connection up to date and into the topic, now or when the turn ends. */
+  #enter(group: AggregateGroup, session: AggregateSession): void {
+    if (group.dirty) return;
+    // Nothing of the group was signed since its last frame, so members know all that there is.
+    group.sequence = this.#sequence;
+    this.#updateAndJoin(group, session);
+  }
+
+  /** The end of a turn in which something was signed. */
+  #flush(): void {
+    const groups = this.#dirty;
+    this.#dirty = [];
+    for (const group of groups) {
+      group.dirty = false;
+      for (const { stalledSinceNs } of group.waiting)
+        if (stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
+      if (group.members.size > 0) {
+        const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
+        const frame = this.#frame(signed);
+        // Members that cannot take it leave during the call; they know what the group knew before.
+        if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
+      }
+      group.sequence = this.#sequence;
+      for (const session of group.waiting)
+        if (session.stalledSinceNs === undefined) this.#updateAndJoin(group, session);
+    }
+  }
+
+  /** Sends a waiting connection what it alone does not know yet; it joins, unless its socket did not take that. */
+  #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
+    const { fresh, sequence } = session;
+    const due = group.assets.filter(
+      (asset) => fresh?.has(asset.index) || this.#isSignedAfter(sequence, asset),
+    );
+    session.fresh = undefined;
+    session.sequence = this.#sequence;
+    const frame = this.#frame(due);
+    if (frame !== undefined) session.connection.send(frame);
+    if (session.stalledSinceNs !== undefined) return;
+    group.waiting.delete(session);
+    group.members.add(session);
+    session.connection.join(group.topic, group.sequence);
+  }
+
+  /** The aggregate that a restart found on disk counts as signed at 0. */
+  #isSignedAfter(sequence: number, { index }: Asset): boolean {
+    return (this.#signedAt[index] ?? 0) > sequence;
+  }
+
+  /** @returns `undefined` when none of the assets has a live price */
+  #frame(assets: readonly Asset[]): string | undefined {
+    const { latest, json, clock, counters } = this.#options;
+    const entries: string[] = [];
+    for (const asset of assets) {
+      const aggregate = latest(asset);
+      if (aggregate !== undefined) entries.push(`${JSON.stringify(asset.symbol)}:${json(aggregate)}`);
+    }
+    if (entries.length === 0) return undefined;
+    counters.framesMade++;
+    const traceId = `${clock.nowNs().toString(16)}-${(++this.#frames).toString(16)}`;
+    return `{"type":"${ORACLE_PRICES_TYPE}","trace_id":"${traceId}","data":{${entries.join()}}}`;
+  }
+}
+
+const NOTHING_SENT = -1;
+const UNREAD: AggregateRequestError = { error: 'the message was not read', traceId: undefined };
+
+/** Takes a member out of the topic; it knows what the group knew. */
+function leave(group: AggregateGroup, session: AggregateSession): void {
+  group.members.delete(session);
+  session.connection.leave(group.topic);
+  session.sequence = group.sequence;
+}
+
+function refuseBadMessage(session: AggregateSession, error: AggregateRequestError): void {
+  replyError(session, error);
+  countBadMessage(session);
+}
+
+/** Without `data`, by which clients know prices. */
+function replyError({ connection }: AggregateSession, { error, traceId }: AggregateRequestError): void {
+  connection.send(JSON.stringify({ type: ERROR_TYPE, trace_id: traceId, error }));
+}

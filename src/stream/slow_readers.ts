@@ -1,0 +1,70 @@
+import { NS_PER_MS, type TimeNs } from '../model/time.js';
+import { CLOSES } from '../wire/close_codes.js';
+import type { ReaderSession } from './session.js';
+
+/** Counts since the start. */
+export interface SlowReaderCounters {
+  /** Frames that slow readers were not sent. */
+  framesSkipped: number;
+  /** Connections closed with 1013. */
+  slowConsumersClosed: number;
+}
+
+/** How often they are looked at. */
+const CHECK_INTERVAL_NS = 250n * NS_PER_MS;
+
+/** The connections whose sockets do not take what they are sent. Those that make no progress for too long are closed. */
+export class SlowReaders<S extends ReaderSession> {
+  readonly #sessions = new Set<S>();
+  readonly #withoutProgressNsMax: bigint;
+  readonly #counters: SlowReaderCounters;
+  #checkedNs = 0n;
+
+  /** @param withoutProgressNsMax `limits.slow_consumer` */
+  constructor(withoutProgressNsMax: bigint, counters: SlowReaderCounters) {
+    this.#withoutProgressNsMax = withoutProgressNsMax;
+    this.#counters = counters;
+  }
+
+  /** The socket held bytes when it was to get a frame, and was left out. */
+  add(session: S, nowNs: TimeNs): void {
+    session.stalledSinceNs = nowNs;
+    this.#sessions.add(session);
+    this.#counters.framesSkipped++;
+  }
+
+  /**
+   * The socket has taken some of what waited for it; `bufferedBytes` still wait.
+   * @returns whether it was slow and now takes frames again
+   */
+  drained(session: S, bufferedBytes: number, nowNs: TimeNs): boolean {
+    if (session.stalledSinceNs === undefined) return false;
+    if (bufferedBytes > 0) {
+      session.stalledSinceNs = nowNs;
+      return false;
+    }
+    session.stalledSinceNs = undefined;
+    return this.#sessions.delete(session);
+  }
+
+  /** The socket is gone. */
+  delete(session: S): void {
+    this.#sessions.delete(session);
+  }
+
+  /** A tick of the clock: now and then closes those that made no progress. @returns whether it checked them */
+  tick(nowNs: TimeNs): boolean {
+    if (nowNs - this.#checkedNs < CHECK_INTERVAL_NS && nowNs >= this.#checkedNs) return false;
+    this.#checkedNs = nowNs;
+    for (const session of [...this.#sessions]) {
+      const stalledSinceNs = session.stalledSinceNs!;
+      // The clock was stepped back.
+      if (nowNs < stalledSinceNs) session.stalledSinceNs = nowNs;
+      else if (nowNs - stalledSinceNs >= this.#withoutProgressNsMax) {
+        this.#counters.slowConsumersClosed++;
+        session.connection.close(CLOSES.tooSlow.code, CLOSES.tooSlow.reason);
+      }
+    }
+    return true;
+  }
+}

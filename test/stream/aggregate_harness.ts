@@ -1,0 +1,199 @@
+import type { Asset, AssetIndex, SignatureType } from '../../src/model/asset.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
+import { AggregateSession } from '../../src/stream/aggregate_group.js';
+import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
+import type { StreamLimits } from '../../src/stream/engine.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { sampleAsset } from '../model/sample.js';
+
+/** Signed aggregates as far as streams look at them: their text is their number. */
+interface NumberedAggregate {
+  readonly number: number;
+}
+
+export interface OraclePricesFrame {
+  readonly type: 'oracle_prices';
+  readonly trace_id: string;
+  readonly data: Readonly<Record<string, number>>;
+}
+
+/** Streams of aggregates with connections that record, and turns that end when the test says so. */
+export class AggregateHarness {
+  readonly clock = new FakeClock();
+  readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
+  readonly streams: AggregateStreams;
+  readonly clients = new Set<AggregateClient>();
+  /** Frames that left for a topic, whoever was in it. */
+  published = 0;
+  /** How often an aggregate was written. */
+  written = 0;
+  assets: readonly Asset[];
+  readonly #latest = new Map<string, NumberedAggregate>();
+  readonly #deferred: (() => void)[] = [];
+  #numbers = 0;
+  #topics = 0;
+
+  constructor(assets: readonly Asset[] = sampleAssets(4), limits: Partial<StreamLimits> = {}) {
+    this.assets = assets;
+    this.streams = new AggregateStreams({
+      findAsset: (symbol, type) =>
+        this.assets.find((asset) => asset.symbol === symbol && asset.signatureType === type),
+      latest: (asset) => this.#latest.get(keyOf(asset)) as unknown as SignedAggregate | undefined,
+      json: (aggregate) => {
+        this.written++;
+        return String((aggregate as unknown as NumberedAggregate).number);
+      },
+      clock: this.clock,
+      publish: (topic, frame, sequence) => this.#publish(topic, Buffer.from(frame).toString(), sequence),
+      newTopic: () => this.#topics++,
+      defer: (callback) => this.#deferred.push(callback),
+      limits: {
+        clientMessageBytes: 65_536,
+        subscriptionsPerConnection: 1_000,
+        controlMessagesPerSecond: 1_000_000,
+        slowConsumerNs: 10_000_000_000n,
+        ...limits,
+      },
+      counters: this.counters,
+    });
+  }
+
+  connect(type: SignatureType = 'evm', maySee: (symbol: string) => boolean = () => true): AggregateClient {
+    const client = new AggregateClient(this, type, maySee);
+    this.clients.add(client);
+    return client;
+  }
+
+  /** A new aggregate of the asset. @returns its number */
+  sign(symbol: string, type: SignatureType = 'evm'): number {
+    const asset = this.assets.find((one) => one.symbol === symbol && one.signatureType === type)!;
+    const number = ++this.#numbers;
+    this.#latest.set(keyOf(asset), { number });
+    this.streams.signed(asset);
+    return number;
+  }
+
+  latestOf(symbol: string, type: SignatureType = 'evm'): number | undefined {
+    return this.#latest.get(`${type} ${symbol}`)?.number;
+  }
+
+  /** The asset has no live price any more. */
+  end(symbol: string, type: SignatureType = 'evm'): void {
+    this.#latest.delete(`${type} ${symbol}`);
+  }
+
+  endTurn(): void {
+    for (const callback of this.#deferred.splice(0)) callback();
+  }
+
+  #publish(topic: number, text: string, sequence: number): void {
+    this.published++;
+    for (const client of [...this.clients]) {
+      if (client.topic !== topic) continue;
+      if (client.isStuck) {
+        client.topic = undefined;
+        this.streams.lagged(client.session, client.knownSequence(sequence));
+      } else {
+        client.take(text);
+        client.sequence = sequence;
+      }
+    }
+  }
+}
+
+function keyOf({ symbol, signatureType }: Asset): string {
+  return `${signatureType} ${symbol}`;
+}
+
+export function sampleAssets(count: number): readonly Asset[] {
+  return Array.from({ length: count }, (_, index) =>
+    sampleAsset({ index: index as AssetIndex, id: index + 1, symbol: `A${index}` }),
+  );
+}
+
+export class AggregateClient {
+  readonly session: AggregateSession;
+  readonly received: Record<string, unknown>[] = [];
+  topic: number | undefined;
+  sequence = 0;
+  /** Its socket takes nothing. */
+  isStuck = false;
+  closed: number | undefined;
+  /** What it knows, from all frames that it got. */
+  readonly known = new Map<string, number>();
+
+  constructor(
+    readonly harness: AggregateHarness,
+    type: SignatureType,
+    maySee: (symbol: string) => boolean,
+  ) {
+    const connection = {
+      send: (frame: Uint8Array | string) => this.take(Buffer.from(frame as string).toString()),
+      join: (topic: number, sequence: number) => {
+        if (this.topic !== undefined) throw new Error('a socket is in one topic at a time');
+        this.topic = topic;
+        this.sequence = sequence;
+      },
+      leave: (topic: number) => {
+        if (this.topic === topic) this.topic = undefined;
+      },
+      close: (code: number) => {
+        this.closed = code;
+        this.close();
+      },
+    };
+    this.session = new AggregateSession(connection, { maySee }, type);
+  }
+
+  knownSequence(_published: number): number {
+    return this.sequence;
+  }
+
+  take(text: string): void {
+    const message = JSON.parse(text) as Record<string, unknown>;
+    this.received.push(message);
+    if (message['type'] !== 'oracle_prices') return;
+    for (const [symbol, number] of Object.entries((message as unknown as OraclePricesFrame).data))
+      this.known.set(symbol, number);
+  }
+
+  send(message: unknown): void {
+    this.harness.streams.receive(
+      this.session,
+      typeof message === 'string' ? message : JSON.stringify(message),
+    );
+  }
+
+  subscribe(...data: string[]): void {
+    this.send({ type: 'subscribe', data });
+  }
+
+  unsubscribe(...data: string[]): void {
+    this.send({ type: 'unsubscribe', data });
+    for (const symbol of data) this.known.delete(symbol);
+  }
+
+  /** What came since this was last called. */
+  takeReceived(): Record<string, unknown>[] {
+    return this.received.splice(0);
+  }
+
+  /** The prices that came since, of frames alone. */
+  takePrices(): (readonly [string, number])[][] {
+    return this.takeReceived()
+      .filter(({ type }) => type === 'oracle_prices')
+      .map((frame) => Object.entries((frame as unknown as OraclePricesFrame).data));
+  }
+
+  /** Its socket takes all that waits. */
+  drain(): void {
+    this.isStuck = false;
+    this.harness.streams.drained(this.session, 0);
+  }
+
+  close(): void {
+    this.topic = undefined;
+    this.harness.clients.delete(this);
+    this.harness.streams.closed(this.session);
+  }
+}
