@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Aggregator } from './aggregator/aggregator.js';
+import { isLoginSigned } from './aggregator/login_verifier.js';
 import type { PublishReceiver } from './aggregator/session.js';
 import { createCalendars } from './calendar/calendars.js';
 import { ClockWatch } from './clock/clock_watch.js';
 import { DueTick } from './clock/due_tick.js';
 import { openSignedTimes } from './clock/signed_times.js';
 import { Ticker } from './clock/ticker.js';
-import type { Config } from './config/config.js';
+import { type Config, changedFixedSections } from './config/config.js';
 import type { PrivateKeys } from './config/keys.js';
+import { publicUrlOf } from './config/public_url.js';
 import { type AggregateSigner, createAggregateSigner } from './crypto/aggregate_signer.js';
 import { encodedAssetId } from './crypto/evm.js';
 import { createFrameSigner } from './crypto/frame_signer.js';
@@ -21,12 +24,15 @@ import { Catalogue } from './model/catalogue.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND } from './model/time.js';
 import { Markets } from './prices/markets.js';
 import { Prices } from './prices/prices.js';
+import { aggregateWriter } from './server/routes/aggregate_json.js';
 import { createRoutes } from './server/routes/index.js';
 import { openServer, type Server } from './server/server.js';
+import { planThreads } from './server/threads/thread_plan.js';
 import { fileHandleProblem } from './server/uws/file_handles.js';
 import { UWS_SHA256_VARIABLE } from './server/uws/machine.js';
 import { loadWebSockets } from './server/uws/native.js';
 import { openStore } from './store/store.js';
+import { AggregateStreams } from './stream/aggregate_streams.js';
 import { StreamEngine } from './stream/engine.js';
 import { FanOut } from './stream/fan_out.js';
 import { PriceTable } from './stream/price_table.js';
@@ -68,9 +74,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** What takes effect only at the next start. */
-const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
-
 /** What a reload changes. */
 interface InForce {
   readonly config: Config;
@@ -106,6 +109,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { config: nextConfig, keys, catalogue, markets, signer };
   }
 
+  const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
+  const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const counters = createCounters();
   const metrics = createMetrics(counters);
   const store = await openStore({ ...storeOptions(inForce), dir: config.storage.dir, clock });
@@ -113,13 +118,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // This process is the only node, and this thread makes all frames.
   const times = await openSignedTimes({ clock, marks, newestSecond, node: 0, thread: 0 });
   const clockWatch = new ClockWatch({ clock, ...times, logger });
-  const table = new PriceTable(streamingIds(inForce));
+  const table = new PriceTable(inForce.catalogue.streamingIds);
   const fanOut = new FanOut();
+  const shared = { clock, counters, defer: setImmediate };
+  const streaming = {
+    ...shared,
+    newTopic: () => fanOut.newTopic(),
+    limits: { ...limits, slowConsumerNs: BigInt(limits.slowConsumerMs) * NS_PER_MS },
+  };
   const stream = new StreamEngine({
     table,
     catalogue: inForce.catalogue,
     taxonomyId: config.service.taxonomyId,
-    clock,
     times: times.streams,
     statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
     digest: keccak256,
@@ -128,15 +138,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       fanOut.publish(topic, frame, sequence);
       counters.frameLatency.sent(sequence, clock);
     },
-    defer: setImmediate,
-    limits: { ...limits, slowConsumerNs: BigInt(limits.slowConsumerMs) * NS_PER_MS },
-    counters,
+    ...streaming,
   });
-  const prices = new Prices({ catalogue: inForce.catalogue, clock, table, stream, store });
+  const aggregates: AggregateStreams = new AggregateStreams({
+    findAsset: (symbol, type) => inForce.catalogue.findAsset(symbol, type),
+    latest: (asset) => prices.latest(asset),
+    json: aggregateJson,
+    publish: (topic, frame, sequence) => fanOut.publish(topic, frame, sequence),
+    ...streaming,
+  });
+  const prices = new Prices({ catalogue: inForce.catalogue, clock, table, stream, aggregates, store });
   const aggregator = new Aggregator({
     catalogue: inForce.catalogue,
+    ...shared,
     ingest: config.ingest,
-    clock,
     times: times.aggregates,
     pool,
     signer: () => inForce.signer,
@@ -145,10 +160,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     inputs: store,
     updatesPerMessageMax: limits.updatesPerMessage,
     badSignaturesPerSecondMax: limits.badSignaturesPerSecond,
-    counters,
     onApplied: (receivedNs) => counters.frameLatency.received(table.sequence, receivedNs),
     onSigningFailed: (count, error) => logger.error({ count, err: error }, 'aggregates could not be signed'),
-    defer: setImmediate,
   });
   aggregator.restore();
   prices.restore();
@@ -156,6 +169,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const dueTick = new DueTick(BigInt(TICK_MS) * NS_PER_MS, (nowNs) => {
     aggregator.tick(nowNs);
     stream.tick(nowNs);
+    aggregates.tick(nowNs);
     clockWatch.tick(nowNs);
   });
   const receiver: PublishReceiver = {
@@ -181,11 +195,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       serviceName: config.service.name,
       taxonomyId: config.service.taxonomyId,
       signer,
-      encodedAssetId: (symbol) => encodedAssetId(symbol, config.service.encodedAssetId),
+      encodedAssetId: encodeAssetId,
+      aggregateJson,
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
       deployments: now.deployments,
       pushedAssets: now.pushedAssets,
+      publisherByKey: (type, key) => catalogue.publisherByKey(type, key),
+      publicUrl: () => publicUrlOf(config, server.port),
+      onPublisherMetadata: (about) => logger.info(about, 'publisher metadata'),
     });
   }
 
@@ -199,6 +217,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       fanOut,
       stream,
+      aggregates,
+      findPublisher: (type, key) => inForce.catalogue.publisherByKey(type, key),
+      isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
       receiver,
       // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
       durable: () => endOfTurn().then(() => store.durable()),
@@ -212,7 +233,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await store.close();
     throw error;
   }
-  metrics.measure({ pool, aggregator, stream, store, table, server, clock: clockWatch });
+  const streams = [stream, aggregates];
+  metrics.measure({ pool, aggregator, streams, store, table, server, clock: clockWatch });
   const ticker = new Ticker(TICK_MS, () => {
     dueTick.run(clock.nowNs());
     ticker.setInterval(stream.hasRealTime ? REAL_TIME_INTERVAL_MS : TICK_MS);
@@ -225,13 +247,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store.reconfigure(storeOptions(next));
     inForce = next;
     // The table has room for a new asset before anybody can price it,
-    table.resize(streamingIds(next));
+    table.resize(catalogue.streamingIds);
     prices.reload(catalogue);
     // which the aggregator does at once, from inputs that now count; assets that are gone lose their price.
     aggregator.reload(catalogue);
     // Tokens change before the streams look at what each connection may still see.
     server.reload(next.config.tokens, routes());
     stream.reload(catalogue);
+    aggregates.reload();
   }
 
   let stopped: Promise<void> | undefined;
@@ -255,8 +278,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     starkPublicKey: inForce.signer.starkPublicKey,
     staleAssets: () => inForce.catalogue.listed.filter(({ index }) => table.live[index] === 0).length,
     reload(nextConfig, keys) {
-      const fixed = FIXED_SECTIONS.filter((section) => !isSame(inForce.config[section], nextConfig[section]));
-      if (fixed.length > 0) logger.warn({ sections: fixed }, 'these sections take effect at the next start');
+      const sections = changedFixedSections(inForce.config, nextConfig);
+      if (sections.length > 0) logger.warn({ sections }, 'these sections take effect at the next start');
       apply(derive(nextConfig, keys, inForce.catalogue));
     },
     stop: () => (stopped ??= stop()),
@@ -266,35 +289,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/**
- * The main thread makes the prices and, where it is the only one, serves the connections. The cores beside it are shared
- * between serving and signatures.
- */
-export function planThreads(
-  configured: number | 'auto',
-  cores: number,
-): { readonly listen: number; readonly crypto: number } {
-  const listen = configured === 'auto' ? Math.max(1, Math.floor((cores - 1) / 2)) : configured;
-  return { listen, crypto: Math.max(1, cores - 1 - (listen === 1 ? 0 : listen)) };
-}
-
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function streamingIds({ catalogue }: InForce): readonly number[] {
-  return catalogue.assets.map(({ id }) => id);
-}
-
-function storeOptions({ catalogue, config }: InForce) {
-  return {
-    assets: catalogue.listed,
-    candleRetentionMs: Number(config.storage.candleRetentionNs / NS_PER_MS),
-  };
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  const text = (value: unknown) =>
-    JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
-  return text(a) === text(b);
-}
+const storeOptions = ({ catalogue, config }: InForce) => ({
+  assets: catalogue.listed,
+  candleRetentionMs: Number(config.storage.candleRetentionNs / NS_PER_MS),
+});

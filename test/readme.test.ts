@@ -107,7 +107,7 @@ test('the list of metrics is whole', async (t) => {
   metrics.measure({
     pool: { queued: 0, failures: 0 },
     aggregator: { updatesWaiting: 0 },
-    stream: { groupCount: 0 },
+    streams: [{ groupCount: 0 }],
     store: { health: () => ({ ok: true }), recordsWaiting: 0 },
     table: { live: new Uint8Array() },
     clock: { jumpSeconds: 0, aggregatesAheadSeconds: 0, streamsAheadSeconds: 0 },

@@ -26,7 +26,7 @@ const ROOMS: Rooms = {
   metrics: ['model'],
   config: ['wire', 'model', 'calendar/definition', 'calendar/calendars', 'crypto/checksum_address'],
   store: ['wire', 'model', 'records'],
-  aggregator: ['model', 'clock/aggregate_times', 'aggregate', 'ingest', 'crypto', 'metrics'],
+  aggregator: ['wire', 'model', 'clock/aggregate_times', 'aggregate', 'ingest', 'crypto', 'metrics'],
   prices: ['wire', 'model', 'calendar', 'stream', 'store'],
   server: [
     'wire',

@@ -51,6 +51,7 @@ export function frameByFrame(
     signOne: signPayload,
     sign: (digests) => digests.map(signPayload),
     publish: (_topic, frame) => onFrame(frame),
+    newTopic: () => 0,
     defer: (callback) => callback(),
     limits: {
       clientMessageBytes: 1_000_000,

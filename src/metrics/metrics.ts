@@ -6,7 +6,7 @@ import type { Counters } from './counters.js';
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
   readonly aggregator: { readonly updatesWaiting: number };
-  readonly stream: { readonly groupCount: number };
+  readonly streams: readonly { readonly groupCount: number }[];
   readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
   readonly table: { readonly live: Uint8Array };
   readonly clock: {
@@ -102,7 +102,7 @@ function addCounts({ count, countByReason }: Additions, counters: Counters): voi
   );
   countByReason(
     'tickseal_logins_refused_total',
-    'Requests and upgrades without a known access token, by reason.',
+    'Requests and upgrades that were refused for their login, by reason.',
     counters.loginsRefused,
   );
   count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
@@ -151,7 +151,7 @@ function addCounts({ count, countByReason }: Additions, counters: Counters): voi
 
 /** What the parts of the service hold at the moment of a scrape. */
 function addMeasured({ count, gauge }: Additions, measured: Measured): void {
-  const { pool, aggregator, stream, store, table, clock, server } = measured;
+  const { pool, aggregator, streams, store, table, clock, server } = measured;
   gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server.sockets.size);
   gauge('tickseal_stream_connections', 'Open streaming connections.', () => server.sockets.streams);
   gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server.threads);
@@ -165,7 +165,9 @@ function addMeasured({ count, gauge }: Additions, measured: Measured): void {
     'About what came from clients of one thread, the one with the most of it, and is not handled yet.',
     () => server.waiting.eventBytes,
   );
-  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', () => stream.groupCount);
+  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', () =>
+    streams.reduce((sum, { groupCount }) => sum + groupCount, 0),
+  );
   gauge(
     'tickseal_updates_waiting',
     'Price updates that wait for their verdict.',

@@ -36,6 +36,11 @@ export class Catalogue {
     return this.#assetByName.find(symbol, signatureType);
   }
 
+  /** By index. */
+  get streamingIds(): readonly number[] {
+    return this.assets.map(({ id }) => id);
+  }
+
   /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
   publisherByKey(signatureType: SignatureType, key: Buffer): Publisher | undefined {
     return this.#publisherByKey.get(publisherName({ signatureType, key }));

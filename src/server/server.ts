@@ -4,14 +4,17 @@ import type { PublishReceiver } from '../aggregator/session.js';
 import type { Config } from '../config/config.js';
 import { type Counters, countReason } from '../metrics/counters.js';
 import type { Clock } from '../model/time.js';
+import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';
 import { clientAddressReader } from './access/client_address.js';
 import { Logins } from './access/logins.js';
+import { PublisherLogins, type PublisherLoginsOptions } from './access/publisher_logins.js';
 import { RateLimiter } from './access/rate_limit.js';
 import { TokenDirectory } from './access/tokens.js';
 import { serveAdmin } from './admin.js';
+import { aggregateEndpoints } from './connections/aggregate_endpoint.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
@@ -35,6 +38,9 @@ export interface ServerOptions {
   /** Brings frames to connections: each listener registers with it. */
   readonly fanOut: FanOut;
   readonly stream: StreamEngine;
+  readonly aggregates: AggregateStreams;
+  readonly findPublisher: PublisherLoginsOptions['findPublisher'];
+  readonly isLoginSigned: PublisherLoginsOptions['isSigned'];
   readonly receiver: PublishReceiver;
   /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
   readonly durable: () => Promise<void>;
@@ -54,7 +60,7 @@ export interface Server {
   readonly threads: number;
   /** What waits between the main thread and the serving thread that is furthest behind. */
   readonly waiting: Waiting;
-  /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens. */
+  /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens and of keys that are no longer listed. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
@@ -71,32 +77,40 @@ const CLOSING_MS = 100;
 
 /** @throws Error when an address is in use or TLS cannot start. */
 export async function openServer(ws: typeof uWS, options: ServerOptions): Promise<Server> {
-  const { config, clock, fanOut, stream, receiver, counters, logger } = options;
+  const { config, clock, fanOut, stream, aggregates, receiver, counters, logger } = options;
   const { limits } = config;
   const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
   const clientOf = clientAddressReader(config.listen.trustedProxies);
+  const publishers = new PublisherLogins({
+    findPublisher: options.findPublisher,
+    isSigned: options.isLoginSigned,
+    clock,
+    window: { maxPastNs: config.ingest.loginMaxPastNs, maxFutureNs: config.ingest.loginMaxFutureNs },
+  });
   const logins = new Logins({
     tokens,
+    publishers,
     clock,
     clientOf,
     failuresPerMinute: limits.failedLoginsPerMinute,
     onRefused: (reason) => countReason(counters.loginsRefused, reason),
     onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
   });
-  const sockets = new ConnectionRegistry(tokens, logins, {
+  const sockets = new ConnectionRegistry(logins, {
     connectionsPerTokenMax: limits.connectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
   });
   const onFault = (path: string, error: unknown) => logger.error({ path, err: error }, 'fault in a handler');
   let { routes } = options;
 
+  const reading = {
+    messageBytesMax: limits.clientMessageBytes,
+    idleTimeoutSeconds: limits.idleTimeoutSeconds,
+  };
   const endpoints = [
-    streamEndpoint({
-      stream,
-      messageBytesMax: limits.clientMessageBytes,
-      idleTimeoutSeconds: limits.idleTimeoutSeconds,
-    }),
+    streamEndpoint({ stream, ...reading }),
+    ...aggregateEndpoints({ aggregates, ...reading }),
     ...publishEndpoints({
       receiver,
       messageBytesMax: limits.publishMessageBytes,
@@ -200,6 +214,7 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     },
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
+      publishers.reload();
       routes = nextRoutes;
       answers.clear();
       sockets.closeRevoked();

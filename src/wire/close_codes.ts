@@ -63,6 +63,13 @@ export const CLOSES = {
     paths: 'all',
     reconnect: false,
   },
+  keyRemoved: {
+    code: 4401,
+    reason: 'the publisher key is no longer on the allow-list',
+    meaning: 'the key that logged in by signature is no longer on the allow-list',
+    paths: 'publish',
+    reconnect: false,
+  },
 } as const satisfies Readonly<Record<string, Close>>;
 
 /** What a client sends that closes a connection. */

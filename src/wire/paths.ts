@@ -4,8 +4,17 @@ export const STREAM_PATH = '/ws';
 /** Where publishers send their signed prices, by signature type. */
 export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
 
+/** Where signed aggregates are subscribed, by signature type. */
+export const SUBSCRIBE_PATHS = { evm: '/evm/subscribe', stark: '/stark/subscribe' } as const;
+
 /** Every path that takes WebSockets. */
-export const SOCKET_PATHS = [STREAM_PATH, PUBLISH_PATHS.evm, PUBLISH_PATHS.stark] as const;
+export const SOCKET_PATHS = [
+  STREAM_PATH,
+  PUBLISH_PATHS.evm,
+  PUBLISH_PATHS.stark,
+  SUBSCRIBE_PATHS.evm,
+  SUBSCRIBE_PATHS.stark,
+] as const;
 
 /** The paths of REST, but for the one that `pushedAssetsPath` names after the service. */
 export const REST_PATHS = {
@@ -17,6 +26,8 @@ export const REST_PATHS = {
   deployments: '/v1/deployments/evm',
   taxonomy: '/v1/taxonomy',
   algorithms: '/v1/algorithms',
+  brokers: '/v1/registry/brokers',
+  publisherMetadata: '/v1/publisher/metadata',
   udfConfig: '/udf/config',
   udfTime: '/udf/time',
   udfSymbols: '/udf/symbols',

@@ -117,6 +117,7 @@ export class AggregatorHarness {
       },
       sign: (digests) => pool.signEvm(digests, SERVICE_KEYS.evm),
       publish: () => {},
+      newTopic: () => 0,
       defer,
       limits: {
         clientMessageBytes: 65_536,
@@ -128,7 +129,8 @@ export class AggregatorHarness {
     });
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
-    const prices = new Prices({ catalogue, clock, table, stream, store });
+    const aggregates = { signed: () => {} };
+    const prices = new Prices({ catalogue, clock, table, stream, aggregates, store });
     const aggregator = new Aggregator({
       catalogue,
       ingest: {

@@ -23,7 +23,7 @@ test('every metric shows its value', async (t) => {
   metrics.measure({
     pool: { queued: 14, failures: 15 },
     aggregator: { updatesWaiting: 16 },
-    stream: { groupCount: 17 },
+    streams: [{ groupCount: 8 }, { groupCount: 9 }],
     store: { health: () => health, recordsWaiting: 18 },
     table: { live: Uint8Array.from([...Array<number>(19).fill(1), ...Array<number>(20).fill(0)]) },
     clock: { jumpSeconds: 26, aggregatesAheadSeconds: 27, streamsAheadSeconds: 28 },

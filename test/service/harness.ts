@@ -128,14 +128,14 @@ export class TestSocket {
     ws.on('error', () => undefined);
   }
 
-  /** @throws Error with the status and body when the upgrade is refused. */
+  /** @param token null for none @throws Error with the status and body when the upgrade is refused. */
   static open(
     url: string,
-    token: string | undefined = TOKEN,
+    token: string | null = TOKEN,
     headers: Record<string, string> = {},
   ): Promise<TestSocket> {
     return new Promise((resolve, reject) => {
-      const authorization = token === undefined ? {} : { Authorization: `Basic ${token}` };
+      const authorization = token === null ? {} : { Authorization: `Basic ${token}` };
       const ws = new WebSocket(url, { headers: { ...authorization, ...headers } });
       const socket = new TestSocket(ws);
       ws.once('open', () => resolve(socket));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type PriceUpdate, parseExactJson, type SignedPrice } from '../../src/client/index.js';
 
 // Real updates and aggregates, which are not part of the project: they lie beside the repository where it was made.
-const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
+export const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 
 /** For a test's `skip`: false where the recordings are. */
 export const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { publishMessage, verifyPayload } from '../../src/client/index.js';
-import { planThreads } from '../../src/service.js';
+import { planThreads } from '../../src/server/threads/thread_plan.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
 

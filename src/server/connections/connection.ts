@@ -1,6 +1,7 @@
 import type { Scope } from '../../config/config.js';
+import type { SignatureType } from '../../model/asset.js';
 import type { StreamConnection } from '../../stream/session.js';
-import type { Token } from '../access/tokens.js';
+import type { Caller } from '../access/logins.js';
 import type { RestRequest, RestResponse } from '../http/messages.js';
 
 /** An open WebSocket as the service sees it, on this thread or on another. Once it is closed, calls do nothing. */
@@ -10,7 +11,7 @@ export interface Connection extends StreamConnection {
   ownerPlace: number;
 }
 
-/** Counts the connections of one token; `closed` takes one out again. */
+/** Counts the connections of one caller; `closed` takes one out again. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
 }
@@ -58,12 +59,17 @@ export interface ConnectionPath {
 /** {@link ConnectionPath.parserBytesMax} is as many times {@link ConnectionPath.messageBytesMax}. */
 export const PARSER_HEADROOM = 2;
 
+/** Bytes that may wait for a reader before what follows is dropped. Slow readers leave their topic long before. */
+export const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+
 /** One path and what its sockets are for. */
 export interface Endpoint {
   readonly path: ConnectionPath;
   readonly scope: Scope;
+  /** The keys that may log in by signature here, instead of a token. */
+  readonly loginType?: SignatureType;
   /** Reads the query of an upgrade request. @returns what opens the socket, or an error text. */
-  accept(query: ReadonlyMap<string, string>, token: Token): OpenConnection | string;
+  accept(query: ReadonlyMap<string, string>, caller: Caller): OpenConnection | string;
 }
 
 export type OpenConnection = (socket: Connection) => ConnectionEvents;

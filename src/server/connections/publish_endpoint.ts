@@ -48,19 +48,20 @@ function publishEndpoint(
       reportsSilence: true,
     },
     scope: 'publish',
-    accept(query, token) {
+    loginType: type,
+    accept(query, caller) {
       const ack = query.get('ack') ?? DEFAULT_ACK;
       if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
-      return openPublisher({ type, rights: token, tail: undefined }, ack, options, {
-        add: (socket) => silent.add(token, socket),
-        delete: (socket) => silent.delete(token, socket),
+      return openPublisher({ type, rights: caller, tail: undefined }, ack, options, {
+        add: (socket) => silent.add(caller, socket),
+        delete: (socket) => silent.delete(caller, socket),
       });
     },
   };
 }
 
-/** The {@link SilentPublishers} of one token. */
-interface SilentOfToken {
+/** The {@link SilentPublishers} of one caller. */
+interface SilentOfCaller {
   add(socket: Connection): void;
   delete(socket: Connection): void;
 }
@@ -69,7 +70,7 @@ function openPublisher(
   session: PublisherSession,
   ack: Ack,
   options: PublishEndpointOptions,
-  silent: SilentOfToken,
+  silent: SilentOfCaller,
 ): OpenConnection {
   const { receiver, messageBytesMax, onReplyDropped, onFault } = options;
   return (socket) => {

@@ -1,25 +1,25 @@
 import type { Scope } from '../../config/config.js';
 import { Roster } from '../../model/roster.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
-import type { Logins } from '../access/logins.js';
-import type { Token, TokenDirectory } from '../access/tokens.js';
+import type { Caller, Logins } from '../access/logins.js';
+import { Token } from '../access/tokens.js';
 import { failure, type RestRequest } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
 
 export interface ConnectionLimits {
-  /** Connections of all kinds per token. */
+  /** Connections of all kinds per token, and per key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
   readonly streamConnectionsMax: number;
 }
 
-/** The sockets that one token has opened for one scope. */
+/** The sockets that one caller has opened for one scope. */
 class Entry implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
-    readonly token: Token,
+    readonly caller: Caller,
     readonly scope: Scope,
     readonly onClosed: (entry: Entry) => void,
   ) {}
@@ -35,18 +35,16 @@ class Entry implements ConnectionOwner {
   }
 }
 
-/** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by token. */
+/** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by caller. */
 export class ConnectionRegistry {
-  readonly #entries = new Map<Token, Entry[]>();
-  readonly #tokens: TokenDirectory;
+  readonly #entries = new Map<Caller, Entry[]>();
   readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
   #open = 0;
   #streams = 0;
   draining = false;
 
-  constructor(tokens: TokenDirectory, logins: Logins, limits: ConnectionLimits) {
-    this.#tokens = tokens;
+  constructor(logins: Logins, limits: ConnectionLimits) {
     this.#logins = logins;
     this.#limits = limits;
   }
@@ -60,36 +58,42 @@ export class ConnectionRegistry {
   }
 
   /** Decides an upgrade before it happens. What it returns to open the socket with must be called at once. */
-  decide({ scope, accept }: Endpoint, request: RestRequest): UpgradeDecision {
+  decide({ scope, loginType, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
-    const token = this.#logins.authorize(request, scope);
-    if ('status' in token) return token;
+    const caller =
+      loginType !== undefined && request.login.length > 0
+        ? this.#logins.authorizePublisher(request, loginType)
+        : this.#logins.authorize(request, scope);
+    if ('status' in caller) return caller;
     if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
-    const open = accept(query, token);
+    const open = accept(query, caller);
     if (typeof open === 'string') return failure(400, open);
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
-    const entries = this.#entries.get(token) ?? [];
+    const entries = this.#entries.get(caller) ?? [];
     if (entries.reduce((open, { sockets }) => open + sockets.size, 0) >= connectionsPerTokenMax)
-      return failure(429, `the token has connections_per_token (${connectionsPerTokenMax}) connections`);
+      return failure(
+        429,
+        `the ${caller instanceof Token ? 'token' : 'key'} has connections_per_token (${connectionsPerTokenMax}) connections`,
+      );
     if (scope === 'stream' && this.#streams >= streamConnectionsMax)
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
     return (socket) => {
-      this.#opened(socket, token, scope);
+      this.#opened(socket, caller, scope);
       return open(socket);
     };
   }
 
-  #opened(socket: Connection, token: Token, scope: Scope): void {
-    const entries = this.#entries.get(token) ?? [];
-    if (entries.length === 0) this.#entries.set(token, entries);
+  #opened(socket: Connection, caller: Caller, scope: Scope): void {
+    const entries = this.#entries.get(caller) ?? [];
+    if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope);
     if (entry === undefined) {
-      entry = new Entry(token, scope, (one) => this.#closed(one));
+      entry = new Entry(caller, scope, (one) => this.#closed(one));
       entries.push(entry);
     }
     entry.add(socket);
@@ -98,21 +102,22 @@ export class ConnectionRegistry {
   }
 
   /** One of its sockets is closed. */
-  #closed({ token, scope }: Entry): void {
+  #closed({ caller, scope }: Entry): void {
     this.#open--;
     if (scope === 'stream') this.#streams--;
-    if (this.#entries.get(token)!.every((one) => one.sockets.size === 0)) this.#entries.delete(token);
+    if (this.#entries.get(caller)!.every((one) => one.sockets.size === 0)) this.#entries.delete(caller);
   }
 
   *#all(): Iterable<Entry> {
     for (const entries of this.#entries.values()) yield* entries;
   }
 
-  /** Closes the sockets whose token a reload has removed, or has taken the scope from. */
+  /** Closes the sockets whose token or key a reload has removed, or has taken the scope from. */
   closeRevoked(): void {
-    for (const { token, scope, sockets } of [...this.#all()]) {
-      if (this.#tokens.isValid(token, scope)) continue;
-      for (const socket of [...sockets.members]) close(socket, CLOSES.tokenRevoked);
+    for (const { caller, scope, sockets } of [...this.#all()]) {
+      if (this.#logins.isValid(caller, scope)) continue;
+      const how = caller instanceof Token ? CLOSES.tokenRevoked : CLOSES.keyRemoved;
+      for (const socket of [...sockets.members]) close(socket, how);
     }
   }
 

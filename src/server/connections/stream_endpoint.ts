@@ -2,17 +2,20 @@ import type { StreamEngine } from '../../stream/engine.js';
 import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
 import { StreamSession } from '../../stream/session.js';
 import { STREAM_PATH } from '../../wire/paths.js';
-import type { Token } from '../access/tokens.js';
-import { type Connection, type ConnectionEvents, type Endpoint, PARSER_HEADROOM } from './connection.js';
+import type { Caller } from '../access/logins.js';
+import {
+  BACKPRESSURE_BYTES_MAX,
+  type Connection,
+  type ConnectionEvents,
+  type Endpoint,
+  PARSER_HEADROOM,
+} from './connection.js';
 
 export interface StreamEndpointOptions {
   readonly stream: StreamEngine;
   readonly messageBytesMax: number;
   readonly idleTimeoutSeconds: number;
 }
-
-/** Bytes that may wait for a socket before what follows is dropped. Slow readers leave their topic long before. */
-const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
@@ -28,10 +31,10 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
       reportsSilence: false,
     },
     scope: 'stream',
-    accept(query, token) {
+    accept(query, caller) {
       const parsed = parseStreamOptions(query);
       if (typeof parsed === 'string') return parsed;
-      return (socket) => new StreamSocket(stream, socket, parsed, token);
+      return (socket) => new StreamSocket(stream, socket, parsed, caller);
     },
   };
 }
@@ -42,9 +45,9 @@ class StreamSocket extends StreamSession implements ConnectionEvents {
     readonly stream: StreamEngine,
     socket: Connection,
     options: StreamOptions,
-    token: Token,
+    caller: Caller,
   ) {
-    super(socket, options, token);
+    super(socket, options, caller);
   }
 
   text(text: string): void {

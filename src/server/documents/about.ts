@@ -6,6 +6,24 @@ export const API_VERSION = '1.0';
 export const EXACT_NUMBERS = `Prices are exact: the real price times 10^18, as a decimal string. Timestamps are integers \
 of nanoseconds, which a double does not hold: read them with a parser that keeps every digit.`;
 
+const loginHeader = (name: string, description: string) =>
+  ({ type: 'apiKey', in: 'header', name, description }) as const;
+
+/** The headers of a login by signature; a request carries all four. */
+export const LOGIN_SCHEMES = {
+  loginKey: loginHeader(
+    'X-Public-Key',
+    'The address of an EVM key, or the x coordinate of a Stark public key, as `0x` hex.',
+  ),
+  loginTime: loginHeader('X-Timestamp', 'UNIX nanoseconds in decimal; whole seconds are signed.'),
+  loginSignature: loginHeader(
+    'X-Signature',
+    'r and s of 32 bytes each and for EVM v (1b or 1c), as `0x` hex: the signature of a price, as a publisher signs it, of the \
+asset `STORKAUTH`.',
+  ),
+  loginType: loginHeader('X-Signature-Type', '`evm` or `stark`.'),
+} as const;
+
 /** The scheme in the `Authorization` header. */
 export const TOKEN_SCHEME = {
   in: 'header',

@@ -1,15 +1,26 @@
 import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
 import { CHANNELS, type ChannelDefinition } from './channels.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
-import { MESSAGES, type MessageDefinition, type MessageName } from './message_catalogue.js';
+import {
+  MESSAGES,
+  type MessageDefinition,
+  type MessageName,
+  oraclePricesMessage,
+} from './message_catalogue.js';
 
 export const ASYNCAPI_VERSION = '3.0.0';
 
 export type AsyncApiDocument = ReturnType<typeof asyncApiDocument>;
 
-/** The AsyncAPI 3 document of the WebSockets, from the messages that the code works with. */
-export function asyncApiDocument() {
-  const messages = Object.entries<MessageDefinition>(MESSAGES);
+/**
+ * The AsyncAPI 3 document of the WebSockets, from the messages that the code works with.
+ * @param serviceName the configuration's `service.name`
+ */
+export function asyncApiDocument(serviceName: string) {
+  const messages = Object.entries<MessageDefinition>({
+    ...MESSAGES,
+    oraclePrices: oraclePricesMessage(serviceName),
+  });
   const channels = Object.entries(CHANNELS);
   const schemas = documentSchemas([
     ...messages.map(([, { schema }]) => schema),
@@ -48,7 +59,8 @@ const DESCRIPTION = `Streams of prices to clients, and of signed prices from pub
 
 - Messages are JSON in text frames, either way.
 - ${EXACT_NUMBERS}
-- The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`.`;
+- The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`; on the publisher paths it may carry a \
+login by signature instead.`;
 
 function server(protocol: 'ws' | 'wss', description: string) {
   return {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
-import { PUBLISH_PATHS, STREAM_PATH } from '../../wire/paths.js';
-import { publishQuery, streamQuery } from '../schemas/messages.js';
+import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
+import { aggregateQuery, publishQuery, streamQuery } from '../schemas/messages.js';
 import type { MessageName } from './message_catalogue.js';
 
 /** An exchange on a channel, as the service sees it. */
@@ -23,8 +23,8 @@ export interface ChannelDefinition {
 const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResponse\` say what is wrong:
 
 - 400: a query parameter has another value than those allowed, or is repeated
-- 401: the access token is missing or not known
-- 403: the access token lacks the scope
+- 401: the access token is missing or not known, or a login by signature is not right
+- 403: the access token lacks the scope, or the publisher key is not listed or of another signature type
 - 426: the request asks for no WebSocket
 - 429: the token has as many connections as \`limits.connections_per_token\` allows, or the client address has made too many \
 failed logins
@@ -78,6 +78,8 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
   },
   publishEvm: publishChannel('EVM', PUBLISH_PATHS.evm, 'publishEvmPrices', 'evmSignedPrices'),
   publishStark: publishChannel('Stark', PUBLISH_PATHS.stark, 'publishStarkPrices', 'starkSignedPrices'),
+  subscribeEvm: subscribeChannel('EVM', SUBSCRIBE_PATHS.evm),
+  subscribeStark: subscribeChannel('Stark', SUBSCRIBE_PATHS.stark),
 };
 
 function publishChannel(
@@ -109,6 +111,40 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
         summary: 'Ask whether the connection works',
         messages: ['ping'],
         reply: ['pong'],
+      },
+    },
+  };
+}
+
+function subscribeChannel(kind: 'EVM' | 'Stark', address: string): ChannelDefinition {
+  return {
+    address,
+    title: `Signed aggregates, ${kind} signatures`,
+    description: `Sends the aggregates of subscribed assets with ${kind} signatures: each at once when it is subscribed, and then whenever \
+one is signed. An asset is named by its symbol.
+
+- What is signed together comes in one frame.
+- A slow reader gets the newest aggregates when it can read again; those in between are left out.
+
+${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
+    query: aggregateQuery,
+    operations: {
+      [`subscribe${kind}Aggregates`]: {
+        action: 'receive',
+        summary: 'Subscribe to assets',
+        messages: ['aggregateSubscribe'],
+        reply: ['aggregateSubscriptions', 'aggregateError'],
+      },
+      [`unsubscribe${kind}Aggregates`]: {
+        action: 'receive',
+        summary: 'Unsubscribe from assets',
+        messages: ['aggregateUnsubscribe'],
+        reply: ['aggregateSubscriptions', 'aggregateError'],
+      },
+      [`send${kind}Aggregates`]: {
+        action: 'send',
+        summary: 'The newest aggregates',
+        messages: ['oraclePrices'],
       },
     },
   };

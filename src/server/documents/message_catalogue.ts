@@ -1,7 +1,13 @@
 import type { z } from 'zod';
+import { DEFAULT_SERVICE_NAME, signedPriceField } from '../../wire/service_name.js';
 import {
   ack,
+  aggregateError,
+  aggregateSubscribe,
+  aggregateSubscriptions,
+  aggregateUnsubscribe,
   evmSignedPrices,
+  oraclePrices,
   ping,
   pong,
   publishError,
@@ -65,6 +71,47 @@ const UPDATE_OF_STARK = {
       timestamp: '1708940577123456789',
       msg_hash: '0x7cc1cf795d076cfff8b5920adb2dcc0d13813ed4519220a36d693e6084abe1c',
     },
+  },
+};
+
+/** @param serviceName the word in `service_signed_price` */
+export function oraclePricesMessage(serviceName: string): MessageDefinition {
+  return {
+    title: 'Signed aggregates',
+    summary: 'The newest aggregates of some of the subscribed assets, as `/v1/prices/latest` answers them',
+    schema: oraclePrices(serviceName),
+    example: {
+      type: 'oracle_prices',
+      trace_id: '187b0a4e5c1f2300-1',
+      data: {
+        BTCUSD: {
+          timestamp: 1710191092123456800,
+          asset_id: 'BTCUSD',
+          signature_type: 'evm',
+          trigger: 'clock',
+          price: '72147681412670819000000',
+          [signedPriceField(serviceName)]: SERVICE_SIGNED_PRICE,
+          signed_prices: [],
+        },
+      },
+    },
+  };
+}
+
+const SERVICE_SIGNED_PRICE = {
+  public_key: '0x0a803F9b1CCe32e2773e0d2e98b37E0775cA5d44',
+  encoded_asset_id: 'QlRDVVNE',
+  price: '72147681412670819000000',
+  timestamped_signature: {
+    signature: UPDATE_OF_EVM.signed_price.timestamped_signature.signature,
+    timestamp: 1710191092500000000,
+    msg_hash: UPDATE_OF_EVM.signed_price.timestamped_signature.msg_hash,
+  },
+  publisher_merkle_root: UPDATE_OF_EVM.signed_price.timestamped_signature.msg_hash,
+  calculation_alg: {
+    type: 'median',
+    version: 'v1',
+    checksum: '9be7e9f9ed459417d96112a7467bd0b27575a2c7847195c68f805b70ce1795ba',
   },
 };
 
@@ -164,4 +211,30 @@ export const MESSAGES = {
       rejected: { NOUSD: 'unknown asset' },
     },
   },
+  aggregateSubscribe: {
+    title: 'Subscribe to aggregates',
+    summary:
+      'Adds assets to what the connection is sent; unknown ones are named in an error, the others are taken',
+    schema: aggregateSubscribe,
+    example: { type: 'subscribe', data: ['BTCUSD', 'ETHUSD'], trace_id: 'a-1' },
+  },
+  aggregateUnsubscribe: {
+    title: 'Unsubscribe from aggregates',
+    summary: 'Takes assets from what the connection is sent',
+    schema: aggregateUnsubscribe,
+    example: { type: 'unsubscribe', data: ['ETHUSD'] },
+  },
+  aggregateSubscriptions: {
+    title: 'Answer to subscribe and unsubscribe',
+    summary: 'The whole set now',
+    schema: aggregateSubscriptions,
+    example: { type: 'subscribe', trace_id: 'a-1', data: { subscriptions: ['BTCUSD', 'ETHUSD'] } },
+  },
+  aggregateError: {
+    title: 'Error',
+    summary: 'What of the request before it was not done; the connection stays open',
+    schema: aggregateError,
+    example: { type: 'error', trace_id: 'a-1', error: 'unknown symbols, or not covered by the token: NOUSD' },
+  },
+  oraclePrices: oraclePricesMessage(DEFAULT_SERVICE_NAME),
 } satisfies Record<string, MessageDefinition>;

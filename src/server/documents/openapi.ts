@@ -1,13 +1,32 @@
 import { z } from 'zod';
-import type { Parameter, Route } from '../rest/route.js';
+import type { Parameter, Route, RouteAccess } from '../rest/route.js';
 import { errorResponse } from '../schemas/values.js';
-import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
+import { API_VERSION, EXACT_NUMBERS, LOGIN_SCHEMES, TOKEN_SCHEME } from './about.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
 
 export const OPENAPI_VERSION = '3.1.0';
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 export type OpenApiOperation = ReturnType<typeof operation>;
+
+/** What one path serves: one method. */
+export interface PathItem {
+  readonly get?: OpenApiOperation;
+  readonly post?: OpenApiOperation;
+}
+
+function pathItem({ method }: Route, described: OpenApiOperation): PathItem {
+  return method === 'GET' ? { get: described } : { post: described };
+}
+
+/** Every operation of a document, with its path and method. */
+export function operationsOf({ paths }: Pick<OpenApiDocument, 'paths'>) {
+  return Object.entries(paths).map(([path, { get, post }]) => ({
+    path,
+    method: get === undefined ? 'POST' : 'GET',
+    operation: (get ?? post)!,
+  }));
+}
 
 /** The OpenAPI 3.1 document of the REST API, from what the routes say of themselves. */
 export function openApiDocument(routes: ReadonlyMap<string, Route>) {
@@ -20,7 +39,8 @@ export function openApiDocument(routes: ReadonlyMap<string, Route>) {
   ]);
   const paths = [...routes].map(([path, route]) => {
     const of = (schema: z.ZodType) => schemas.of(schema);
-    return [path, { get: operation(path, route, of(bodies.get(path)!), of) }] as const;
+    const described = operation(path, route, of(bodies.get(path)!), of);
+    return [path, pathItem(route, described)] as const;
   });
   return {
     openapi: OPENAPI_VERSION,
@@ -42,7 +62,7 @@ export function openApiDocument(routes: ReadonlyMap<string, Route>) {
         ]),
       ),
       headers: HEADERS,
-      securitySchemes: { token: { type: 'apiKey', ...TOKEN_SCHEME } },
+      securitySchemes: { token: { type: 'apiKey', ...TOKEN_SCHEME }, ...LOGIN_SCHEMES },
     },
   };
 }
@@ -54,7 +74,8 @@ const DESCRIPTION = `Signed prices, each the aggregate of prices signed by sever
 - ${EXACT_NUMBERS}
 - Requests carry the header \`Authorization: Basic <TOKEN>\`. Those of a token are counted together; paths that need no \
 token are counted per client address.
-- Any other path is answered 404, any method but GET 405 with \`Allow\`, and a request with a body 400.`;
+- Any other path is answered 404, any method but a path's own 405 with \`Allow\`, and a request with a body 400, except where a \
+path takes one.`;
 
 const HEADERS = {
   'RateLimit-Limit': header('integer', 'Requests per second that the caller may make, also at once'),
@@ -90,22 +111,34 @@ const FAILURES: Readonly<Record<number, Failure & { readonly name: string }>> = 
   },
   401: {
     name: 'Unauthorized',
-    description: 'The access token is missing, malformed, repeated or not known.',
+    description:
+      'The access token is missing, malformed, repeated or not known; or the login by signature is missing, malformed, repeated, changed or out of its time.',
     headers: ['WWW-Authenticate'],
   },
   403: {
     name: 'Forbidden',
-    description: 'The access token is known, but has no right to this path or asset.',
+    description:
+      'The access token is known, but has no right to this path or asset; or the publisher key is not listed.',
     headers: RATE_LIMIT_HEADERS,
   },
   404: { name: 'NotFound', description: 'There is nothing to answer with.', headers: RATE_LIMIT_HEADERS },
-  405: { name: 'MethodNotAllowed', description: 'The method is not GET.', headers: ['Allow'] },
+  405: {
+    name: 'MethodNotAllowed',
+    description: 'The method is not the one that the path serves.',
+    headers: ['Allow'],
+  },
+  413: { name: 'ContentTooLarge', description: 'The body is too long.', headers: [] },
   429: {
     name: 'TooManyRequests',
     description: 'There were too many requests.',
     headers: [...RATE_LIMIT_HEADERS, 'Retry-After'],
   },
   500: { name: 'InternalError', description: 'A fault of the service.', headers: RATE_LIMIT_HEADERS },
+};
+const SECURITY: Readonly<Record<RouteAccess, { readonly security?: readonly object[] }>> = {
+  open: { security: [] },
+  token: {},
+  login: { security: [Object.fromEntries(Object.keys(LOGIN_SCHEMES).map((name) => [name, []]))] },
 };
 const EVERY_ROUTE = [400, 429, 500];
 const EVERY_TOKEN_ROUTE = [...EVERY_ROUTE, 401, 403];
@@ -128,7 +161,11 @@ function operation(
   body: JsonSchema,
   schemaOf: (schema: z.ZodType) => JsonSchema,
 ) {
-  const statuses = new Set([...(route.open ? EVERY_ROUTE : EVERY_TOKEN_ROUTE), ...route.errors]);
+  const statuses = new Set([
+    ...(route.method === 'POST' ? [413] : []),
+    ...(route.access === 'open' ? EVERY_ROUTE : EVERY_TOKEN_ROUTE),
+    ...route.errors,
+  ]);
   const failures = [...statuses].sort((a, b) => a - b);
   const own = Object.entries(route.headers).map(([name, value]) => [
     name,
@@ -142,7 +179,8 @@ function operation(
   return {
     operationId: path.slice(1).replaceAll(/\W+/g, '_'),
     summary: route.summary,
-    ...(route.open && { security: [] }),
+    ...SECURITY[route.access],
+    ...(route.method === 'POST' && { requestBody: { content: { 'application/json': { schema: {} } } } }),
     parameters: Object.entries(route.parameters).map(([name, parameter]) =>
       queryParameter(name, parameter, schemaOf(parameter.schema)),
     ),

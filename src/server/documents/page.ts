@@ -4,7 +4,7 @@ import type { AsyncApiDocument } from './asyncapi.js';
 import { Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
 import { renderInline, renderMarkdown, tableOf } from './markdown.js';
-import type { OpenApiDocument, OpenApiOperation } from './openapi.js';
+import { type OpenApiDocument, type OpenApiOperation, operationsOf } from './openapi.js';
 import { PAGE_STYLE } from './page_style.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
 
@@ -21,7 +21,7 @@ export const PAGE_HEADERS = {
 /** Both documents as one page that needs no script and loads nothing. */
 export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
   const schemas = { ...rest.components.schemas, ...sockets.components.schemas };
-  const paths = Object.entries(rest.paths);
+  const operations = operationsOf(rest);
   const channels = Object.entries(sockets.channels);
   const names = Object.keys(schemas).sort();
   const page = html`<!doctype html>
@@ -35,7 +35,7 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
 <body>
 <nav>
 <b>REST</b>
-<ul>${paths.map(([path, { get }]) => html`<li><a href="#${get.operationId}">${path}</a></li>\n`)}</ul>
+<ul>${operations.map(({ path, operation }) => html`<li><a href="#${operation.operationId}">${path}</a></li>\n`)}</ul>
 <b>WebSockets</b>
 <ul>${channels.map(([name, { address }]) => html`<li><a href="#channel-${name}">${address}</a></li>\n`)}</ul>
 <b>Schemas</b>
@@ -49,7 +49,7 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
 ${renderMarkdown(rest.info.description)}
 <h3>Statuses other than 200</h3>
 ${failureTable(rest.components.responses)}
-${paths.map(([path, { get }]) => renderOperation(path, get))}
+${operations.map(renderOperation)}
 <h2>WebSockets</h2>
 ${renderMarkdown(sockets.info.description)}
 ${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
@@ -62,13 +62,13 @@ ${names.map((name) => renderComponent(name, schemas[name]!))}
   return page.text;
 }
 
-function renderOperation(path: string, operation: OpenApiOperation): Html {
+function renderOperation({ path, method, operation }: ReturnType<typeof operationsOf>[number]): Html {
   const { operationId, summary, parameters, responses, security } = operation;
   const failures = Object.entries(responses).flatMap(([status, response]) =>
     '$ref' in response ? [html`<a href="#response-${response.$ref.split('/').at(-1)}">${status}</a>`] : [],
   );
   return html`<section id="${operationId}">
-<h3><span class="tag">GET</span> ${path}${security && html` <span class="tag">no token</span>`}</h3>
+<h3><span class="tag">${method}</span> ${path}${accessTag(security)}</h3>
 <p>${renderInline(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters) : undefined}
 <h4>200</h4>
@@ -76,6 +76,13 @@ ${renderBody(responses)}
 <p>Otherwise ${joinHtml(failures, ', ')}.</p>
 </section>
 `;
+}
+
+/** Beside the paths that take a token. */
+function accessTag(security: OpenApiOperation['security']): Html | undefined {
+  if (security === undefined) return undefined;
+  const text = security.length === 0 ? 'no token' : 'login by signature';
+  return html` <span class="tag">${text}</span>`;
 }
 
 function failureTable(responses: OpenApiDocument['components']['responses']): Html {

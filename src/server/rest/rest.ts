@@ -1,10 +1,10 @@
-import type { Logins } from '../access/logins.js';
-import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
-import type { Token } from '../access/tokens.js';
+import type { Caller, Logins } from '../access/logins.js';
+import { type Allowance, limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { Token } from '../access/tokens.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 import type { AnswerCache } from './answer_cache.js';
-import type { Route } from './route.js';
+import type { Route, RouteAccess } from './route.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
@@ -14,7 +14,7 @@ export interface RestOptions {
   readonly limiter: RateLimiter;
   /** To be cleared when the routes or tokens change. */
   readonly answers: AnswerCache;
-  /** For routes without a token. */
+  /** Of client addresses on routes without a token, and of publishers that log in by signature. */
   readonly requestsPerSecond: number;
   /** Called with a bug in a route; the client learns nothing about it. */
   readonly onFault: (path: string, error: unknown) => void;
@@ -24,29 +24,27 @@ export interface RestOptions {
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
   return (request) => {
-    if (request.hasBody)
+    if (request.hasBody && request.body === undefined)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
     const route = routes().get(request.path);
     if (route === undefined) return failure(404, 'no such path');
-    if (request.method.toUpperCase() !== 'GET')
-      return failure(405, 'only GET is served here', [['Allow', 'GET']]);
+    if (request.method.toUpperCase() !== route.method)
+      return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
 
-    const token = route.open ? undefined : logins.authorize(request, 'rest');
-    if (token !== undefined && 'status' in token) return token;
-    const allowance = token
-      ? limiter.take(`token ${token.name}`, token.config.requestsPerSecond)
-      : limiter.take(`address ${clientOf(request)}`, requestsPerSecond);
+    const caller = authorize(request, route.access);
+    if (caller !== undefined && 'status' in caller) return caller;
+    const allowance = take(request, caller);
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
-    const key = answerKey(token, request.path, route, query);
+    const key = answerKey(caller, request.path, route, query);
     const known = answers.find(key);
     if (known !== undefined) return { status: 200, headers, body: known };
     try {
-      const result = route.handle(query, token);
+      const result = route.handle(query, caller, request.body);
       if ('error' in result) return failure(result.status, result.error, headers);
       const allHeaders = [...headers, ...Object.entries(route.headers)];
       if (route.raw)
@@ -59,16 +57,28 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       return failure(500, 'internal error', headers);
     }
   };
+
+  function authorize(request: RestRequest, access: RouteAccess): Caller | RestResponse | undefined {
+    if (access === 'open') return undefined;
+    return access === 'token' ? logins.authorize(request, 'rest') : logins.authorizePublisher(request);
+  }
+
+  function take(request: RestRequest, caller: Caller | undefined): Allowance {
+    if (caller === undefined) return limiter.take(`address ${clientOf(request)}`, requestsPerSecond);
+    return caller instanceof Token
+      ? limiter.take(`token ${caller.name}`, caller.config.requestsPerSecond)
+      : limiter.take(`publisher ${caller.name}`, requestsPerSecond);
+  }
 }
 
 /** The same for all requests that are answered the same: parameters that the route does not know make no difference. */
 function answerKey(
-  token: Token | undefined,
+  caller: Caller | undefined,
   path: string,
   { parameters }: Route,
   query: ReadonlyMap<string, string>,
 ): string {
-  return JSON.stringify([token?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
+  return JSON.stringify([caller?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
 }
 
 /** JSON is UTF-8 by its standard, text only where it says so. */

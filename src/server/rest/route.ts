@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { Asset, SignatureType } from '../../model/asset.js';
 import { SYMBOL_PATTERN } from '../../wire/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { Caller } from '../access/logins.js';
+import type { PublisherLogin } from '../access/publisher_logins.js';
 import type { Token } from '../access/tokens.js';
 
 /** A query parameter: how it is documented, and how its text is read. */
@@ -45,8 +47,8 @@ export interface RouteError {
 /** One path of the REST API, with all that its documentation says of it. */
 export interface Route {
   readonly summary: string;
-  /** Needs no token, and counts requests per client address. */
-  readonly open: boolean;
+  readonly method: 'GET' | 'POST';
+  readonly access: RouteAccess;
   readonly parameters: Parameters;
   /** Of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
@@ -56,8 +58,12 @@ export interface Route {
   readonly errors: readonly RouteError['status'][];
   /** Headers of a 200. */
   readonly headers: Readonly<Record<string, string>>;
-  handle(query: ReadonlyMap<string, string>, token: Token | undefined): RouteResult;
+  /** @param body of a POST */
+  handle(query: ReadonlyMap<string, string>, caller: Caller | undefined, body?: string): RouteResult;
 }
+
+/** Who may ask: everybody, counted per client address; who has a token; or publishers that log in by signature. */
+export type RouteAccess = 'open' | 'token' | 'login';
 
 interface RouteDefinition<P extends Parameters> {
   readonly summary: string;
@@ -72,31 +78,44 @@ interface RouteDefinition<P extends Parameters> {
 export function tokenRoute<P extends Parameters>(
   definition: RouteDefinition<P> & { handle(values: Values<P>, token: Token): RouteResult },
 ): Route {
-  return build(definition, false, (values, token) => definition.handle(values, token!));
+  return build(definition, 'token', (values, caller) => definition.handle(values, caller as Token));
 }
 
 /** A route for everybody. */
 export function openRoute<P extends Parameters>(
   definition: RouteDefinition<P> & { handle(values: Values<P>): RouteResult },
 ): Route {
-  return build(definition, true, definition.handle);
+  return build(definition, 'open', definition.handle);
+}
+
+/** A route for publishers that log in by signature. */
+export function loginRoute<P extends Parameters>(
+  definition: RouteDefinition<P> & {
+    readonly method: Route['method'];
+    handle(values: Values<P>, login: PublisherLogin, body: string): RouteResult;
+  },
+): Route {
+  const handle = (values: Values<P>, caller: Caller | undefined, body: string) =>
+    definition.handle(values, caller as PublisherLogin, body);
+  return { ...build(definition, 'login', handle), method: definition.method };
 }
 
 function build<P extends Parameters>(
   { summary, parameters = {} as P, response, raw, errors = [], headers = {} }: RouteDefinition<P>,
-  open: boolean,
-  handle: (values: Values<P>, token: Token | undefined) => RouteResult,
+  access: RouteAccess,
+  handle: (values: Values<P>, caller: Caller | undefined, body: string) => RouteResult,
 ): Route {
   const entries = Object.entries(parameters);
   return {
     summary,
-    open,
+    method: 'GET',
+    access,
     parameters,
     response,
     raw,
     errors,
     headers,
-    handle(query, token) {
+    handle(query, caller, body = '') {
       const values: Record<string, unknown> = {};
       for (const [name, { schema, required }] of entries) {
         const text = query.get(name);
@@ -108,7 +127,7 @@ function build<P extends Parameters>(
         if (!read.success) return { status: 400, error: `${name} ${read.error.issues[0]!.message}` };
         values[name] = read.data;
       }
-      return handle(values as Values<P>, token);
+      return handle(values as Values<P>, caller, body);
     },
   };
 }

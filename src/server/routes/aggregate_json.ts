@@ -4,8 +4,30 @@ import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.j
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
+ * Makes the function that writes aggregates as REST and streams serve them. An aggregate is asked for many times between two
+ * signatures; its text is made once.
+ * @param serviceName as in the configuration
+ * @param encodedAssetId writes `encoded_asset_id`
+ */
+export function aggregateWriter(
+  serviceName: string,
+  encodedAssetId: (symbol: string) => string,
+): (aggregate: SignedAggregate) => string {
+  const texts = new WeakMap<SignedAggregate, string>();
+  return (aggregate) => {
+    let text = texts.get(aggregate);
+    if (text === undefined) {
+      text = aggregateJson(aggregate, serviceName, encodedAssetId);
+      texts.set(aggregate, text);
+    }
+    return text;
+  };
+}
+
+/**
  * An aggregate as REST serves it. Written by hand: timestamps are integers that a
- * `number` cannot hold, and publishers' strings stand exactly as they came.
+ * `number` cannot hold, and publishers' strings stand exactly as they came. The service's own hex has all of its digits, for some
+ * clients take no odd number of them.
  * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
  */
 export function aggregateJson(
@@ -26,10 +48,9 @@ export function aggregateJson(
   );
 }
 
-function serviceSignatureJson({ signatureType, r, s, v, signedAtNs, msgHash }: SignedAggregate): string {
-  const text = signatureType === 'evm' ? toHex : starkHex;
-  const signature = `"r":"${text(r)}","s":"${text(s)}"${v === undefined ? '' : `,"v":"0x${v.toString(16)}"`}`;
-  return `{"signature":{${signature}},"timestamp":${signedAtNs},"msg_hash":"${text(msgHash)}"}`;
+function serviceSignatureJson({ r, s, v, signedAtNs, msgHash }: SignedAggregate): string {
+  const signature = `"r":"${toHex(r)}","s":"${toHex(s)}"${v === undefined ? '' : `,"v":"0x${v.toString(16)}"`}`;
+  return `{"signature":{${signature}},"timestamp":${signedAtNs},"msg_hash":"${toHex(msgHash)}"}`;
 }
 
 function inputJson({ wire, timestampNs }: PublisherPrice, signatureType: string): string {
@@ -41,9 +62,4 @@ function inputJson({ wire, timestampNs }: PublisherPrice, signatureType: string)
     `"timestamped_signature":{"signature":{"r":"${wire.r}","s":"${wire.s}"${v}},"timestamp":${timestampNs},` +
     `"msg_hash":"${wire.msgHash}"}${metadata}}`
   );
-}
-
-/** Field elements are written as numbers: without leading zeros. */
-function starkHex(bytes: Uint8Array): string {
-  return `0x${BigInt(toHex(bytes)).toString(16)}`;
 }

@@ -8,8 +8,12 @@ import { openRoute, type Route } from '../rest/route.js';
 /**
  * The documents of the API, for programs and for readers, as routes of it that they describe as well.
  * @param described all other routes
+ * @param serviceName the configuration's `service.name`
  */
-export function documentRoutes(described: readonly [string, Route][]): [string, Route][] {
+export function documentRoutes(
+  described: readonly [string, Route][],
+  serviceName: string,
+): [string, Route][] {
   const routes: [string, Route][] = [
     [
       REST_PATHS.openApi,
@@ -40,13 +44,13 @@ export function documentRoutes(described: readonly [string, Route][]): [string, 
       }),
     ],
   ];
-  const texts = writeDocuments(new Map([...described, ...routes]));
+  const texts = writeDocuments(new Map([...described, ...routes]), serviceName);
   return routes;
 }
 
-function writeDocuments(routes: ReadonlyMap<string, Route>) {
+function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string) {
   const openApi = openApiDocument(routes);
-  const asyncApi = asyncApiDocument();
+  const asyncApi = asyncApiDocument(serviceName);
   return {
     openApi: JSON.stringify(openApi),
     asyncApi: JSON.stringify(asyncApi),

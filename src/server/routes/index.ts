@@ -3,6 +3,7 @@ import { documentRoutes } from './documents.js';
 import { type HistoryRouteOptions, historyRoutes } from './history.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status.js';
 import { type PriceRouteOptions, priceRoutes } from './prices.js';
+import { type PublisherRouteOptions, publisherRoutes } from './publishers.js';
 import { type ReferenceRouteOptions, referenceRoutes } from './reference.js';
 import { type UdfRouteOptions, udfRoutes } from './udf.js';
 
@@ -10,6 +11,7 @@ export type RouteOptions = PriceRouteOptions &
   HistoryRouteOptions &
   MarketStatusRouteOptions &
   ReferenceRouteOptions &
+  PublisherRouteOptions &
   UdfRouteOptions;
 
 /** What the service answers under each path. */
@@ -19,7 +21,8 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
     ...historyRoutes(options),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),
+    ...publisherRoutes(options),
     ...udfRoutes(options),
   ];
-  return new Map([...routes, ...documentRoutes(routes)]);
+  return new Map([...routes, ...documentRoutes(routes, options.serviceName)]);
 }

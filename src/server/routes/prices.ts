@@ -17,7 +17,6 @@ import {
   type WantedAssets,
 } from '../rest/route.js';
 import { aggregatedSignedPrice, assetId } from '../schemas/values.js';
-import { aggregateJson } from './aggregate_json.js';
 
 export interface PriceSource {
   /** `undefined` while the asset has no live price. */
@@ -34,13 +33,13 @@ export interface PriceRouteOptions {
   readonly clock: Clock;
   /** The configuration's `service.name`. */
   readonly serviceName: string;
-  readonly encodedAssetId: (symbol: string) => string;
+  /** The text of an aggregate; made once for each. */
+  readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
 
 export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
-  const { symbols, prices, clock, serviceName, encodedAssetId, assetsPerRequestMax } = options;
-  const toJson = cachedJson((aggregate) => aggregateJson(aggregate, serviceName, encodedAssetId));
+  const { symbols, prices, clock, serviceName, aggregateJson, assetsPerRequestMax } = options;
   const assetsParameter = {
     description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
     required: true,
@@ -77,7 +76,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
           // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           return {
-            data: entriesJson(assets, (asset) => prices.latest(asset), toJson),
+            data: entriesJson(assets, (asset) => prices.latest(asset), aggregateJson),
             isCurrent: () => assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]),
           };
         },
@@ -105,7 +104,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), toJson);
+          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), aggregateJson);
           return data === '{}'
             ? { status: 404, error: 'none of the assets had a price at timestamp' }
             : { data };
@@ -126,17 +125,4 @@ function entriesJson(
     if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
   }
   return `{${entries.join()}}`;
-}
-
-/** An aggregate is asked for many times between two signatures; its text is made once. */
-function cachedJson(write: (aggregate: SignedAggregate) => string): (aggregate: SignedAggregate) => string {
-  const texts = new WeakMap<SignedAggregate, string>();
-  return (aggregate) => {
-    let text = texts.get(aggregate);
-    if (text === undefined) {
-      text = write(aggregate);
-      texts.set(aggregate, text);
-    }
-    return text;
-  };
 }

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Connection, ConnectionEvents, UpgradeDecision } from '../connections/connection.js';
-import type { RestRequest, RestResponse } from '../http/messages.js';
+import type { RestResponse } from '../http/messages.js';
 import { createApp, listen, type OpenPort } from '../uws/app.js';
-import { serveRest } from '../uws/http.js';
+import { cloneable, serveRest } from '../uws/http.js';
 import { loadWebSockets } from '../uws/native.js';
 import { openSpareCork } from '../uws/spare_cork.js';
 import { WebSockets } from '../uws/websockets.js';
@@ -75,6 +75,7 @@ class ServedConnection implements ConnectionEvents {
   }
 
   dropped(): void {
+    this.#lags = true;
     outbox.post({ on: 'dropped', socket: this.id });
   }
 
@@ -104,7 +105,7 @@ const webSockets = new WebSockets(
 );
 serveRest(app, (content) => {
   const request = requestsSeen++;
-  outbox.post({ on: 'request', request, content: cloneable(content) });
+  outbox.post({ on: 'request', request, content: cloneable(content) }, content.body?.length);
   return new Promise((resolve) => requests.set(request, resolve));
 });
 
@@ -123,11 +124,6 @@ listen(ws, app, start.listen).then(
     parentPort!.close();
   },
 );
-
-/** A copy for the main thread, with what can only be asked for now. */
-function cloneable(request: RestRequest): RestRequest {
-  return { ...request, address: request.address };
-}
 
 function carryOut(command: ThreadCommand): void {
   switch (command.do) {

@@ -1,5 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { SOCKET_PATHS } from '../../wire/paths.js';
+import type { LoginHeaders } from '../../ingest/login.js';
+import { LOGIN_HEADERS } from '../../wire/login.js';
+import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 
 /** Answers a request, at once or later. */
@@ -8,7 +10,11 @@ export type AnswerRest = (request: RestRequest) => RestResponse | Promise<RestRe
 /** Serves every path that no WebSocket takes. */
 export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
   app.any('/*', (res, req) => {
-    const request = readRequest(res, req);
+    const request = new ReceivedRequest(res, req);
+    if (request.hasBody && takesBody(request)) {
+      answerWithBody(res, request, rest);
+      return;
+    }
     const response = rest(request);
     if (response instanceof Promise) writeLater(res, request.method, response);
     else writeResponse(res, request.method, response);
@@ -22,10 +28,55 @@ export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
   }
 }
 
+/** Only this path takes a body. It is for publishers that log in, and small. */
+function takesBody({ method, path }: RestRequest): boolean {
+  return path === REST_PATHS.publisherMetadata && method.toUpperCase() === 'POST';
+}
+
+/** Longer bodies are refused. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/**
+ * Answers when the body is there, and closes the connection. uWebSockets.js itself ends a connection whose body comes
+ * too slowly.
+ */
+function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: AnswerRest): void {
+  const { method, bodyBytes } = request;
+  if (bodyBytes === undefined || bodyBytes > BODY_BYTES_MAX) {
+    const refusal =
+      bodyBytes === undefined
+        ? failure(400, 'a request body has one Content-Length, in digits, and no Transfer-Encoding')
+        : failure(413, `the body has ${bodyBytes} bytes, at most ${BODY_BYTES_MAX} are taken`);
+    writeResponse(res, method, { ...refusal, closeConnection: true });
+    return;
+  }
+  const head = cloneable(request);
+  const parts: Buffer[] = [];
+  const whole = new Promise<string>((resolve) => {
+    res.onData((part, isLast) => {
+      // The bytes are only valid during the call.
+      parts.push(Buffer.from(Buffer.from(part)));
+      if (isLast) resolve(Buffer.concat(parts).toString());
+    });
+  });
+  const response = whole
+    .then((body) => rest({ ...head, body }))
+    .then((known) => ({ ...known, closeConnection: true }));
+  writeLater(res, method, response);
+}
+
+/** A copy that outlives the handler and can be sent to another thread, with what can only be asked for now. */
+export function cloneable(request: RestRequest): RestRequest {
+  return { ...request, address: request.address };
+}
+
 /** Copies what a handler needs: `req` is gone when the handler returns. */
 export function readRequest(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse): RestRequest {
   return new ReceivedRequest(res, req, upgradeFault);
 }
+
+const LOGIN_HEADER_NAMES: ReadonlySet<string> = new Set(Object.values(LOGIN_HEADERS));
+const NO_LOGIN: LoginHeaders = [];
 
 class ReceivedRequest implements RestRequest {
   readonly method: string;
@@ -33,15 +84,20 @@ class ReceivedRequest implements RestRequest {
   readonly query: string;
   readonly authorization: readonly string[];
   readonly forwardedFor: readonly string[];
+  readonly login: LoginHeaders;
   readonly hasBody: boolean;
+  /** `undefined` when the headers do not say plainly how long the body is. */
+  readonly bodyBytes: number | undefined;
   readonly fault: string | undefined;
   readonly upgradeFault: RestResponse | undefined;
   readonly #res: HttpResponse;
 
-  constructor(res: HttpResponse, req: HttpRequest, upgradeFault: RestResponse | undefined) {
+  constructor(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse) {
     const authorization: string[] = [];
     const forwardedFor: string[] = [];
-    let hasBody = false;
+    const lengths: string[] = [];
+    let login: [name: string, value: string][] | undefined;
+    let isChunked = false;
     let hosts = 0;
     let fault: string | undefined;
     req.forEach((name, value) => {
@@ -49,8 +105,12 @@ class ReceivedRequest implements RestRequest {
       else if (name === 'x-forwarded-for') forwardedFor.push(value);
       // RFC 9112, section 3.2: a second Host is refused.
       else if (name === 'host' && ++hosts > 1) fault = 'the Host header is repeated';
-      else if (name === 'content-length') hasBody ||= value !== '0';
-      else if (name === 'transfer-encoding') hasBody = true;
+      else if (name === 'content-length') lengths.push(value);
+      else if (name === 'transfer-encoding') isChunked = true;
+      else if (LOGIN_HEADER_NAMES.has(name)) {
+        login ??= [];
+        login.push([name, value]);
+      }
     });
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
@@ -58,7 +118,11 @@ class ReceivedRequest implements RestRequest {
     this.query = (req.getQuery() as string | undefined) ?? '';
     this.authorization = authorization;
     this.forwardedFor = forwardedFor;
-    this.hasBody = hasBody;
+    this.login = login ?? NO_LOGIN;
+    this.hasBody = isChunked || lengths.some((length) => length !== '0');
+    const [length] = lengths;
+    this.bodyBytes =
+      !isChunked && lengths.length === 1 && /^\d{1,9}$/.test(length!) ? Number(length) : undefined;
     this.fault = fault;
     this.upgradeFault = upgradeFault;
     this.#res = res;
@@ -131,6 +195,7 @@ const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  413: 'Content Too Large',
   426: 'Upgrade Required',
   429: 'Too Many Requests',
   500: 'Internal Server Error',

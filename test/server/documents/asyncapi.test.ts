@@ -33,7 +33,7 @@ test('the document is valid AsyncAPI 3.0', async (t) => {
 
 test('channels, their queries and both directions', async (t) => {
   const addresses = Object.values(document.channels).map(({ address }) => address);
-  t.same(addresses, ['/ws', '/evm/publish', '/stark/publish']);
+  t.same(addresses, ['/ws', '/evm/publish', '/stark/publish', '/evm/subscribe', '/stark/subscribe']);
   t.match(document.channels['stream']?.bindings.ws.query.properties, {
     channel: { default: 'real_time', enum: ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'] },
     message_type: { default: 'unsigned', enum: ['unsigned', 'signed_ecdsa'] },

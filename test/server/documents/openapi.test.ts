@@ -1,11 +1,18 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'tap';
-import { type OpenApiDocument, openApiDocument } from '../../../src/server/documents/openapi.js';
+import {
+  type OpenApiDocument,
+  openApiDocument,
+  operationsOf,
+} from '../../../src/server/documents/openapi.js';
 import { danglingReferences } from './checker.js';
 import { bodyOf, routesOf } from './routes.js';
 
 const routes = routesOf('service');
 const document = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
+const operationAt = (path: string) => operationsOf(document).find((one) => one.path === path)!.operation;
+const loginHeaders = { loginKey: [], loginTime: [], loginSignature: [], loginType: [] };
+const securityOf = { open: [], token: undefined, login: [loginHeaders] };
 
 test('the document is valid OpenAPI 3.1', async (t) => {
   const validator = new Validator();
@@ -13,22 +20,24 @@ test('the document is valid OpenAPI 3.1', async (t) => {
   t.ok(valid, JSON.stringify(errors));
   t.equal(validator.version, '3.1');
   t.same(danglingReferences(document), []);
-  const names = Object.values(document.paths).map(({ get }) => get.operationId);
+  const names = operationsOf(document).map(({ operation }) => operation.operationId);
   t.equal(new Set(names).size, names.length, 'operations have names of their own');
 });
 
 test('it has every route with its parameters and statuses, and nothing else', async (t) => {
   t.same(Object.keys(document.paths).sort(), [...routes.keys()].sort());
   for (const [path, route] of routes) {
-    const { parameters, responses, security, summary } = document.paths[path]!.get;
+    const { parameters, responses, security, summary } = operationAt(path);
     t.equal(summary, route.summary, path);
     t.same(
       parameters.map(({ name, required }) => [name, required]),
       Object.entries(route.parameters).map(([name, { required }]) => [name, required]),
       path,
     );
-    t.same(security, route.open ? [] : undefined, `${path}: who may ask`);
-    const statuses = [200, 400, 429, 500, ...route.errors, ...(route.open ? [] : [401, 403])];
+    t.same(security, securityOf[route.access], `${path}: who may ask`);
+    const body = route.method === 'POST' ? [413] : [];
+    const access = route.access === 'open' ? [] : [401, 403];
+    const statuses = [200, 400, 429, 500, ...route.errors, ...access, ...body];
     t.same(
       Object.keys(responses),
       [...new Set(statuses)].sort((a, b) => a - b),
@@ -39,7 +48,7 @@ test('it has every route with its parameters and statuses, and nothing else', as
 
 test('parameters stand as they are written, and integers are integers', async (t) => {
   const parameter = (path: string, name: string) =>
-    document.paths[path]!.get.parameters.find((one) => one.name === name)!.schema;
+    operationAt(path).parameters.find((one) => one.name === name)!.schema;
   t.same(parameter('/v1/prices/recent', 'timestamp'), {
     type: 'integer',
     format: 'int64',

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { html } from '../../../src/server/documents/html.js';
 import { renderMarkdown } from '../../../src/server/documents/markdown.js';
-import type { OpenApiDocument } from '../../../src/server/documents/openapi.js';
+import { type OpenApiDocument, operationsOf } from '../../../src/server/documents/openapi.js';
 import { PAGE_HEADERS } from '../../../src/server/documents/page.js';
 import { bodyOf, routesOf } from './routes.js';
 
@@ -13,9 +13,9 @@ const rest = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
 const sockets = JSON.parse(bodyOf(routes, '/asyncapi.json')) as AsyncApiDocument;
 
 test('the page shows every path, channel, parameter, message and schema', async (t) => {
-  for (const [path, { get }] of Object.entries(rest.paths)) {
+  for (const { path, operation } of operationsOf(rest)) {
     t.ok(page.includes(`</span> ${path}`), path);
-    for (const { name } of get.parameters) t.ok(page.includes(`<code>${name}</code>`), name);
+    for (const { name } of operation.parameters) t.ok(page.includes(`<code>${name}</code>`), name);
   }
   for (const { address, title } of Object.values(sockets.channels))
     t.ok(page.includes(`</span> ${address}: ${title}`), address);

@@ -18,10 +18,14 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     taxonomyId: 1,
     signer: { evmAddress: '0x0', starkPublicKey: undefined },
     encodedAssetId: (symbol) => symbol,
+    aggregateJson: ({ symbol }) => symbol,
     assetsPerRequestMax: 100,
     candlesPerRequestMax: 50_000,
     deployments: [],
     pushedAssets: {},
+    publisherByKey: () => undefined,
+    publicUrl: () => 'ws://localhost',
+    onPublisherMetadata: () => {},
   });
 }
 

@@ -76,7 +76,7 @@ test('an EVM aggregate has exactly the fields of the REST API', async (t) => {
   });
 });
 
-test('a Stark aggregate has no v, and its numbers no leading zeros', async (t) => {
+test('a Stark aggregate has no v, and its numbers have all of their digits', async (t) => {
   const aggregate = aggregateOf({
     signatureType: 'stark',
     v: undefined,
@@ -87,9 +87,9 @@ test('a Stark aggregate has no v, and its numbers no leading zeros', async (t) =
     service_signed_price: { timestamped_signature: unknown };
   };
   t.same(signed.timestamped_signature, {
-    signature: { r: '0xf', s: '0x10' },
+    signature: { r: `0x${'f'.padStart(64, '0')}`, s: `0x${'10'.padStart(64, '0')}` },
     timestamp: 1_772_460_000_123_456_789n,
-    msg_hash: `0xa${'0a'.repeat(31)}`,
+    msg_hash: `0x${'0a'.repeat(32)}`,
   });
 });
 
