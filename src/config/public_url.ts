@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Config } from './config.js';
 
 /** Where publishers reach the service; their agents connect to paths below it. */
 export const publicUrl = z.string().transform((text, context) => {
@@ -16,11 +15,17 @@ export const publicUrl = z.string().transform((text, context) => {
   return isPlain ? text.replace(/\/+$/, '') : z.NEVER;
 });
 
+/** What the address follows from. */
+export interface Address {
+  readonly service: { readonly publicUrl?: string };
+  readonly listen: { readonly host: string; readonly tls?: unknown };
+}
+
 /**
- * The address below which publishers are told to connect: as configured, or where the service listens.
+ * The address below which publishers connect: as configured, or where the service listens.
  * @param port the port in use
  */
-export function publicUrlOf({ service, listen }: Pick<Config, 'service' | 'listen'>, port: number): string {
+export function publicUrlOf({ service, listen }: Address, port: number): string {
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return service.publicUrl ?? `${listen.tls ? 'wss' : 'ws'}://${host}:${port}`;
 }

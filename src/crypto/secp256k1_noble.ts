@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import * as noble from '@noble/secp256k1';
-import type { Secp256k1 } from './secp256k1.js';
+import type { Secp256k1 } from './secp256k1_operations.js';
 
 // noble's synchronous signing needs these two hashes.
 noble.hashes.sha256 = (message) => sha256(message);

@@ -1,6 +1,6 @@
 import type { TimeNs } from '../model/time.js';
 import type { Journal } from './journal.js';
-import type { Tables } from './tables.js';
+import type { Table } from './table.js';
 
 /** Times on disk that are written before times up to them are used, and read by the next start. */
 export interface Marks {
@@ -14,11 +14,11 @@ export interface Marks {
 
 const STARTS = ['starts', 0] as const;
 
-export function openMarks(journal: Journal, tables: Tables): Marks {
+export function openMarks(journal: Journal, table: Table<TimeNs>): Marks {
   const marks: Marks = {
-    read: (kind, number) => tables.marks.get([kind, number]),
+    read: (kind, number) => table.get([kind, number]),
     write(kind, number, timeNs, onSettled) {
-      tables.marks.put([kind, number], timeNs);
+      table.put([kind, number], timeNs);
       journal.durable().then(
         () => onSettled(true),
         () => onSettled(false),

@@ -175,7 +175,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
         if (accepted !== undefined) yield { asset, key, ...accepted };
       }
     },
-    marks: openMarks(journal, tables),
+    marks: openMarks(journal, tables.marks),
     newestSecond,
     get recordsWaiting() {
       return journal.waiting;
