@@ -63,6 +63,8 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     maxPastNs: 60_000_000_000n,
     maxFutureNs: 2_000_000_000n,
     maxBackwardNs: 2_000_000_000n,
+    loginMaxPastNs: 30_000_000_000n,
+    loginMaxFutureNs: 2_000_000_000n,
   });
   t.same(config.storage, { dir: './data', candleRetentionNs: 3650n * 86_400n * 1_000_000_000n });
   t.same(config.deployments, sampleFile().deployments);

@@ -25,16 +25,22 @@ const SOCKETS: readonly Target[] = [
   { path: '/ws', scope: 'stream', headers: UPGRADE },
   { path: '/evm/publish', scope: 'publish', headers: UPGRADE },
   { path: '/stark/publish', scope: 'publish', headers: UPGRADE },
+  { path: '/evm/subscribe', scope: 'stream', headers: UPGRADE },
+  { path: '/stark/subscribe', scope: 'stream', headers: UPGRADE },
 ];
+/** For publishers that log in by signature; a token is no login there. */
+const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
 const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm'];
 
 async function restTargets({ url }: TestService): Promise<Target[]> {
   const { paths } = (await (await get(`${url}/openapi.json`)).json()) as {
-    paths: Record<string, { get: { security?: unknown[] } }>;
+    paths: Record<string, { get?: { security?: unknown[] } }>;
   };
-  return Object.entries(paths).map(([path, { get: operation }]) =>
-    operation.security ? { path, headers: [] } : { path, scope: 'rest' as const, headers: [] },
-  );
+  return Object.entries(paths)
+    .filter(([path]) => !LOGIN_PATHS.includes(path))
+    .map(([path, { get: operation }]) =>
+      operation!.security ? { path, headers: [] } : { path, scope: 'rest' as const, headers: [] },
+    );
 }
 
 async function request(
@@ -122,6 +128,20 @@ function refused(t: Test, { status, headers, body }: RawResponse, what: string):
   t.match(JSON.parse(body), { error: /Authorization|access token/ }, what);
   t.notMatch(body, 'rest-stream-publish', 'what was sent does not come back');
 }
+
+test('the paths of publishers that log in by signature take no token', async (t) => {
+  const service = await startTestService({ tokens: TOKENS });
+  t.teardown(() => service.stop());
+  for (const path of LOGIN_PATHS) {
+    const method = path === '/v1/publisher/metadata' ? 'POST' : 'GET';
+    for (const headers of [[], [bearer('rest-stream-publish')]]) {
+      const raw = await RawHttp.open(service.port);
+      raw.request(`${method} ${path}`, method === 'POST' ? [...headers, 'Content-Length: 0'] : headers);
+      t.equal((await raw.response()).status, 401, `${path} with ${headers.length} tokens`);
+      raw.end();
+    }
+  }
+});
 
 test('the two listeners have no path in common', async (t) => {
   const service = await startTestService();
