@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
@@ -47,37 +47,40 @@ class Deaf {
   }
 }
 
-for (const threads of [1, 2])
-  test(`unfinished messages are ended after some seconds, silent publishers are not, ${threads} threads`, {
-    timeout: 200_000,
-  }, async (t) => {
-    const service = await startTestService({ listen: { port: 0, threads } });
-    t.teardown(() => service.stop());
-    // It answers pings; it has published, but does not read; it has done neither.
-    const reader = await Feed.open(service);
-    const published = await Deaf.open(service);
-    published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
-    const quiet = await Deaf.open(service);
-    // All of these are found silent later than that one.
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const attackers: Deaf[] = [];
-    for (let i = 0; i < 20; i++) {
-      const attacker = await Deaf.open(service);
-      attacker.send('x'.repeat(100 * KIB), 50 * KIB);
-      attackers.push(attacker);
-    }
-    const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
-    const endMs = Date.now() + 60_000;
-    while (open() > SILENT_MAX - 1 && Date.now() < endMs)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    t.equal(open(), SILENT_MAX - 1, 'the token has its share of silent connections');
-    t.notOk(quiet.isClosed, 'the one that was silent before stays');
-    t.notOk(published.isClosed, 'one that has published does not count');
-    await reader.accept({ symbol: 'BTCUSD', price: units(2) });
-    for (const { socket } of [...attackers, quiet, published]) socket.destroy();
-    await reader.socket.close();
-  });
+test('unfinished messages are ended after some seconds, silent publishers are not', async (t) => {
+  // It is time that passes, so both numbers of threads wait at once.
+  t.jobs = 2;
+  await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => endsUnfinished(t, threads))));
+});
+
+async function endsUnfinished(t: Test, threads: number): Promise<void> {
+  const service = await startTestService({ listen: { port: 0, threads } });
+  t.teardown(() => service.stop());
+  // It answers pings; it has published, but does not read; it has done neither.
+  const reader = await Feed.open(service);
+  const published = await Deaf.open(service);
+  published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
+  const quiet = await Deaf.open(service);
+  // All of these are found silent later than that one.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const attackers: Deaf[] = [];
+  for (let i = 0; i < 20; i++) {
+    const attacker = await Deaf.open(service);
+    attacker.send('x'.repeat(100 * KIB), 50 * KIB);
+    attackers.push(attacker);
+  }
+  const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
+  const endMs = Date.now() + 60_000;
+  while (open() > SILENT_MAX - 1 && Date.now() < endMs)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  t.equal(open(), SILENT_MAX - 1, 'the token has its share of silent connections');
+  t.notOk(quiet.isClosed, 'the one that was silent before stays');
+  t.notOk(published.isClosed, 'one that has published does not count');
+  await reader.accept({ symbol: 'BTCUSD', price: units(2) });
+  for (const { socket } of [...attackers, quiet, published]) socket.destroy();
+  await reader.socket.close();
+}
 
 test('a message of more than twice the limit ends the connection before it is there', async (t) => {
   const service = await startTestService({ limits: { publish_message_bytes: '64 KiB' } });

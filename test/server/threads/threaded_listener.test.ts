@@ -39,6 +39,7 @@ test('requests and refusals pass through a thread as they are', async (t) => {
     path: '/a/b',
     query: 'c=%20d',
     authorization: ['Basic x'],
+    login: [],
     forwardedFor: ['198.51.100.1, 10.0.0.1'],
     address: '127.0.0.1',
     hasBody: false,
