@@ -8,7 +8,7 @@ export interface MarkPlace {
 }
 
 /** How far ahead of the clock a mark is written; it moves on when half of that is used up. */
-const LEAD_NS = NS_PER_SECOND;
+const LEAD_NS = 2n * NS_PER_SECOND;
 /** The same for times that are ahead of the clock: they proceed by steps much smaller than time does. */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
 /** After this time without use a mark stays where it is; its next use waits for the disk. */

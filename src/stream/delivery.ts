@@ -7,6 +7,7 @@ import type { StreamOptions } from './options.js';
 import { isTooSoon, laterFrame } from './pace.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
+import { sentUpToNs } from './session_era.js';
 
 export interface DeliveryOptions {
   readonly table: PriceTable;
@@ -243,6 +244,7 @@ export class Delivery {
     group.members.add(session);
     group.lastFrameNs = laterFrame(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
     session.lastFrameNs = 0n;
+    session.joinedTimestampNs = group.lastTimestampNs;
     session.connection.join(group.topic, group.sequence);
   }
 
@@ -284,9 +286,9 @@ export class Delivery {
 
 /** Takes a member out of the topic. It keeps the group's sequence and the time of its last frame. */
 export function leave(group: Group, session: StreamSession): void {
+  session.lastTimestampNs = sentUpToNs(session);
   group.members.delete(session);
   session.connection.leave(group.topic);
   session.sequence = group.sequence;
   session.lastFrameNs = group.lastFrameNs;
-  if (group.lastTimestampNs > session.lastTimestampNs) session.lastTimestampNs = group.lastTimestampNs;
 }

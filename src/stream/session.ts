@@ -50,8 +50,10 @@ export class StreamSession extends ReaderSession {
   lastFrameNs = 0n;
   /** Where `ts` of its frames comes from. */
   era: StreamEra | undefined;
-  /** The last `ts` that it was sent, or may have been; among the members the group's counts if it is later. */
+  /** The last `ts` that it was sent, or may have been, before it became a member; then see `sentUpToNs`. */
   lastTimestampNs = 0n;
+  /** The group's last `ts` when it became a member. */
+  joinedTimestampNs = 0n;
 
   constructor(
     connection: StreamConnection,

@@ -24,7 +24,12 @@ export function leaveEra(session: StreamSession): void {
 
 /** Whether the clock is past all that a session of an earlier era was sent. */
 export function hasCaughtUp(session: StreamSession, nowNs: TimeNs): boolean {
-  const { group, lastTimestampNs } = session;
-  const asMemberNs = group?.members.has(session) ? group.lastTimestampNs : 0n;
-  return lastTimestampNs < nowNs && asMemberNs < nowNs;
+  return sentUpToNs(session) < nowNs;
+}
+
+/** The last `ts` that a session was sent. A member was sent the group's frames since it joined, and none before. */
+export function sentUpToNs(session: StreamSession): bigint {
+  const { group, lastTimestampNs, joinedTimestampNs } = session;
+  if (!group?.members.has(session) || group.lastTimestampNs <= joinedTimestampNs) return lastTimestampNs;
+  return group.lastTimestampNs > lastTimestampNs ? group.lastTimestampNs : lastTimestampNs;
 }

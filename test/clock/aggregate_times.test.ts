@@ -33,7 +33,7 @@ test('a start begins past every time that was used, with the clock behind', asyn
   clock.advance(-HOUR_NS);
   const again = open(clock, marks).next()!;
   t.ok(again > usedNs);
-  t.ok(again - usedNs <= NS_PER_SECOND + 1n, 'and not further than the mark was ahead');
+  t.ok(again - usedNs <= 2n * NS_PER_SECOND + 1n, 'and not further than the mark was ahead');
 });
 
 test('a clean stop leaves an exact mark', async (t) => {
@@ -51,8 +51,8 @@ test('while the mark cannot be written no time past it is given; then all goes o
   const marks = new MemoryMarks();
   const times = open(clock, marks);
   marks.isSlow = true;
-  clock.advance(900n * NS_PER_MS);
-  t.ok(times.next(), 'the mark is 1 s ahead');
+  clock.advance(1_900n * NS_PER_MS);
+  t.ok(times.next(), 'the mark is 2 s ahead');
   clock.advance(200n * NS_PER_MS);
   t.equal(times.next(), undefined);
   marks.settle(false);
@@ -61,8 +61,6 @@ test('while the mark cannot be written no time past it is given; then all goes o
   clock.advance(1_001n * NS_PER_MS);
   t.equal(times.next(), undefined);
   t.equal(times.isHeld(clock.nowNs()), true);
-  marks.settle(true);
-  times.next();
   marks.settle(true);
   t.equal(times.next(), clock.nowNs());
   t.equal(times.isHeld(clock.nowNs()), false);

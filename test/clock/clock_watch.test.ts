@@ -74,7 +74,7 @@ test('while nothing is signed, because the marks cannot be written', async (t) =
   era.enter(0n);
   marks.isSlow = true;
   const sign = () => [aggregates.next(), era.nextSigned(clock.nowNs())];
-  clock.advance(2n * NS_PER_SECOND);
+  clock.advance(3n * NS_PER_SECOND);
   t.same(sign(), [undefined, undefined]);
   t.same(lines(), []);
   clock.advance(2n * NS_PER_SECOND);
