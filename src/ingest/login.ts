@@ -66,7 +66,11 @@ export function readLogin(
       reason: 'signature type',
       error: `X-Signature-Type is not "${pathType}", which this path takes`,
     };
-  const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
+  // As a number, whatever the leading zeros.
+  const key =
+    publicKey.length <= KEY_LENGTH_MAX
+      ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
+      : undefined;
   if (key === undefined)
     return malformed(`X-Public-Key is not 0x and the hex of ${PUBLIC_KEY_BYTES[type]} bytes`);
   const timestampNs = parseTimeNs(timestamp);
@@ -133,3 +137,5 @@ function parseSignature(
 
 /** `v` is 0x1b or 0x1c. */
 const RECOVERY_OFFSET = 27;
+/** Of the text of a public key, with all its leading zeros. */
+const KEY_LENGTH_MAX = 256;

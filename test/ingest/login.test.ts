@@ -59,6 +59,10 @@ for (const type of SIGNATURE_TYPES) {
     t.equal(judge(good, type), 'in');
     t.equal(judge(good, undefined), 'in', 'a path that takes both types');
     const digits = good['X-Public-Key']!.slice(2);
+    for (const zeros of [1, 2, 41]) {
+      const longer = { ...good, 'X-Public-Key': `0x${'0'.repeat(zeros)}${digits}` };
+      t.equal(judge(longer, type), 'in', `${zeros} zeros before the key`);
+    }
     t.equal(judge({ ...good, 'X-Public-Key': `0x${digits.toLowerCase()}` }, type), 'in');
     if (type === 'stark')
       t.equal(judge({ ...good, 'X-Public-Key': `0x${digits.padStart(64, '0')}` }, type), 'in');
