@@ -14,6 +14,7 @@ export function configWarnings(file: ConfigFile): Problem[] {
     ...adminWarnings(file),
     ...tokenWarnings(file),
     ...publisherCountWarnings(file),
+    ...otherTypeWarnings(file),
   ];
 }
 
@@ -61,6 +62,17 @@ function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
     ...warnings.slice(0, ASSET_WARNINGS_MAX),
     { path: ['assets'], message: `${rest} more assets never have a price for want of publishers` },
   ];
+}
+
+/** A publisher signs one type of prices, so symbols of which there is no asset of that type are of no use to it. */
+function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Problem> {
+  const taken = new Set(assets.map(({ symbol, signature_type }) => `${signature_type} ${symbol}`));
+  for (const [index, { signature_type, assets: symbols }] of publishers.entries()) {
+    const useless = symbols.filter((symbol) => symbol !== '*' && !taken.has(`${signature_type} ${symbol}`));
+    if (useless.length === 0) continue;
+    const message = `this publisher signs ${signature_type} prices, and no ${signature_type} asset is named ${useless.slice(0, ASSET_WARNINGS_MAX).join(', ')}`;
+    yield { path: ['publishers', index, 'assets'], message };
+  }
 }
 
 function isLoopback(host: string): boolean {

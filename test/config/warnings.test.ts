@@ -63,3 +63,11 @@ test('more publishers demanded than may feed an asset', async (t) => {
   t.equal(warnings.length, 21);
   t.match(warnings.join('\n'), /31 more assets never have a price/);
 });
+
+test('a publisher whose symbols take other signatures than its own', async (t) => {
+  // DYDXUSD takes stark signatures, and the first publisher signs evm prices.
+  t.match(warningsOf(['publishers', 0, 'assets'], ['BTCUSD', 'DYDXUSD']), [
+    /publishers\[0\]\.assets: this publisher signs evm prices, and no evm asset is named DYDXUSD$/,
+  ]);
+  t.same(warningsOf(['publishers', 0, 'assets'], ['BTCUSD']), []);
+});
