@@ -52,7 +52,8 @@ export function hashKeyOf(msgHash: Buffer): number {
  * Signatures cover whole seconds, so anyone can raise the nanoseconds of an update and its signature stays valid. An
  * update whose hash is in the window is therefore taken only as a refresh: with a later time, and from the sender that
  * brought it first. A refresh never moves the window. Every other update may be up to `max_backward` older than the
- * newest one, refreshes aside: the window begins there, and what is older is refused because its hash is forgotten.
+ * newest one, refreshes aside: the window begins there, and what is older is refused because its hash is forgotten. With a
+ * `max_backward` of 0 only the newest update is refreshed: nothing brings an earlier value of its second back.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
@@ -73,7 +74,8 @@ export class ReplayWindow {
     if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
     const { updates, senders } = pair;
     if (senders[updates[at + SEEN_SENDER]!] !== sender) return OTHER_SENDER;
-    return nanos > updates[at + SEEN_NANOS]! ? undefined : SEEN_BEFORE;
+    if (nanos <= updates[at + SEEN_NANOS]!) return SEEN_BEFORE;
+    return this.#maxBackwardNs > 0n || isNewest(pair, update, at) ? undefined : SUPERSEDED;
   }
 
   /**
@@ -156,9 +158,16 @@ export class ReplayWindow {
   }
 }
 
+/** Whether the update at that place is the one that was accepted last. After a restart that is the last new one. */
+function isNewest({ current, updates }: Pair, { hashKey, second }: SignedUpdate, at: number): boolean {
+  if (current === undefined) return at + SEEN_FIELDS === updates.length;
+  return current.hashKey === hashKey && current.second === second;
+}
+
 const NOT_NEWER = 'timestamp is not newer than the last accepted one';
 const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than ingest.max_backward';
 const SEEN_BEFORE = 'replay: timestamp is not newer than the one that this update was accepted with';
+const SUPERSEDED = 'replay: another update came after this one in the same second';
 const OTHER_SENDER = 'replay: another token or key sent this update first, and only that one can refresh it';
 const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
 

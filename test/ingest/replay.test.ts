@@ -49,6 +49,13 @@ function stored(seen: SeenUpdates): SeenUpdates {
 class Reference {
   readonly #accepted: (SignedUpdate & { readonly isRefresh: boolean; readonly maxBackwardNs: bigint })[] = [];
 
+  /** The hash of what was accepted last; after a restart of the last that was no refresh. */
+  #newest: Buffer | undefined;
+
+  restart(): void {
+    this.#newest = this.#accepted.findLast(({ isRefresh }) => !isRefresh)?.msgHash;
+  }
+
   accepts(update: SignedUpdate, maxBackwardNs: bigint): boolean {
     const { timestampNs, sender } = update;
     for (const before of this.#accepted) {
@@ -60,7 +67,9 @@ class Reference {
     const isRefresh = same.length > 0;
     if (isRefresh && same[0]!.sender !== sender) return false;
     if (same.some((before) => before.timestampNs >= timestampNs)) return false;
+    if (isRefresh && maxBackwardNs === 0n && !this.#newest!.equals(update.msgHash)) return false;
     this.#accepted.push({ ...update, isRefresh, maxBackwardNs });
+    this.#newest = update.msgHash;
     return true;
   }
 }
@@ -97,6 +106,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
         for (const { pair, price, sender, moveNs, restart } of steps) {
           if (restart) {
             const before = window;
+            for (const reference of references) reference.restart();
             maxBackwardNs = second;
             window = new ReplayWindow(maxBackwardNs);
             for (const [one, atNs] of lastNs) {
@@ -146,6 +156,15 @@ test('a refresh needs a later time, and other values in between do not matter', 
   t.equal(send(window, updateOf(1, START_NS + 3n)), undefined);
   t.equal(send(window, updateOf(1, START_NS + 2n)), REPLAY);
   t.equal(send(window, updateOf(1, START_NS + NS_PER_SECOND)), undefined, 'signed anew for the next second');
+});
+
+test('with a max_backward of 0 an earlier value of the second does not come back', async (t) => {
+  const window = new ReplayWindow(0n);
+  t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
+  t.equal(send(window, updateOf(1, START_NS + 2n)), undefined, 'the newest is refreshed');
+  t.equal(send(window, updateOf(2, START_NS + 3n)), undefined);
+  t.match(send(window, updateOf(1, START_NS + 4n)), /^replay: another update came after this one/);
+  t.equal(send(window, updateOf(2, START_NS + 4n)), undefined);
 });
 
 test('nobody silences a publisher by refreshing its updates', async (t) => {
