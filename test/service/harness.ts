@@ -82,12 +82,18 @@ export async function startTestService(
   options: { readonly dir?: string; readonly clock?: Clock } = {},
 ): Promise<TestService> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  const removeDir = () => {
+    if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+  };
   const service = await startService({
     config: configOf(dir, sections),
     keys: SERVICE_KEYS,
     clock: options.clock ?? systemClock(),
     logger: pino({ level: 'silent' }),
     env: {},
+  }).catch((error) => {
+    removeDir();
+    throw error;
   });
   return {
     ...service,
@@ -98,7 +104,7 @@ export async function startTestService(
     reconfigure: (changed) => service.reload(configOf(dir, changed), SERVICE_KEYS),
     async stop() {
       await service.stop();
-      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+      removeDir();
     },
   };
 }
