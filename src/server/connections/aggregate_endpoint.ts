@@ -5,32 +5,22 @@ import { SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import {
-  BACKPRESSURE_BYTES_MAX,
   type Connection,
   type ConnectionEvents,
   type Endpoint,
-  PARSER_HEADROOM,
+  type ReaderLimits,
+  readerPath,
 } from './connection.js';
 
-export interface AggregateEndpointOptions {
+export interface AggregateEndpointOptions extends ReaderLimits {
   readonly aggregates: AggregateStreams;
-  readonly messageBytesMax: number;
-  readonly idleTimeoutSeconds: number;
 }
 
 /** `/evm/subscribe` and `/stark/subscribe`. */
 export function aggregateEndpoints(options: AggregateEndpointOptions): readonly Endpoint[] {
-  const { aggregates, messageBytesMax, idleTimeoutSeconds } = options;
+  const { aggregates } = options;
   return SIGNATURE_TYPES.map((type) => ({
-    path: {
-      path: SUBSCRIBE_PATHS[type],
-      messageBytesMax,
-      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
-      bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
-      idleTimeoutSeconds,
-      sendsPings: true,
-      reportsSilence: false,
-    },
+    path: readerPath(SUBSCRIBE_PATHS[type], options),
     scope: 'stream',
     accept: (_query, caller) => (socket) => new AggregateSocket(aggregates, socket, caller, type),
   }));

@@ -60,7 +60,29 @@ export interface ConnectionPath {
 export const PARSER_HEADROOM = 2;
 
 /** Bytes that may wait for a reader before what follows is dropped. Slow readers leave their topic long before. */
-export const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+
+/** What the configuration says of the connections of readers. */
+export interface ReaderLimits {
+  readonly messageBytesMax: number;
+  readonly idleTimeoutSeconds: number;
+}
+
+/** How the connections of readers are served: they are pinged, and little waits for them. */
+export function readerPath(
+  path: string,
+  { messageBytesMax, idleTimeoutSeconds }: ReaderLimits,
+): ConnectionPath {
+  return {
+    path,
+    messageBytesMax,
+    parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+    bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
+    idleTimeoutSeconds,
+    sendsPings: true,
+    reportsSilence: false,
+  };
+}
 
 /** One path and what its sockets are for. */
 export interface Endpoint {

@@ -4,32 +4,22 @@ import { StreamSession } from '../../stream/session.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { Caller } from '../access/logins.js';
 import {
-  BACKPRESSURE_BYTES_MAX,
   type Connection,
   type ConnectionEvents,
   type Endpoint,
-  PARSER_HEADROOM,
+  type ReaderLimits,
+  readerPath,
 } from './connection.js';
 
-export interface StreamEndpointOptions {
+export interface StreamEndpointOptions extends ReaderLimits {
   readonly stream: StreamEngine;
-  readonly messageBytesMax: number;
-  readonly idleTimeoutSeconds: number;
 }
 
 /** `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
-  const { stream, messageBytesMax, idleTimeoutSeconds } = options;
+  const { stream } = options;
   return {
-    path: {
-      path: STREAM_PATH,
-      messageBytesMax,
-      parserBytesMax: messageBytesMax * PARSER_HEADROOM,
-      bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
-      idleTimeoutSeconds,
-      sendsPings: true,
-      reportsSilence: false,
-    },
+    path: readerPath(STREAM_PATH, options),
     scope: 'stream',
     accept(query, caller) {
       const parsed = parseStreamOptions(query);
