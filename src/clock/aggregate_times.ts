@@ -2,7 +2,7 @@ import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
 /** A wait for the disk that is longer than this is worth telling. */
-export const HELD_NS_MAX = NS_PER_SECOND;
+const HELD_NS_MAX = NS_PER_SECOND;
 
 /**
  * The times that aggregates are signed with. They grow strictly over all assets and keys: with the clock, and by 1 ns

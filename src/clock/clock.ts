@@ -10,9 +10,9 @@ export interface ClockSources {
 const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => process.hrtime.bigint() };
 
 /** A difference up to this is made up in small steps; a larger one is a jump. */
-export const JUMP_NS = NS_PER_SECOND;
+const JUMP_NS = NS_PER_SECOND;
 /** A jump is believed when the wall clock has kept to it for so long. */
-export const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
+const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
 /** Small steps change the clock's rate by at most a tenth, so that the largest difference is made up in 10 s. */
 const SLEW_DIVISOR = 10n;
 /** The wall clock is compared this often at most. */

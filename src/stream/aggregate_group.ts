@@ -1,5 +1,6 @@
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import { Roster } from '../model/roster.js';
+import { addTo, deleteFrom } from './keyed_sets.js';
 import { ReaderSession, type StreamConnection, type StreamRights } from './session.js';
 
 const NO_ASSETS: readonly Asset[] = [];
@@ -87,20 +88,12 @@ export class AggregateGroups {
     if (known !== undefined) return known;
     const group = new AggregateGroup(key, this.#newTopic(), assets, sequence);
     this.#byKey.set(key, group);
-    for (const { index } of assets) {
-      const groups = this.#byAsset.get(index);
-      if (groups === undefined) this.#byAsset.set(index, new Set([group]));
-      else groups.add(group);
-    }
+    for (const { index } of assets) addTo(this.#byAsset, index, group);
     return group;
   }
 
   remove(group: AggregateGroup): void {
     this.#byKey.delete(group.key);
-    for (const { index } of group.assets) {
-      const groups = this.#byAsset.get(index)!;
-      groups.delete(group);
-      if (groups.size === 0) this.#byAsset.delete(index);
-    }
+    for (const { index } of group.assets) deleteFrom(this.#byAsset, index, group);
   }
 }

@@ -28,7 +28,7 @@ export interface AggregateStreamsOptions {
   /** The aggregate as REST serves it; made once for each aggregate. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
-  /** As for `/ws`, with sequences of its own: {@link AggregateStreams.lagged} is told of those that do not take it. */
+  /** As for `/ws`, with sequences of its own. Connections that do not take the frame come to {@link AggregateStreams.lagged}. */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** A topic that nobody else publishes on. */
   readonly newTopic: () => number;

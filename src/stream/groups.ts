@@ -2,6 +2,7 @@ import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
+import { addTo, deleteFrom } from './keyed_sets.js';
 import type { StreamOptions } from './options.js';
 import type { StreamSession } from './session.js';
 
@@ -83,16 +84,4 @@ export class Groups {
     this.#keptBytes += bytes;
     group.keptFrame = this.#makeFrame(group.assets);
   }
-}
-
-function addTo<K>(sets: Map<K, Set<Group>>, key: K, group: Group): void {
-  const set = sets.get(key);
-  if (set) set.add(group);
-  else sets.set(key, new Set([group]));
-}
-
-function deleteFrom<K>(sets: Map<K, Set<Group>>, key: K, group: Group): void {
-  const set = sets.get(key)!;
-  set.delete(group);
-  if (set.size === 0) sets.delete(key);
 }
