@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
+import { Progress } from '../src/cli/progress.js';
 import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
@@ -29,6 +30,7 @@ const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 
 }));
 
 const commit = describeCommit();
+const progress = new Progress(process.stderr);
 if (values.profile) {
   save({ ...readResults(RESULTS_FILE), profiles: PROFILED.map(profile) });
 } else {
@@ -56,8 +58,9 @@ if (values.profile) {
 async function measure(row: Row, scale: Scale, machine: Machine): Promise<MeasuredRow> {
   const startMs = performance.now();
   const measurements = await runRounds(row, scale, (variant, round) =>
-    process.stderr.write(`${row.name}: ${variant}, round ${round + 1}\n`),
+    progress.show(`${row.name}: ${variant}, round ${round + 1}`),
   );
+  progress.clear();
   const seconds = (performance.now() - startMs) / 1000;
   const outcome = judge(row, scale, measurements);
   return { ...outcome, machine, commit, measuredAt: new Date().toISOString(), seconds };
@@ -70,7 +73,7 @@ function save(results: Results): void {
 }
 
 function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
-  process.stderr.write(`${row}: profile\n`);
+  progress.show(`${row}: profile`);
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-profile-'));
   try {
     const round = fileURLToPath(new URL('./round.js', import.meta.url));
@@ -82,6 +85,7 @@ function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
     if (status !== 0) throw new Error(`${row}: exit status ${status}`);
     return { load: row, commit, functions: sumUpProfiles(dir) };
   } finally {
+    progress.clear();
     rmSync(dir, { recursive: true, force: true });
   }
 }

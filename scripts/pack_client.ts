@@ -4,11 +4,13 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-// Makes the npm package of the client alone: `npm run pack:client`. It holds the modules that src/client/index.ts reaches,
-// compiled as for a browser, and depends on the packages that these import.
+// Makes the npm package of the client alone: `npm run pack:client`. It holds the modules that its entries in src/client
+// reach, compiled as for a browser, and depends on the packages that these import.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const ENTRY = join(ROOT, 'src/client/index.ts');
+/** For browsers, with the worker that verifies payloads. */
+const BROWSER_ENTRIES = ['index', 'verify_worker'];
+const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
 const [outDir = join(ROOT, 'dist')] = process.argv.slice(2);
@@ -19,7 +21,10 @@ function packClient(dir: string): string {
   const folder = join(dir, NAME);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const dependencies = compile(folder);
+  // What browsers load is compiled without the types of Node, which the package `ws` brings along.
+  const dependencies = [
+    ...new Set([...compile(BROWSER_ENTRIES, folder), ...compile(NODE_ENTRIES, folder)]),
+  ].sort();
   const root = readPackage();
   const description = {
     name: NAME,
@@ -27,8 +32,16 @@ function packClient(dir: string): string {
     description: 'Client of a tickseal price service, for Node and browsers: publish, subscribe, verify',
     license: root.license,
     type: 'module',
-    sideEffects: false,
-    exports: { '.': { types: './client/index.d.ts', default: './client/index.js' } },
+    sideEffects: ['./client/verify_worker.js'],
+    exports: {
+      '.': {
+        types: './client/index.d.ts',
+        node: './client/node_index.js',
+        default: './client/index.js',
+      },
+      './worker': './client/verify_worker.js',
+    },
+    engines: root.engines,
     files: ['*/*.js', '*/*.d.ts'],
     dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
   };
@@ -47,14 +60,15 @@ function packClient(dir: string): string {
 }
 
 /**
- * Compiles the client without the types of Node, which a browser does not have.
+ * Compiles modules of the client, without the types of Node unless they import a package that has them.
  * @returns the packages that the compiled modules import.
  */
-function compile(outDir: string): string[] {
+function compile(entries: readonly string[], outDir: string): string[] {
+  const files = entries.map((name) => join(ROOT, `src/client/${name}.ts`));
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
-  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [ENTRY], include: [] }, ts.sys, ROOT);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files, include: [] }, ts.sys, ROOT);
   delete options.tsBuildInfoFile;
-  const program = ts.createProgram([ENTRY], {
+  const program = ts.createProgram(files, {
     ...options,
     rootDir: join(ROOT, 'src'),
     outDir,
@@ -75,7 +89,7 @@ function compile(outDir: string): string[] {
     const host = { getCurrentDirectory: () => ROOT, getCanonicalFileName: String, getNewLine: () => '\n' };
     throw new Error(ts.formatDiagnostics(faults, host));
   }
-  return [...packages].sort();
+  return [...packages];
 }
 
 /** `@noble/hashes/hmac.js` is of the package `@noble/hashes`. */
@@ -94,6 +108,7 @@ function versionOf(name: string, dependencies: Readonly<Record<string, string>>)
 interface RootPackage {
   readonly version: string;
   readonly license: string;
+  readonly engines: object;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -9,10 +10,53 @@ export function makeCertificate(dir: string, name: string): string | undefined {
   const options =
     '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -addext subjectAltName=IP:127.0.0.1';
   const files = ['-keyout', join(dir, `${name}.key`), '-out', join(dir, `${name}.pem`)];
+  return openssl(['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files]);
+}
+
+/** An authority of our own: a root, which clients trust, and an authority below it, which signs certificates. */
+export class TestAuthority {
+  /** Why there is none, where there is no openssl. */
+  readonly missing: string | undefined;
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.missing = makeCertificate(dir, 'root') ?? this.#sign('intermediate', 'root', 30, 'CA:TRUE');
+  }
+
+  /** PEM of the root. */
+  get root(): string {
+    return readFileSync(join(this.#dir, 'root.pem'), 'utf8');
+  }
+
+  /** Makes a certificate for 127.0.0.1. @returns PEM of it with the authority below the root, and of its key */
+  issue(name: string, days: number): { readonly chain: string; readonly key: string } {
+    const failed = this.#sign(name, 'intermediate', days, 'CA:FALSE');
+    if (failed !== undefined) throw new Error(failed);
+    const read = (file: string) => readFileSync(join(this.#dir, file), 'utf8');
+    return { chain: read(`${name}.pem`) + read('intermediate.pem'), key: read(`${name}.key`) };
+  }
+
+  #sign(name: string, by: string, days: number, constraint: string): string | undefined {
+    const file = (suffix: string) => join(this.#dir, suffix);
+    writeFileSync(file(`${name}.ext`), `basicConstraints=${constraint}\nsubjectAltName=IP:127.0.0.1\n`);
+    const key = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'.split(' ');
+    const request = ['-keyout', file(`${name}.key`), '-out', file(`${name}.csr`)];
+    const signed = ['-CA', file(`${by}.pem`), '-CAkey', file(`${by}.key`), '-CAcreateserial'];
+    return (
+      openssl(['req', ...key, '-subj', `/CN=${name}`, ...request]) ??
+      openssl([
+        ...['x509', '-req', '-days', String(days), '-in', file(`${name}.csr`), '-out', file(`${name}.pem`)],
+        ...['-extfile', file(`${name}.ext`), ...signed],
+      ])
+    );
+  }
+}
+
+/** @returns why it failed. */
+function openssl(args: readonly string[]): string | undefined {
   try {
-    execFileSync('openssl', ['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files], {
-      stdio: 'ignore',
-    });
+    execFileSync('openssl', args, { stdio: 'ignore' });
     return undefined;
   } catch (error) {
     return `openssl: ${(error as Error).message}`;

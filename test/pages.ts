@@ -15,6 +15,8 @@ export const PAGES = [
   'src/config/README.md',
   'src/server/README.md',
   'bench/README.md',
+  'scripts/deploy/CLUSTER.md',
+  'scripts/deploy/README.md',
   'scripts/torture/README.md',
 ] as const;
 

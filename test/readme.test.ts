@@ -8,6 +8,7 @@ import { fileSchema } from '../src/config/schema.js';
 import { createCounters } from '../src/metrics/counters.js';
 import { createMetrics } from '../src/metrics/metrics.js';
 import { createRoutes } from '../src/server/routes/index.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from './metrics/sample_state.js';
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
@@ -25,7 +26,7 @@ test('every page is tested', async (t) => {
   const found = folders.flatMap((folder) =>
     (readdirSync(join(ROOT, folder), { recursive: true }) as string[]).map((path) => join(folder, path)),
   );
-  const pages = found.filter((path) => /(?:^|\/)README\.md$/.test(path));
+  const pages = found.filter((path) => /(?:^|\/)(?:README|CLUSTER)\.md$/.test(path));
   t.same(pages.sort(), PAGES.slice(1).sort());
 });
 
@@ -87,7 +88,7 @@ test('the annotated configuration has every key, with its default', async (t) =>
   const missing = keys.filter(({ shown }) => shown === undefined).map(({ path }) => path);
   t.same(
     missing,
-    ['keys.evm.env', 'keys.stark.file'],
+    ['keys.evm.env', 'keys.stark.file', 'keys.stream.env', 'cluster.credentials.env'],
     'a key comes from one of two places, and each is shown once',
   );
   for (const { path, shown, fallback } of keys) {
@@ -96,28 +97,28 @@ test('the annotated configuration has every key, with its default', async (t) =>
   const known = new Set(keys.map(({ path }) => path));
   for (const page of PAGES) {
     const named = readPage(page).matchAll(
-      /`((?:service|listen|admin|keys|ingest|storage|limits)(?:\.(?!ts`)[a-z_]+)+)`/g,
+      /`((?:service|listen|admin|keys|ingest|storage|limits|cluster)(?:\.(?!ts`)[a-z_]+)+)`/g,
     );
     for (const [, path = ''] of named) t.ok(known.has(path), `${page}: ${path}`);
   }
 });
 
 test('the list of metrics is whole', async (t) => {
-  const metrics = createMetrics(createCounters());
+  const metrics = createMetrics();
   metrics.measure({
     pool: { queued: 0, failures: 0 },
-    aggregator: { updatesWaiting: 0 },
-    streams: [{ groupCount: 0 }],
-    store: { health: () => ({ ok: true }), recordsWaiting: 0 },
-    table: { live: new Uint8Array() },
-    clock: { jumpSeconds: 0, aggregatesAheadSeconds: 0, streamsAheadSeconds: 0 },
-    server: {
-      sockets: { size: 0, streams: 0 },
-      threads: 0,
-      waiting: { frameBytes: 0, eventBytes: 0 },
-    },
+    maker: { updatesWaiting: 0 },
+    store: { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => SAMPLE_FIGURES },
+    state: () => ({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }),
+    assets: () => ({ listed: 0, live: 0 }),
+    clock: () => ({ jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+    edges: () => ({ threads: 0, feedBytesWaiting: 0 }),
   });
-  const written = await metrics.text();
+  const written = await metrics.text({
+    counters: createCounters(),
+    edges: [],
+    lateNsMax: 0n,
+  });
   const names = (source: string, pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name]) => name).sort();
   const real = names(written, /^# HELP (tickseal_\w+)/gm);
@@ -151,8 +152,9 @@ test('the exports of the client are those of its index', async (t) => {
   const exported = [...index.matchAll(/^export \{([\s\S]*?)\}/gm)].flatMap(([, names = '']) =>
     names.split(',').map((name) => name.trim()),
   );
-  const values = exported.filter((name) => name !== '' && !name.startsWith('type '));
-  const rows = readPage('src/client/README.md').match(/^\| `.*$/gm) ?? [];
+  const functions = [...index.matchAll(/^export function (\w+)/gm)].map(([, name = '']) => name);
+  const values = [...functions, ...exported].filter((name) => name !== '' && !name.startsWith('type '));
+  const rows = section('src/client/README.md', 'Exports').match(/^\| `.*$/gm) ?? [];
   const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\w+/g) ?? []);
   t.same(listed.sort(), values.sort());
 });

@@ -50,6 +50,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
     ...row.lines.flatMap(lineMarkdown),
     '',
     ...(row.limit === undefined ? [] : [`**What keeps it there.** ${row.limit}`, '']),
+    ...(row.missing ?? []).map((peer) => `Not on this machine: ${peer}.\n`),
     ...row.differingHashes.map((name) => `**Not the same bytes: ${name}.**\n`),
     ...hashesText(row.hashes),
     '<details><summary>Rounds</summary>',

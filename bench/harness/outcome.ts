@@ -11,6 +11,8 @@ export interface RowOutcome {
   readonly limit?: string;
   /** Names of hashes that were not the same in all variants. */
   readonly differingHashes: readonly string[];
+  /** Peers that this machine does not have, each with the reason; absent when all were measured. */
+  readonly missing?: readonly string[];
   /** Hashes that all variants agree on. */
   readonly hashes: Readonly<Record<string, string>>;
   readonly reached: boolean;
@@ -46,7 +48,11 @@ export function judge(
   measured: Readonly<Record<string, readonly Measurement[]>>,
 ): RowOutcome {
   const rounds = byFigure(measured);
-  const lines = row.lines(scale).map((line) => judgeLine(line, rounds));
+  const missing = missingOf(measured);
+  const lines = row
+    .lines(scale)
+    .filter(({ ours }) => !missing.has(ours.variant))
+    .map((line) => judgeLine(withoutPeers(line, missing), rounds));
   const { hashes, differing } = compareHashes(measured);
   const verdicts = lines.flatMap(({ reached, peers }) => [reached, ...peers.map((peer) => peer.reached)]);
   const reached = differing.length === 0 && !verdicts.includes(false);
@@ -57,6 +63,7 @@ export function judge(
     lines,
     ...(!reached && row.limit !== undefined && { limit: row.limit }),
     differingHashes: differing,
+    ...(missing.size > 0 && { missing: [...missing].map(([variant, why]) => `${variant}: ${why}`) }),
     hashes,
     reached,
     rounds,
@@ -73,6 +80,18 @@ export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
 /** The words for a bound, as tables show it. */
 export function boundText(bound: Bound): string {
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
+}
+
+/** By variant why it could not be measured. */
+function missingOf(measured: Readonly<Record<string, readonly Measurement[]>>): Map<string, string> {
+  const reasons = Object.entries(measured).map(
+    ([variant, measurements]) => [variant, measurements.find(({ missing }) => missing)?.missing] as const,
+  );
+  return new Map(reasons.filter((reason): reason is [string, string] => reason[1] !== undefined));
+}
+
+function withoutPeers(line: Line, missing: ReadonlyMap<string, string>): Line {
+  return { ...line, peers: line.peers.filter(({ source }) => !missing.has(source.variant)) };
 }
 
 function judgeLine(line: Line, rounds: Rounds): LineOutcome {

@@ -6,6 +6,8 @@ export interface Measurement {
   readonly figures: Readonly<Record<string, number>>;
   /** SHA-256 of what was produced. Variants that name the same hash must have produced the same bytes. */
   readonly hashes?: Readonly<Record<string, string>>;
+  /** Why the variant could not be measured on this machine. Its figures are left out, and so are the lines about it. */
+  readonly missing?: string;
 }
 
 /** One row of the bench: what is measured, against what, and what must be reached. */

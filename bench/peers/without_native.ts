@@ -6,6 +6,7 @@ type Resolve = (request: string, ...rest: unknown[]) => string;
 const loader = Module as unknown as { _resolveFilename: Resolve };
 const resolve = loader._resolveFilename;
 loader._resolveFilename = (request, ...rest) => {
-  if (request === 'secp256k1/bindings') throw new Error('hidden, so that the fallback is measured');
+  if (request === 'secp256k1/bindings' || request === 'koffi')
+    throw new Error('hidden, so that the fallback is measured');
   return resolve(request, ...rest);
 };

@@ -79,7 +79,7 @@ function measure(
       if (hashes[`${type} signatures`] !== hash) throw new Error(`${type} signatures differ`);
     }
     for (let turn = 0; turn < TURNS[scale]; turn++)
-      for (const { rates, signNext } of stages) rates.push(callsPerCpuSecond(type, scale, signNext));
+      for (const { rates, signNext } of stages) rates.push(callsPerCpuSecond(scale, signNext));
     for (const { name, rates } of stages) {
       // In the first turn the code is still being compiled.
       const rate = median(rates.slice(1));

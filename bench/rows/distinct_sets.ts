@@ -30,7 +30,7 @@ export const distinctSets: Row = {
     'CPU time, where ours pays for encoding and one socket write a frame too. Memory is what the main thread holds after ' +
     'its garbage has been collected.',
   rounds: 2,
-  variants: { service: measureService, 'keccak + sign': measureSigning },
+  variants: { service: (scale) => measureService(scale), 'keccak + sign': measureSigning },
   lines: () => [
     {
       name: 'delivered',
@@ -74,9 +74,10 @@ export const distinctSets: Row = {
   ],
 };
 
-async function measureService(scale: Scale): Promise<Measurement> {
+/** @param threads of the service */
+export async function measureService(scale: Scale, threads?: number): Promise<Measurement> {
   const { service } = await startPricedService(
-    { assets: ASSETS, clockPeriod: '60s' },
+    { assets: ASSETS, clockPeriod: '60s', ...(threads !== undefined && { threads }) },
     { nodeOptions: `--import ${COLLECT_GARBAGE}`, probed: true },
   );
   const streams = await openStreams({
@@ -123,7 +124,7 @@ async function measureService(scale: Scale): Promise<Measurement> {
 
 async function measureSigning(scale: Scale): Promise<Measurement> {
   const body = Buffer.alloc(BODY_BYTES, 1);
-  const perCore = callsPerCpuSecond('keccak + sign', scale, () => signPayload(keccak256(body)));
+  const perCore = callsPerCpuSecond(scale, () => signPayload(keccak256(body)));
   const due = CONNECTIONS[scale] * TICKS_PER_SECOND;
   return {
     figures: { 'per core': perCore, 'frames/s': Math.min(due, perCore * availableParallelism()) },

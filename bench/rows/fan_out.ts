@@ -1,16 +1,21 @@
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { openStreams } from '../../scripts/load/streams.js';
-import { measureUsage } from '../../scripts/load/usage.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';
 import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
-const ASSETS = 10;
+export const ASSETS = 10;
+
+interface FanOutLoad {
+  readonly clients: number;
+  readonly channelMs: number;
+}
 
 /** As many clients and ticks as one core can serve while the client has the other. */
-const LOADS: Readonly<Record<Scale, readonly { readonly clients: number; readonly channelMs: number }[]>> = {
+const LOADS: Readonly<Record<Scale, readonly FanOutLoad[]>> = {
   full: [
     { clients: 100, channelMs: 10 },
     { clients: 1_000, channelMs: 10 },
@@ -89,27 +94,37 @@ async function measure(
   start: (channelMs: number) => Promise<ServerProcess>,
 ): Promise<Measurement> {
   const figures: Record<string, number> = {};
-  for (const { clients, channelMs } of LOADS[scale]) {
-    const server = await start(channelMs);
-    const streams = await openStreams({
-      port: server.port,
-      query: `channel=${channelMs}ms`,
-      count: clients,
-      assetsOf: () => Array.from({ length: ASSETS }, (_, asset) => asset),
-    });
-    await pause(SETTLE_MS[scale]);
-    const framesBefore = streams.frames;
-    const end = measureUsage(server);
-    await pause(MEASURE_MS[scale]);
-    const frames = streams.frames - framesBefore;
-    const usage = end();
-    const figure = figureOf(clients);
+  for (const load of LOADS[scale]) {
+    const server = await start(load.channelMs);
+    const { frames, usage } = await measureFrames(server, load, scale);
+    const figure = figureOf(load.clients);
     figures[figure] = frames / usage.serverCpuSeconds;
     figures[`${figure}: frames/s`] = frames / usage.wallSeconds;
     figures[`${figure}: server cores`] = usage.serverShare;
     figures[`${figure}: client cores`] = usage.clientShare;
-    streams.close();
     await server.stop();
   }
   return { figures };
+}
+
+/** The frames of {@link ASSETS} assets that the clients of one group receive, and what they cost. */
+export async function measureFrames(
+  server: ServerProcess,
+  { clients, channelMs }: FanOutLoad,
+  scale: Scale,
+): Promise<{ readonly frames: number; readonly usage: Usage }> {
+  const streams = await openStreams({
+    port: server.port,
+    query: `channel=${channelMs}ms`,
+    count: clients,
+    assetsOf: () => Array.from({ length: ASSETS }, (_, asset) => asset),
+  });
+  await pause(SETTLE_MS[scale]);
+  const framesBefore = streams.frames;
+  const end = measureUsage(server);
+  await pause(MEASURE_MS[scale]);
+  const frames = streams.frames - framesBefore;
+  const usage = end();
+  streams.close();
+  return { frames, usage };
 }

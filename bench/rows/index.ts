@@ -1,14 +1,22 @@
 import type { Row } from '../harness/row.js';
 import { clientSigning } from './client_signing.js';
+import { clusterCatchUp } from './cluster_catch_up.js';
+import { clusterEdge } from './cluster_edge.js';
+import { clusterFeeds } from './cluster_feeds.js';
+import { clusterLatency } from './cluster_latency.js';
+import { clusterLog } from './cluster_log.js';
 import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
 import { growth } from './growth.js';
+import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { rest } from './rest.js';
+import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
 import { starkIngest } from './stark_ingest.js';
+import { threads } from './threads.js';
 import { ticks } from './ticks.js';
 import { unsignedFrames } from './unsigned_frames.js';
 
@@ -16,6 +24,7 @@ import { unsignedFrames } from './unsigned_frames.js';
 export const ROWS: readonly Row[] = [
   evmIngest,
   starkIngest,
+  signatures,
   signedFrames,
   unsignedFrames,
   fanOut,
@@ -23,9 +32,16 @@ export const ROWS: readonly Row[] = [
   ticks,
   distinctSets,
   rest,
+  threads,
   clientSigning,
   memory,
+  idle,
   growth,
+  clusterLatency,
+  clusterEdge,
+  clusterLog,
+  clusterCatchUp,
+  clusterFeeds,
 ];
 
 /** @throws RangeError when there is no row of that name. */

@@ -1,20 +1,16 @@
-import { TOKEN } from '../../scripts/load/config.js';
-import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import { type LoadConfig, TOKEN } from '../../scripts/load/config.js';
+import { openFrameSocket } from '../../scripts/load/frame_socket.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
-import { percentile } from '../../scripts/load/statistics.js';
-import { openStreams } from '../../scripts/load/streams.js';
-import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
-import { MESSAGE_TYPES } from '../../src/wire/stream.js';
+import { MESSAGE_TYPES, type MessageType } from '../../src/wire/stream.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
+import { addPercentiles, INTERVAL_MS, makeMessages, measureDelays, warmUp } from '../workloads/delays.js';
 import { startPricedService } from '../workloads/priced_service.js';
-import { openPublisher } from '../workloads/publishers.js';
 import { unsignedFrame } from '../workloads/unsigned_frame.js';
 
-const INTERVAL_MS = 5;
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
-/** Until then V8 interprets much of the code, several times slower. A few are sent every millisecond. */
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = [10, 100] as const;
@@ -34,7 +30,7 @@ export const latency: Row = {
     '`isolcpus` on bare metal) moves it.',
   rounds: 3,
   variants: {
-    service: measureService,
+    service: (scale) => measureService(scale, MESSAGE_TYPES, SUBSCRIBERS),
     'bare uWS': measurePeer,
   },
   lines: () => [
@@ -75,13 +71,26 @@ function line(type: string, count: number): Line {
   };
 }
 
-async function measureService(scale: Scale): Promise<Measurement> {
+/** @param load of the service, beside its assets */
+export async function measureService(
+  scale: Scale,
+  types: readonly MessageType[],
+  counts: readonly number[],
+  load: Partial<LoadConfig> = {},
+): Promise<Measurement> {
   const figures: Record<string, number> = {};
-  const { service, updates } = await startPricedService({ assets: 1, clockPeriod: '60s' });
-  for (const type of MESSAGE_TYPES) await warmUp(service, scale, `message_type=${type}`, updates);
-  for (const type of MESSAGE_TYPES)
-    for (const count of SUBSCRIBERS) {
-      const delays = await measureDelays(service, scale, `message_type=${type}`, count, updates);
+  const { service, updates } = await startPricedService({ assets: 1, clockPeriod: '60s', ...load });
+  const way = { publishPort: service.port, readPort: service.port, updates };
+  for (const type of types)
+    await warmUp(
+      { ...way, query: `message_type=${type}` },
+      SUBSCRIBERS[0],
+      WARM_UP_MESSAGES[scale] / 2,
+      WARM_UP_BURST,
+    );
+  for (const type of types)
+    for (const count of counts) {
+      const delays = await measureDelays({ ...way, query: `message_type=${type}` }, count, MESSAGES[scale]);
       addPercentiles(figures, `${type}, ${count} subscribers`, delays);
     }
   await service.stop();
@@ -92,69 +101,16 @@ async function measurePeer(scale: Scale): Promise<Measurement> {
   const figures: Record<string, number> = {};
   const peer = await startPeer('uws_echo', unsignedFrame(1));
   const updates = new Updates('evm');
-  for (let i = 0; i < MESSAGE_TYPES.length; i++) await warmUp(peer, scale, '', updates);
+  const way = { publishPort: peer.port, readPort: peer.port, query: '', updates };
+  for (let i = 0; i < MESSAGE_TYPES.length; i++)
+    await warmUp(way, SUBSCRIBERS[0], WARM_UP_MESSAGES[scale] / 2, WARM_UP_BURST);
   for (const count of SUBSCRIBERS) {
-    const delays = await measureDelays(peer, scale, '', count, updates);
+    const delays = await measureDelays(way, count, MESSAGES[scale]);
     addPercentiles(figures, `${count} subscribers`, delays);
   }
   addPercentiles(figures, 'echo', await measureEcho(peer, scale));
   await peer.stop();
   return { figures };
-}
-
-function addPercentiles(figures: Record<string, number>, name: string, delaysMs: readonly number[]): void {
-  figures[`${name}: p50`] = percentile(delaysMs, 50);
-  figures[`${name}: p99`] = percentile(delaysMs, 99);
-}
-
-/** Half of the messages, for one message type. */
-async function warmUp(server: ServerProcess, scale: Scale, query: string, updates: Updates): Promise<void> {
-  const streams = await openStreams({ port: server.port, query, count: SUBSCRIBERS[0], assetsOf: () => [0] });
-  const publisher = await openPublisher(server.port, 'evm', refuseReply);
-  for (const [i, message] of makeMessages(updates, WARM_UP_MESSAGES[scale] / 2).entries()) {
-    publisher.write(message);
-    if (i % WARM_UP_BURST === 0) await pause(1);
-  }
-  await pause(20 * INTERVAL_MS);
-  publisher.close();
-  streams.close();
-}
-
-/** Valid updates are answered by nothing. */
-function refuseReply(text: string): never {
-  throw new Error(text);
-}
-
-/**
- * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
- * @returns for every update and subscriber the delay in ms.
- */
-async function measureDelays(
-  server: ServerProcess,
-  scale: Scale,
-  query: string,
-  subscribers: number,
-  updates: Updates,
-): Promise<number[]> {
-  const delaysMs: number[] = [];
-  let sentMs = 0;
-  const streams = await openStreams({
-    port: server.port,
-    query,
-    count: subscribers,
-    assetsOf: () => [0],
-    onFrame: () => delaysMs.push(performance.now() - sentMs),
-  });
-  const publisher = await openPublisher(server.port, 'evm', refuseReply);
-  for (const message of makeMessages(updates, MESSAGES[scale])) {
-    await pause(INTERVAL_MS);
-    sentMs = performance.now();
-    publisher.write(message);
-  }
-  await pause(20 * INTERVAL_MS);
-  publisher.close();
-  streams.close();
-  return delaysMs;
 }
 
 async function measureEcho(server: ServerProcess, scale: Scale): Promise<number[]> {
@@ -174,8 +130,4 @@ async function measureEcho(server: ServerProcess, scale: Scale): Promise<number[
   await pause(20 * INTERVAL_MS);
   socket.close();
   return delaysMs;
-}
-
-function makeMessages(updates: Updates, count: number): Buffer[] {
-  return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
 }

@@ -118,9 +118,7 @@ async function measure(scale: Scale, serverOf: ServerOf): Promise<Measurement> {
     );
     await requestFor(server.port, path, CONNECTIONS, WARM_UP_MS[scale]);
     const alone = await requestFor(server.port, path, 1, WARM_UP_MS[scale]);
-    const end = measureUsage(server);
-    const { requests } = await requestFor(server.port, path, CONNECTIONS, MEASURE_MS[scale]);
-    const usage = end();
+    const { requests, usage } = await measureRequests(server, path, scale);
     figures[name] = requests / usage.serverCpuSeconds;
     figures[`${name}: p50`] = percentile(alone.delaysMs, 50);
     figures[`${name}: server cores`] = usage.serverShare;
@@ -131,8 +129,15 @@ async function measure(scale: Scale, serverOf: ServerOf): Promise<Measurement> {
   return { figures };
 }
 
+/** What {@link CONNECTIONS} connections ask that ask again at once, and what it costs. */
+async function measureRequests(server: ServerProcess, path: string, scale: Scale) {
+  const end = measureUsage(server);
+  const { requests } = await requestFor(server.port, path, CONNECTIONS, MEASURE_MS[scale]);
+  return { requests, usage: end() };
+}
+
 /** Every asset gets a price of each publisher, and an aggregate of them: the one of the last, which moves it far enough. */
-async function publishAll(service: ServerProcess): Promise<void> {
+export async function publishAll(service: ServerProcess): Promise<void> {
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);
   for (let i = 0; i < PUBLISHERS; i++) {
@@ -148,7 +153,7 @@ async function publishAll(service: ServerProcess): Promise<void> {
   }
 }
 
-function pathOf(name: Case, { fromS, toS }: HistoryRange): string {
+export function pathOf(name: Case, { fromS, toS }: HistoryRange): string {
   switch (name) {
     case 'latest of 1 asset':
       return `${REST_PATHS.latest}?assets=${symbolOf(0)}`;

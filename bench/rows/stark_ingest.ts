@@ -24,8 +24,8 @@ export const starkIngest: Row = {
   rounds: 3,
   variants: {
     service: overSocket,
-    stage: async (scale) => ({ figures: { calls: callsPerCpuSecond('stage', scale, ours()) } }),
-    '@scure/starknet': async (scale) => ({ figures: { calls: callsPerCpuSecond('scure', scale, plain()) } }),
+    stage: async (scale) => ({ figures: { calls: callsPerCpuSecond(scale, ours()) } }),
+    '@scure/starknet': async (scale) => ({ figures: { calls: callsPerCpuSecond(scale, plain()) } }),
   },
   lines: () => [
     {

@@ -12,6 +12,8 @@ import { filledTable } from '../workloads/stream_table.js';
 const SIZES = [1, 10, 100, 1000] as const;
 /** The size at which a ratio must be reached, and the ratio. */
 const TARGET = { assets: 100, atLeast: 8 };
+/** The same where all prices change, of `JSON.stringify` to bytes. */
+const ALL_CHANGED_TARGET = { assets: [10, 100], atLeast: 1.5 };
 
 export const unsignedFrames: Row = {
   name: 'unsigned-frames',
@@ -19,8 +21,9 @@ export const unsignedFrames: Row = {
   method:
     'The finished frame as bytes, with one price changed since the frame before, against `JSON.stringify` of an object in ' +
     'which the same price is changed, which gives a string, and against the same with its string turned into bytes. ' +
-    'Beside it: the same without a frame from before, as `real_time` has it; the same with all prices changed, most of ' +
-    'which is making their texts; and the stream engine around a frame with none changed.',
+    'Beside it: the same without a frame from before, as `real_time` has it; and the stream engine around a frame with none ' +
+    'changed. With all prices changed, against `JSON.stringify` to bytes of an object in which all are changed too; half of our time is ' +
+    'making their digits.',
   rounds: 3,
   variants: {
     frames: async (scale) => measure(scale, kept),
@@ -28,9 +31,10 @@ export const unsignedFrames: Row = {
     'JSON.stringify to bytes': async (scale) => measure(scale, stringifyToBytes),
     anew: async (scale) => measure(scale, anew),
     'all changed': async (scale) => measure(scale, allChanged),
+    'all changed, JSON.stringify to bytes': async (scale) => measure(scale, allStringified),
     engine: async (scale) => measure(scale, engine),
   },
-  lines: () => SIZES.map(line),
+  lines: () => [...SIZES.map(line), ...SIZES.map(allChangedLine)],
 };
 
 function line(assets: number): Line {
@@ -51,8 +55,23 @@ function line(assets: number): Line {
     ],
     shown: [
       { name: 'without a frame from before', unit, source: { variant: 'anew', figure } },
-      { name: 'all prices changed', unit, source: { variant: 'all changed', figure } },
       { name: 'whole tick', unit, source: { variant: 'engine', figure } },
+    ],
+  };
+}
+
+function allChangedLine(assets: number): Line {
+  const figure = sizeName(assets);
+  return {
+    name: `${figure}, all prices changed`,
+    unit: 'frames/s per core',
+    ours: { variant: 'all changed', figure },
+    peers: [
+      {
+        name: 'JSON.stringify to bytes',
+        source: { variant: 'all changed, JSON.stringify to bytes', figure },
+        ...(ALL_CHANGED_TARGET.assets.includes(assets) && { ratio: { atLeast: ALL_CHANGED_TARGET.atLeast } }),
+      },
     ],
   };
 }
@@ -66,7 +85,7 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
   for (const assets of SIZES) {
     const make = stageOf(assets);
     let round = 0;
-    figures[sizeName(assets)] = callsPerCpuSecond('frames', scale, () => make(round++));
+    figures[sizeName(assets)] = callsPerCpuSecond(scale, () => make(round++));
     // Twice through all assets leaves the same prices in every variant.
     for (round = 0; round < 2 * assets; round++) make(round);
     const frame = make(0);
@@ -133,14 +152,32 @@ function allChanged(assets: number): MakeFrame {
 
 function stringify(assets: number): (round: number) => string {
   const { table, indexes, changed } = changing(assets);
-  const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
-  // A double holds this time exactly: its last digits are zeros.
-  const message = { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
+  const message = messageOf(table, indexes);
   return (round) => {
     const { asset, price } = changed(round);
-    a[asset]!.v = String(price);
+    message.a[asset]!.v = String(price);
     return JSON.stringify(message);
   };
+}
+
+function allStringified(assets: number): MakeFrame {
+  const { table, indexes, changed } = changing(assets);
+  const message = messageOf(table, indexes);
+  let at = 0;
+  return () => {
+    for (let i = 0; i < assets; i++) {
+      const { asset, price } = changed(at++);
+      message.a[asset]!.v = String(price);
+    }
+    Buffer.from(JSON.stringify(message));
+    return undefined;
+  };
+}
+
+function messageOf(table: PriceTable, indexes: readonly AssetIndex[]) {
+  const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
+  // A double holds this time exactly: its last digits are zeros.
+  return { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
 }
 
 function stringifyToBytes(assets: number): MakeFrame {

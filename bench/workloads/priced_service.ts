@@ -19,15 +19,24 @@ const UPDATES_PER_MESSAGE_MAX = 1_000;
 export async function startPricedService(
   load: Pick<LoadConfig, 'assets'> & Partial<LoadConfig>,
   start: StartOptions = {},
+  updates = new Updates('evm'),
 ): Promise<PricedService> {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   const service = await startService(config.file, start);
-  const updates = new Updates('evm');
-  const publisher = await openPublisher(service.port, 'evm');
+  return { service, ...(await publishFirstPrices(service.port, load.assets, updates)) };
+}
+
+/** Gives every asset a price of publisher 0. */
+export async function publishFirstPrices(
+  port: number,
+  assets: number,
+  updates: Updates,
+): Promise<Omit<PricedService, 'service'>> {
+  const publisher = await openPublisher(port, 'evm');
   const prices: Price[] = [];
-  for (let first = 0; first < load.assets; first += UPDATES_PER_MESSAGE_MAX) {
+  for (let first = 0; first < assets; first += UPDATES_PER_MESSAGE_MAX) {
     const entries: string[] = [];
-    for (let asset = first; asset < Math.min(load.assets, first + UPDATES_PER_MESSAGE_MAX); asset++) {
+    for (let asset = first; asset < Math.min(assets, first + UPDATES_PER_MESSAGE_MAX); asset++) {
       const { price, text } = updates.update(0, asset);
       prices.push(price);
       entries.push(text);
@@ -35,5 +44,5 @@ export async function startPricedService(
     await publisher.settle(clientFrame(publishMessage(entries)));
   }
   publisher.close();
-  return { service, prices, updates };
+  return { prices, updates };
 }

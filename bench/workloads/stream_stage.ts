@@ -4,6 +4,7 @@ import type { MarkPlace } from '../../src/clock/written_mark.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { createCounters } from '../../src/metrics/counters.js';
+import { UNLIMITED } from '../../src/model/budget.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { StreamSession } from '../../src/stream/session.js';
@@ -57,9 +58,11 @@ export function frameByFrame(
       clientMessageBytes: 1_000_000,
       subscriptionsPerConnection: assets,
       controlMessagesPerSecond: 10,
+      subscriptionChangesPerSecond: 1,
       slowConsumerNs: NS_PER_MS,
     },
     counters: createCounters(),
+    onDue: () => {},
   });
   const connection = {
     send: onFrame,
@@ -68,7 +71,9 @@ export function frameByFrame(
     close: () => {},
   };
   const options = { channel: '10ms', messageType, marketStatus: false } as const;
-  const session = new StreamSession(connection, options, { maySee: () => true });
+  const rights = { maySee: () => true };
+  const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED };
+  const session = new StreamSession(connection, options, rights, budgets);
   engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
   engine.tick(nowNs);
   return () => {

@@ -8,6 +8,8 @@ import { publisherKeys, SERVICE_KEY } from './keys.js';
 
 /** The access token of a load run, with every scope. */
 export const TOKEN = 'bench';
+/** Another one, for a client that must not harm those with {@link TOKEN}. */
+export const OTHER_TOKEN = 'other';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
 
@@ -19,6 +21,17 @@ export interface LoadConfig {
   readonly publishers: number;
   /** Default 500ms. */
   readonly clockPeriod?: string;
+  /** `listen.threads`; what the service chooses by itself unless given. */
+  readonly threads?: number;
+  /** Which node of a cluster it is; none unless given. */
+  readonly cluster?: ClusterNode;
+}
+
+export interface ClusterNode {
+  readonly role: 'aggregator' | 'edge';
+  readonly node: number;
+  /** Of the NATS servers; the first is preferred. */
+  readonly servers: readonly string[];
 }
 
 export function symbolOf(asset: number): string {
@@ -33,22 +46,26 @@ export function writeConfig(
   load: LoadConfig,
   dir: string = temporaryFolder(),
 ): { readonly file: string; readonly storageDir: string } {
-  const { signatureType, assets, publishers, clockPeriod = '500ms' } = load;
+  const { signatureType, assets, publishers, clockPeriod = '500ms', threads = 'auto', cluster } = load;
   const keyFile = join(dir, 'service.hex');
   writeFileSync(keyFile, SERVICE_KEY.toString('hex'), { mode: 0o600 });
   const storageDir = join(dir, 'data');
   const config = {
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: { host: '127.0.0.1', port: 0, threads },
     admin: { host: '127.0.0.1', port: 0 },
-    keys: { evm: { file: keyFile }, stark: { file: keyFile } },
-    tokens: [
-      {
-        name: 'bench',
-        sha256: createHash('sha256').update(TOKEN).digest('hex'),
-        scopes: ['rest', 'stream', 'publish'],
-        requests_per_second: 1_000_000,
-      },
-    ],
+    keys:
+      cluster?.role === 'edge'
+        ? { stream: { file: keyFile } }
+        : { evm: { file: keyFile }, stark: { file: keyFile } },
+    ...(cluster && {
+      cluster: { ...cluster, replicas: cluster.servers.length > 1 ? 3 : 1, log_retention: '3h' },
+    }),
+    tokens: [TOKEN, OTHER_TOKEN].map((token) => ({
+      name: token,
+      sha256: createHash('sha256').update(token).digest('hex'),
+      scopes: ['rest', 'stream', 'publish'],
+      requests_per_second: 1_000_000,
+    })),
     assets: Array.from({ length: assets }, (_, asset) => ({
       id: asset,
       symbol: symbolOf(asset),
@@ -62,13 +79,19 @@ export function writeConfig(
       oracle_id: ORACLE_ID,
     })),
     // Updates are made with times of a fixed day, so that every run sends the same bytes.
-    ingest: { max_past: UNLIMITED },
+    // The log of a cluster has to keep what may still be published again, for a day at most.
+    ingest: { max_past: cluster === undefined ? UNLIMITED : '2h' },
     storage: { dir: storageDir },
     limits: {
       stream_connections: 100_000,
       connections_per_token: 100_000,
       idle_timeout: '960s',
       slow_consumer: '60s',
+      // A load run measures what the service can do, not what it allows one token.
+      signed_frames_per_second: 1_000_000_000,
+      subscription_changes_per_second: 1_000_000_000,
+      publish_bytes_per_second: '64 GiB',
+      bad_messages_per_second: 1_000_000_000,
     },
   };
   const file = join(dir, 'config.yaml');

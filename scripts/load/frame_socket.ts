@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 
 /** A WebSocket client that needs little CPU time, so that load runs measure the server. */
 export interface FrameSocket {
-  /** Sends bytes that {@link clientFrame} made. */
-  write(frames: Buffer): void;
+  /** Sends bytes that {@link clientFrame} made. @param onTaken called when the system has taken them */
+  write(frames: Buffer, onTaken?: () => void): void;
   /** Stops reading. */
   pause(): void;
   resume(): void;
@@ -51,7 +51,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
           }
           upgraded = true;
           resolve({
-            write: (frames) => socket.write(frames),
+            write: (frames, onTaken) => socket.write(frames, (error) => error ?? onTaken?.()),
             pause: () => socket.pause(),
             resume: () => socket.resume(),
             close: () => socket.destroy(),

@@ -34,6 +34,8 @@ export interface ProcessEnd {
 export interface StartOptions {
   /** `NODE_OPTIONS` of all its threads. */
   readonly nodeOptions?: string;
+  /** More variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A command that takes the server's command as arguments and replaces itself with it (`exec`). */
   readonly wrapper?: readonly string[];
   /** Drops its standard error, and hides its warnings. */
@@ -64,12 +66,13 @@ export async function startServer(
   args: readonly string[],
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
+  const { nodeOptions = '', env = {}, wrapper = [], isQuiet = false, probed = false } = start;
   const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
   const child = spawn(command!, rest, {
     stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'pipe', ...(probed ? (['ipc'] as const) : [])],
     env: {
       ...process.env,
+      ...env,
       NODE_OPTIONS: `${END_WITH_PARENT} ${nodeOptions}`,
       TICKSEAL_LOG_LEVEL: 'info',
     },
@@ -89,7 +92,7 @@ export async function startServer(
     port: ready.port,
     adminPort: ready.adminPort,
     ended,
-    cpuSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_CPU),
+    cpuSeconds: () => cpuSecondsOf(pid),
     waitSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_WAIT),
     anonymousBytes: () => anonymousBytesOf(pid),
     signal: (name) => child.kill(name),
@@ -103,6 +106,11 @@ export async function startServer(
       await ended;
     },
   };
+}
+
+/** CPU time of all threads of a process so far. Linux only. */
+export function cpuSecondsOf(pid: number): number {
+  return schedulerSecondsOf(pid, SCHEDSTAT_CPU);
 }
 
 const LOG_LEVEL_WARN = 40;

@@ -11,7 +11,7 @@ import { ORACLE_ID, symbolOf } from './config.js';
 import { type PublisherKeys, publisherKeys } from './keys.js';
 import { SEED, seededRandom } from './random.js';
 
-/** 2025-01-01. Each update is a millisecond later than the one before. */
+/** 2025-01-01. Each update is a millisecond later than the one before, unless it is told otherwise. */
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
 /** Prices stay within this of an asset's first one, below the 0.1 % at which an aggregate is signed at once. */
@@ -27,16 +27,27 @@ export interface Update {
   readonly text: string;
 }
 
+export interface UpdateTimes {
+  readonly startNs?: bigint;
+  /** Between two updates. */
+  readonly intervalNs?: bigint;
+}
+
 /** Makes the messages of publishers: signed updates, the same in every run. */
 export class Updates {
   readonly #type: SignatureType;
   readonly #keys: PublisherKeys[] = [];
   readonly #random = seededRandom(SEED);
   readonly #pedersen = new Pedersen();
+  readonly #startNs: bigint;
+  readonly #intervalNs: bigint;
   #made = 0n;
 
-  constructor(signatureType: SignatureType) {
+  /** @param times of the updates; the same in every run unless given */
+  constructor(signatureType: SignatureType, times: UpdateTimes = {}) {
     this.#type = signatureType;
+    this.#startNs = times.startNs ?? START_NS;
+    this.#intervalNs = times.intervalNs ?? UPDATE_INTERVAL_NS;
   }
 
   /** A `signed_prices` message with one update of each asset. */
@@ -48,7 +59,7 @@ export class Updates {
   update(publisher: number, asset: number): Update {
     this.#keys[publisher] ??= publisherKeys(this.#type, publisher);
     const keys = this.#keys[publisher];
-    const timestampNs = (START_NS + this.#made++ * UPDATE_INTERVAL_NS) as TimeNs;
+    const timestampNs = (this.#startNs + this.#made++ * this.#intervalNs) as TimeNs;
     const base = 100n * 10n ** 18n * BigInt(asset + 1);
     const move = BigInt(Math.round(this.#random() * MOVE_MAX * Number(MOVE_STEPS)));
     const price = (base + (base * move) / MOVE_STEPS) as Price;

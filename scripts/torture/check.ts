@@ -7,8 +7,11 @@ export interface Check {
   readonly name: string;
   /** What the check does to the service. */
   readonly title: string;
-  /** @throws Error when nothing can be measured */
-  readonly run: (scale: Scale) => Promise<readonly Finding[] | Skipped>;
+  /**
+   * @param threads that serve the sockets, for checks that can run with any number
+   * @throws Error when nothing can be measured
+   */
+  readonly run: (scale: Scale, threads: number) => Promise<readonly Finding[] | Skipped>;
 }
 
 /** A figure and its bound. */

@@ -1,4 +1,4 @@
-import { TOKEN } from '../load/config.js';
+import { OTHER_TOKEN } from '../load/config.js';
 import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
 import { readMetrics } from '../load/metrics.js';
 import { startService } from '../load/server_process.js';
@@ -20,7 +20,7 @@ export const flood: Check = {
 const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
 const ASSETS = 40;
 const HEALTHY_INTERVAL_MS = 10;
-/** 20,000 updates a second: ten times the limit of a connection, and more than a core verifies. */
+/** 20,000 updates a second: ten times the limit of a token, and more than a core verifies. */
 const FLOOD_INTERVAL_MS = 2;
 const FLOOD_MESSAGES = 64;
 const DELAY_MS_MAX = 20;
@@ -50,7 +50,7 @@ async function measure(scale: Scale) {
   const socket = await openFrameSocket({
     port,
     path: '/evm/publish?ack=true',
-    token: TOKEN,
+    token: OTHER_TOKEN,
     onFrame: () => answers++,
   });
   const frames = Array.from({ length: FLOOD_MESSAGES }, () => clientFrame(forgedMessage(updates)));

@@ -2,7 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Check, isReached, type Scale } from './check.js';
 import { clock } from './clock.js';
+import { cluster } from './cluster/cluster.js';
 import { disk } from './disk.js';
+import { fair } from './fair.js';
 import { flood } from './flood.js';
 import { handles } from './handles.js';
 import { install } from './install.js';
@@ -17,7 +19,7 @@ import { worker } from './worker.js';
 
 /**
  * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
- * Arguments: names of checks; `--smoke`. Exit status 1 when a figure is not what it must be.
+ * Arguments: names of checks; `--smoke`; `--threads N`, with which `fair` starts the service. Exit status 1 when a figure is not what it must be.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -29,8 +31,10 @@ const CHECKS: readonly Check[] = [
   worker,
   serving,
   clock,
+  cluster,
   disk,
   flood,
+  fair,
   install,
 ];
 
@@ -39,9 +43,10 @@ const CHECK_MS_MAX = 600_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean' } },
+  options: { smoke: { type: 'boolean' }, threads: { type: 'string', default: '1' } },
 });
 const scale: Scale = values.smoke ? 'smoke' : 'full';
+const threads = Number(values.threads);
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const outcomes: Outcome[] = [];
 // The figures of a smoke run mean nothing, so its checks may run at once.
@@ -58,7 +63,7 @@ async function run(check: Check): Promise<Outcome> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1000;
   try {
-    const result = await Promise.race([check.run(scale), tooLate()]);
+    const result = await Promise.race([check.run(scale, threads), tooLate()]);
     const took = seconds();
     process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
     if ('skipped' in result)

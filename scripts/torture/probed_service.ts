@@ -19,7 +19,9 @@ export interface ProbedService extends ServerProcess {
 
 export async function startProbedService(configFile: string): Promise<ProbedService> {
   const nodeOptions = `--import ${new URL('./probe.js', import.meta.url).href}`;
-  const service = await startService(configFile, { nodeOptions, probed: true });
+  // The probe ends threads in the functions of the package, which a library of the machine would replace.
+  const env = { TICKSEAL_SECP256K1_LIBRARY: 'none' };
+  const service = await startService(configFile, { nodeOptions, env, probed: true });
   return {
     ...service,
     probe: async <Q extends keyof ProbeAnswers>(question: Q) =>

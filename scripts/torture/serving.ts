@@ -15,8 +15,8 @@ export const serving: Check = {
 };
 
 const HANGS: Readonly<Record<Scale, number>> = { full: 5, smoke: 1 };
-const THREADS = 3;
-const READERS = 90;
+const THREADS: Readonly<Record<Scale, number>> = { full: 3, smoke: 2 };
+const READERS: Readonly<Record<Scale, number>> = { full: 90, smoke: 20 };
 const ASSETS = 10;
 const TICK_MS = 20;
 const BEFORE_MS = 1_000;
@@ -32,7 +32,7 @@ interface Reader {
 async function measure(scale: Scale) {
   const { file } = writeTortureConfig({ assets: ASSETS });
   changeConfig(file, ({ listen }) => {
-    listen['threads'] = THREADS;
+    listen['threads'] = THREADS[scale];
   });
   const service = await startProbedService(file);
   const { port } = service;
@@ -80,7 +80,7 @@ async function measure(scale: Scale) {
     for (const reader of readers) reader.gapMsMax = 0;
   };
 
-  await open(READERS);
+  await open(READERS[scale]);
   forgetGaps();
   await pause(BEFORE_MS);
   const gapBeforeMs = gapMsMax();
@@ -95,12 +95,12 @@ async function measure(scale: Scale) {
     await until('another one serves in its place', async () => {
       isSeen ||= (await readiness(service)).status === 503;
       const metrics = await readMetrics(service);
-      return metrics.get(FAILURES) === hang && metrics.get('tickseal_listen_threads') === THREADS;
+      return metrics.get(FAILURES) === hang && metrics.get('tickseal_listen_threads') === THREADS[scale];
     });
     if (isSeen) notReady++;
     awayMs = Math.max(awayMs, performance.now() - startMs);
     gapMs = Math.max(gapMs, gapMsMax());
-    await open(READERS - readers.filter(({ isClosed }) => !isClosed).length);
+    await open(READERS[scale] - readers.filter(({ isClosed }) => !isClosed).length);
   }
   const metrics = await readMetrics(service);
   const findings = [
@@ -109,7 +109,7 @@ async function measure(scale: Scale) {
       figure: '  serving threads afterwards',
       value: metrics.get('tickseal_listen_threads')!,
       unit: '',
-      mustBe: exactly(THREADS),
+      mustBe: exactly(THREADS[scale]),
     },
     { figure: '  /readyz said so', value: notReady, unit: '', mustBe: { atLeast: 1 }, isTiming: true },
     {

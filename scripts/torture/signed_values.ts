@@ -8,7 +8,7 @@ import { fetchBody } from '../load/fetch_body.js';
 export class SignedValues {
   /** By key, symbol and time the hash that was signed. */
   readonly #aggregates = new Map<string, string>();
-  /** By key and symbol the time of the last answer. */
+  /** By reader, key and symbol the time of the last answer. */
   readonly #lastNs = new Map<string, bigint>();
   /** By key and time the body that was signed. */
   readonly #bodies = new Map<string, string>();
@@ -29,17 +29,25 @@ export class SignedValues {
     return this.#bodies.size;
   }
 
-  /** Reads the newest aggregates. */
-  async poll(port: number, symbols: readonly string[]): Promise<void> {
+  /**
+   * Reads the newest aggregates.
+   * @param reader times must not go back for one that asks under one name
+   * @returns the newest time
+   */
+  async poll(port: number, symbols: readonly string[], reader = ''): Promise<bigint> {
     const body = await fetchBody(port, `/v1/prices/latest?assets=${symbols.join()}`);
     const { data } = parseExactJson(body) as { data: Record<string, ServedAggregate> };
+    let newestNs = 0n;
     for (const [symbol, { service_signed_price: signed }] of Object.entries(data)) {
       const { timestamp, msg_hash } = signed.timestamped_signature;
       const series = `${signed.public_key} ${symbol}`;
-      if (timestamp < (this.#lastNs.get(series) ?? 0n)) this.aggregatesBack++;
-      this.#lastNs.set(series, timestamp);
+      const last = `${reader} ${series}`;
+      if (timestamp < (this.#lastNs.get(last) ?? 0n)) this.aggregatesBack++;
+      this.#lastNs.set(last, timestamp);
+      if (timestamp > newestNs) newestNs = timestamp;
       this.aggregatesTwice += note(this.#aggregates, `${series} ${timestamp}`, msg_hash);
     }
+    return newestNs;
   }
 
   /** @param hex the payload of a `signed_ecdsa` frame, without `0x` */

@@ -9,17 +9,23 @@ export interface Admitted {
   readonly candidates: readonly Candidate[];
   /** Symbol to reason. */
   readonly rejected: Map<string, string>;
-  /** Takes the refusals that came back for the candidates, in their order, and the UNIX second by then. */
-  settle(refusals: readonly (string | undefined)[], second: bigint): void;
+  /**
+   * Takes the refusals that came back for the candidates, in their order, and the UNIX second by then.
+   * @returns the second from which on signatures of the caller are verified again, when none are now
+   */
+  settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }
 
 /** Updates that may wait for their verdict, about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-const OVERLOADED = 'overloaded: too many updates wait for verification';
-const THROTTLED = 'too many bad signatures on this connection: not verified';
+/** With more callers than this, those that have sent no bad signatures lately are forgotten. */
+const USES_KEPT_MAX = 1_000;
 
-/** What one connection has used of the verification budget. */
+const OVERLOADED = 'overloaded: too many updates wait for verification';
+const THROTTLED = 'too many bad signatures of this token or key: not verified';
+
+/** What one caller has used of the verification budget, over all of its connections. */
 interface BudgetUse {
   readonly throttle: SignatureThrottle;
   /** Its updates that wait for their verdict. */
@@ -27,16 +33,20 @@ interface BudgetUse {
 }
 
 /**
- * Passes updates through the gate and bounds what waits for curve arithmetic: for all connections together, and for each by the
+ * Passes updates through the gate and bounds what waits for curve arithmetic: for all callers together, and for each by the
  * bad signatures that it sent.
  *
- * A connection may have as many updates waiting as there is room left for. One that floods gets half of the room, two get
- * a third each, and so on: whatever they send, there is room for one that has little waiting.
+ * A caller may have as many updates waiting as there is room left for. One that floods gets half of the room, two get
+ * a third each, and so on: whatever they send, there is room for one that has little waiting. Its connections share its room in
+ * the same way.
  */
 export class Admission {
   readonly #gate: Gate;
   readonly #badSignaturesPerSecondMax: number;
-  readonly #uses = new WeakMap<PublisherSession, BudgetUse>();
+  /** By the identity of the caller. */
+  readonly #uses = new Map<string, BudgetUse>();
+  /** By connection: its updates that wait. */
+  readonly #waitingOf = new WeakMap<PublisherSession, number>();
   #waiting = 0;
 
   constructor(gate: Gate, badSignaturesPerSecondMax: number) {
@@ -49,19 +59,23 @@ export class Admission {
     return this.#waiting;
   }
 
-  /** What is admitted waits until it is settled. */
-  admit(updates: readonly RawUpdate[], session: PublisherSession, second: bigint): Admitted {
-    const use = this.#useOf(session);
+  /** What is admitted waits until it is settled. @param again the message may have been taken before */
+  admit(updates: readonly RawUpdate[], session: PublisherSession, second: bigint, again = false): Admitted {
+    const use = this.#useOf(session.rights.identity, second);
     const { throttle } = use;
     const allowance = throttle.allowance(second);
-    // Each one that is admitted adds to what waits and takes from what is left.
-    const room = Math.floor((UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2);
+    const room = this.#roomFor(session, use);
     const rejected = new Map<string, string>();
     const candidates: Candidate[] = [];
     let unverified = 0;
     for (const raw of updates) {
+      // The gate takes as long as a hash: too long for what is refused anyway.
+      if (allowance === 0) {
+        rejected.set(raw.symbol, THROTTLED);
+        continue;
+      }
       const candidate =
-        candidates.length < room ? this.#gate.admit(raw, session.type, session.rights) : OVERLOADED;
+        candidates.length < room ? this.#gate.admit(raw, session.type, session.rights, again) : OVERLOADED;
       if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
       else if (!candidate.verified && unverified === allowance) rejected.set(raw.symbol, THROTTLED);
       else {
@@ -70,28 +84,42 @@ export class Admission {
       }
     }
     throttle.begin(unverified);
-    this.#wait(use, candidates.length);
+    this.#wait(session, use, candidates.length);
     return {
       candidates,
       rejected,
       settle: (refusals, now) => {
         const bad = refusals.filter((refusal) => refusal === BAD_SIGNATURE).length;
         throttle.end(unverified, bad, now);
-        this.#wait(use, -candidates.length);
+        this.#wait(session, use, -candidates.length);
+        return throttle.allowedFrom(now);
       },
     };
   }
 
-  #wait(use: BudgetUse, more: number): void {
-    use.waiting += more;
-    this.#waiting += more;
+  #useOf(identity: string, second: bigint): BudgetUse {
+    const known = this.#uses.get(identity);
+    if (known !== undefined) return known;
+    if (this.#uses.size >= USES_KEPT_MAX) this.#forgetUsesAtRest(second);
+    const use = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
+    this.#uses.set(identity, use);
+    return use;
   }
 
-  #useOf(session: PublisherSession): BudgetUse {
-    const known = this.#uses.get(session);
-    if (known !== undefined) return known;
-    const use = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
-    this.#uses.set(session, use);
-    return use;
+  #forgetUsesAtRest(second: bigint): void {
+    for (const [identity, { throttle, waiting }] of this.#uses)
+      if (waiting === 0 && throttle.isAtRest(second)) this.#uses.delete(identity);
+  }
+
+  /** Each update that is admitted adds to what waits and takes from what is left. */
+  #roomFor(session: PublisherSession, use: BudgetUse): number {
+    const ofCaller = (UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2;
+    return Math.floor((ofCaller - (this.#waitingOf.get(session) ?? 0)) / 2);
+  }
+
+  #wait(session: PublisherSession, use: BudgetUse, more: number): void {
+    use.waiting += more;
+    this.#waitingOf.set(session, (this.#waitingOf.get(session) ?? 0) + more);
+    this.#waiting += more;
   }
 }

@@ -1,23 +1,24 @@
-import { AssetBook } from '../aggregate/book.js';
-import { Triggers } from '../aggregate/triggers.js';
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../ingest/gate.js';
-import { readPublishMessage } from '../ingest/message.js';
-import { type Counters, countRejection } from '../metrics/counters.js';
-import type { Asset, Publisher } from '../model/asset.js';
+import type { ReadMessage } from '../ingest/message.js';
+import type { Counters } from '../metrics/counters.js';
+import type { Activity } from '../metrics/state.js';
+import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { PriceSink } from '../model/price_sink.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
-import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import { Admission } from './admission.js';
-import type { PublisherSession, PublishOutcome } from './session.js';
+import { type Clock, earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
+import { AssetBook } from './books/book.js';
+import { Triggers } from './books/triggers.js';
+import { Intake } from './intake.js';
+import { LastUpdates } from './last_updates.js';
+import type { PublisherSession, PublishOutcome, PublishReceiver } from './session.js';
 import { SigningQueue } from './signing_queue.js';
-import { verifyCandidates } from './verifier.js';
 
 export interface AggregatorOptions {
   readonly catalogue: Catalogue;
@@ -28,11 +29,10 @@ export interface AggregatorOptions {
   readonly signer: () => AggregateSigner;
   /** Where prices go. */
   readonly sink: PriceSink;
-  /** This run's number; greater than that of every run before. */
-  readonly epoch: number;
   readonly inputs: InputStore;
-  readonly updatesPerMessageMax: number;
-  /** Per session. */
+  /** Milliseconds of a clock that does not go back. */
+  readonly nowMs: () => number;
+  /** Of one token or key. */
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when the updates of a message have taken effect. */
@@ -40,7 +40,12 @@ export interface AggregatorOptions {
   readonly onSigningFailed: (count: number, error: unknown) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
+  /** Called when it needs a tick at a time that may be sooner than it said. */
+  readonly onDue: (timeNs: bigint) => void;
 }
+
+/** What becomes due in one step is done at its end, by one tick. */
+const DUE_STEP_NS = 10n * NS_PER_MS;
 
 /** Keeps the latest accepted input of each publisher and asset over a restart, and what stops replays of earlier ones. */
 export interface InputStore {
@@ -56,31 +61,35 @@ export interface InputStore {
 /**
  * Makes prices. The whole way of one:
  *
- *     receive: message → gate → verify → book (→ input store) → aggregate → sink.priced
+ *     receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
  *     sign:    trigger → inputs of the book → sign → sink.signed
  *
  * It runs on one thread; only curve arithmetic may leave it, through the pool.
  */
-export class Aggregator {
+export class Aggregator implements PublishReceiver {
   readonly #options: AggregatorOptions;
   readonly #gate: Gate;
-  readonly #admission: Admission;
+  readonly #intake: Intake;
   /** By asset index, as the next. */
   readonly #books: AssetBook[];
   /** The live price that the sink knows; `undefined` where there is none. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
+  readonly #lastUpdates = new LastUpdates();
   #catalogue: Catalogue;
   #triggers: Triggers;
   #nextExpiryNs: bigint | undefined;
-  #sequence = 0;
 
   constructor(options: AggregatorOptions) {
     const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
-    this.#admission = new Admission(this.#gate, options.badSignaturesPerSecondMax);
+    this.#intake = new Intake({
+      ...options,
+      gate: this.#gate,
+      onAccepted: (candidate, nowNs) => this.#put(candidate, nowNs),
+    });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
@@ -96,12 +105,32 @@ export class Aggregator {
       onDropped: () => {
         counters.signingFailures++;
       },
+      onWaiting: () => this.#askForTick(),
       defer,
     });
   }
 
   get updatesWaiting(): number {
-    return this.#admission.waiting;
+    return this.#intake.updatesWaiting;
+  }
+
+  /** What the configured assets and publishers last did. */
+  activity(): Activity {
+    const { listed, currentPublishers } = this.#catalogue;
+    const seconds = (atNs: TimeNs | undefined) => (atNs === undefined ? undefined : Number(atNs) / 1e9);
+    return {
+      assets: listed.map((asset) => ({
+        symbol: asset.symbol,
+        signatureType: asset.signatureType,
+        inputs: this.#books[asset.index]!.counting,
+        updatedAtSeconds: seconds(this.#lastUpdates.ofAsset(asset)),
+      })),
+      publishers: currentPublishers.map((publisher) => ({
+        key: `0x${publisher.key.toString('hex')}`,
+        signatureType: publisher.signatureType,
+        updatedAtSeconds: seconds(this.#lastUpdates.ofPublisher(publisher)),
+      })),
+    };
   }
 
   /** Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart. */
@@ -112,8 +141,9 @@ export class Aggregator {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
-      this.#gate.restore(asset, publisher, input.timestampNs, seen);
+      this.#gate.restore(asset, publisher, input, seen);
       this.#books[asset.index]!.put(publisher, input, nowNs);
+      this.#lastUpdates.restored(asset, publisher, input.timestampNs);
     }
     for (const { index } of this.#catalogue.listed) {
       this.#noteExpiry(this.#books[index]!);
@@ -127,6 +157,7 @@ export class Aggregator {
     this.#catalogue = catalogue;
     this.#gate.reload(catalogue);
     this.#triggers = new Triggers(catalogue.listed, nowNs, this.#triggers);
+    this.#askForTick();
     for (const asset of catalogue.assets) {
       const book = this.#books[asset.index];
       if (book === undefined) {
@@ -144,35 +175,16 @@ export class Aggregator {
     }
   }
 
-  /** Takes one message of a publisher. Answers at once where no signature had to wait for another thread. */
-  receive(session: PublisherSession, text: string): PublishOutcome | Promise<PublishOutcome> {
-    const { pool, counters, clock, updatesPerMessageMax, onApplied } = this.#options;
-    counters.publishMessages++;
-    const message = readPublishMessage(text, updatesPerMessageMax);
-    if (!message.ok) {
-      countRejection(counters, 'unreadable message');
-      return message;
-    }
-    const { updates, malformed, traceId } = message;
-    const receivedNs = clock.nowNs();
-    const admitted = this.#admission.admit(updates, session, secondOf(receivedNs));
-    const { candidates } = admitted;
-    const rejected = new Map([...malformed, ...admitted.rejected]);
-    const settle = (refusals: readonly (string | undefined)[]): PublishOutcome => {
-      admitted.settle(refusals, secondOf(clock.nowNs()));
-      const accepted = this.#acceptAll(candidates, refusals, rejected);
-      onApplied(receivedNs);
-      return { ok: true, traceId, accepted, rejected };
-    };
-    const refusals = verifyCandidates(candidates, session.type, pool);
-    if (!(refusals instanceof Promise) && session.tail === undefined) return settle(refusals);
+  /** Takes one message of a publisher. */
+  receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
+    return this.#intake.receive(session, message);
+  }
 
-    const outcome = Promise.all([refusals, session.tail]).then(([verdicts]) => {
-      if (session.tail === outcome) session.tail = undefined;
-      return settle(verdicts);
-    });
-    session.tail = outcome;
-    return outcome;
+  /** At the next expiry or end of a period, and soon while aggregates wait for a time. */
+  nextDueNs(nowNs: TimeNs): bigint | undefined {
+    const isWaiting = this.#options.times.isWaiting;
+    const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
+    return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
   /** A tick of the clock: inputs that are too old leave, and what is due by the clock is signed. */
@@ -185,35 +197,15 @@ export class Aggregator {
     this.#signing.tick(nowNs);
   }
 
-  #acceptAll(
-    candidates: readonly Candidate[],
-    refusals: readonly (string | undefined)[],
-    rejected: Map<string, string>,
-  ): string[] {
-    const { clock, counters } = this.#options;
-    const accepted: string[] = [];
-    const nowNs = clock.nowNs();
-    candidates.forEach((candidate, i) => {
-      const refusal = refusals[i] ?? this.#gate.accept(candidate);
-      if (refusal !== undefined) {
-        rejected.set(candidate.raw.symbol, refusal);
-        return;
-      }
-      accepted.push(candidate.raw.symbol);
-      // As it is configured now, which may have changed while the signature was verified.
-      const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-      this.#put(publisher, candidate, nowNs);
-    });
-    counters.updatesAccepted += accepted.length;
-    for (const reason of rejected.values()) countRejection(counters, reason);
-    return accepted;
-  }
-
-  #put(publisher: Publisher, candidate: Candidate, nowNs: TimeNs): void {
+  /** The last step of an update. */
+  #put(candidate: Candidate, nowNs: TimeNs): void {
     const { asset } = candidate;
+    // As it is configured now, which may have changed while the signature was verified.
+    const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const input = toPublisherPrice(candidate);
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
+    this.#lastUpdates.accepted(asset, publisher, nowNs);
     this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(candidate));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
@@ -231,34 +223,40 @@ export class Aggregator {
   }
 
   #noteExpiry({ expiresAtNs }: AssetBook): void {
-    if (expiresAtNs !== undefined && (this.#nextExpiryNs === undefined || expiresAtNs < this.#nextExpiryNs))
+    if (expiresAtNs !== undefined && (this.#nextExpiryNs === undefined || expiresAtNs < this.#nextExpiryNs)) {
       this.#nextExpiryNs = expiresAtNs;
+      this.#askForTick();
+    }
+  }
+
+  #askForTick(): void {
+    const dueNs = this.nextDueNs(this.#options.clock.nowNs());
+    if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
   /** Tells the sink when the aggregate has changed, and has it signed when it moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
-    const { sink, epoch, counters } = this.#options;
+    const { sink, counters } = this.#options;
     const { index, id, symbol, signatureType } = asset;
     const known = this.#told[index];
     this.#told[index] = price;
     if (price !== undefined) {
-      if (price !== known) sink.priced({ epoch, sequence: ++this.#sequence, streamingId: id, price });
+      if (price !== known) sink.priced({ streamingId: id, price });
       if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
     } else if (known !== undefined) {
       this.#triggers.ended(index);
-      sink.ended({ epoch, sequence: ++this.#sequence, symbol, signatureType, atNs: nowNs });
+      sink.ended({ symbol, signatureType, atNs: nowNs });
       counters.assetsEnded++;
     }
   }
 
   #tellSigned(aggregates: readonly SignedAggregate[]): void {
-    const { sink, epoch, counters } = this.#options;
+    const { sink, counters } = this.#options;
     counters.aggregatesSigned += aggregates.length;
     for (const aggregate of aggregates) {
       const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);
       // It may have lost its price while the signature was made.
-      if (asset !== undefined && this.#told[asset.index] !== undefined)
-        sink.signed({ epoch, sequence: ++this.#sequence, aggregate });
+      if (asset !== undefined && this.#told[asset.index] !== undefined) sink.signed(aggregate);
     }
   }
 }

@@ -1,8 +1,8 @@
-/** How long a connection stays limited after a flood of bad signatures. */
+/** How long a caller stays limited after a flood of bad signatures. */
 const SUSPICION_S = 10n;
 
 /**
- * Bounds the bad signatures that one connection may have verified in a second. A connection below the bound is not limited. One that
+ * Bounds the bad signatures that one caller may have verified in a second. A caller below the bound is not limited. One that
  * went past it may have at most that many updates at the verifiers for the next {@link SUSPICION_S} seconds.
  */
 export class SignatureThrottle {
@@ -21,6 +21,20 @@ export class SignatureThrottle {
     if (second >= this.#suspectUntil) return Number.POSITIVE_INFINITY;
     this.#enter(second);
     return Math.max(0, this.#badPerSecondMax - this.#bad - this.#pending);
+  }
+
+  /** The second from which on there is an allowance again, when the bad signatures of this one have used it up. */
+  allowedFrom(second: bigint): bigint | undefined {
+    const isUsedUp =
+      second < this.#suspectUntil && second === this.#second && this.#bad >= this.#badPerSecondMax;
+    return isUsedUp ? second + 1n : undefined;
+  }
+
+  /** Whether a new throttle would do the same. */
+  isAtRest(second: bigint): boolean {
+    return (
+      second >= this.#suspectUntil && this.#pending === 0 && (this.#bad === 0 || second !== this.#second)
+    );
   }
 
   begin(count: number): void {

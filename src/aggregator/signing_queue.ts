@@ -1,9 +1,9 @@
-import type { AssetBook } from '../aggregate/book.js';
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import type { AssetBook } from './books/book.js';
 
 export interface SigningOptions {
   readonly times: AggregateTimes;
@@ -15,6 +15,8 @@ export interface SigningOptions {
   readonly onFailed: (count: number, error: unknown) => void;
   /** Called for each aggregate that was due and is never signed, because no time could be used. */
   readonly onDropped: () => void;
+  /** Called when no time could be used; {@link SigningQueue.tick} tries again. */
+  readonly onWaiting: () => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
@@ -48,7 +50,7 @@ export class SigningQueue {
     });
   }
 
-  /** Called every few milliseconds: signs what had to wait for a time. */
+  /** Signs what had to wait for a time. */
   tick(nowNs: TimeNs): void {
     const { times } = this.#options;
     times.tick(nowNs);
@@ -63,9 +65,12 @@ export class SigningQueue {
   #sign(type: SignatureType): void {
     const due = this.#due[type];
     if (this.#signing[type] || due.size === 0) return;
-    const { times, signer, bookOf, onTaken, onSigned, onFailed } = this.#options;
+    const { times, signer, bookOf, onTaken, onSigned, onFailed, onWaiting } = this.#options;
     const signedAtNs = times.next();
-    if (signedAtNs === undefined) return;
+    if (signedAtNs === undefined) {
+      onWaiting();
+      return;
+    }
     const batch: UnsignedAggregate[] = [];
     for (const [index, trigger] of due) {
       const book = bookOf(index);

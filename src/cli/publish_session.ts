@@ -7,6 +7,7 @@ import type { RequestedAck } from '../wire/publish.js';
 import { type CommandStreams, describeDown, LineWriter, openSocket } from './client_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
+import { Progress } from './progress.js';
 
 export interface SessionOptions {
   readonly url: string;
@@ -30,6 +31,8 @@ export class PublishSession {
   readonly #everyMs: number | undefined;
   readonly #lastPrices = new LastPrices();
   readonly #stop = new AbortController();
+  readonly #progress: Progress | undefined;
+  #answers = 0;
   #isOk = true;
   #isUp = false;
   #wasUp = false;
@@ -47,6 +50,9 @@ export class PublishSession {
     this.#signer = signer;
     this.#clock = clock;
     this.#everyMs = every;
+    // Where the answers are printed, they show how far it is.
+    const { isTTY } = streams.stdout as { readonly isTTY?: boolean };
+    if (isTTY !== true) this.#progress = new Progress(streams.stderr);
     this.#out = new LineWriter(streams.stdout, () => this.stop());
     this.#publisher = new Publisher({
       url,
@@ -61,6 +67,7 @@ export class PublishSession {
       onDown: (down) => {
         this.#isUp = false;
         if (this.#isClosing) return;
+        this.#progress?.clear();
         streams.stderr.write(`publish: ${describeDown(url, down)}\n`);
         if (this.#wasUp && !down.final) return;
         this.isDown = true;
@@ -103,6 +110,7 @@ export class PublishSession {
       clearInterval(timer);
     }
     await Promise.all(this.#unanswered);
+    this.#progress?.clear();
     return this.#isOk && !this.isDown;
   }
 
@@ -155,6 +163,7 @@ export class PublishSession {
   }
 
   #report(result: PublishResult): void {
+    this.#progress?.update('messages answered', ++this.#answers);
     const trace_id = result.traceId;
     if (result.status === 'answered') {
       const { accepted, rejected } = result;

@@ -1,19 +1,23 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
-import type { Service } from '../service.js';
+import type { Service } from '../service/service.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
+import { Progress } from './progress.js';
 import { readConfigured, readForStart, startProblem } from './start_checks.js';
+import { programVersion } from './version.js';
 
 interface ServeOptions {
   readonly config?: string;
   readonly data: string;
   readonly port: number;
   readonly adminPort: number;
+  readonly takeOver?: boolean;
+  readonly simulated?: boolean;
 }
 
 /** Adds `tickseal serve`. Exit status 2: the configuration is not valid; 1: the service cannot start. */
@@ -25,13 +29,15 @@ export function registerServe(program: Command): void {
     .option('--data <folder>', "the demo's folder", './data')
     .option('--port <port>', "the demo's port; 0 picks a free one", parsePort, 8080)
     .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
+    .option('--take-over', 'take the data folder and the ports over from a service that runs on them')
+    .addOption(new Option('--simulated', 'say that all prices are simulated').hideHelp())
     .action(async (options: ServeOptions) => {
       try {
         const problem = startProblem();
         if (problem !== undefined) throw new Error(problem);
         const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
         if (options.config === undefined) await serveDemo(options, logger);
-        else await serve(options.config, logger);
+        else await serve(options.config, options, logger);
       } catch (error) {
         process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
         process.exitCode = 1;
@@ -48,20 +54,25 @@ function createLogger(level: string): Logger {
 
 const LOG_LEVELS = [...Object.values(pino.levels.labels), 'silent'];
 
-async function serve(file: string, logger: Logger): Promise<void> {
+async function serve(
+  file: string,
+  { takeOver = false, simulated = false }: ServeOptions,
+  logger: Logger,
+): Promise<void> {
   const stopSignal = listenForStop(logger);
-  const service = await start(file, logger, false);
+  const service = await start(file, logger, { simulation: simulated, takeOver });
   if (service === undefined) return;
   exitOnFault(logger, service);
   reloadOnSignal(file, logger, service);
-  await stopped(stopSignal);
+  const handedOver = service.askedToHandOver.then(() => logger.info('another process takes over'));
+  await Promise.race([stopped(stopSignal), handedOver]);
   await service.stop();
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
   const stopSignal = listenForStop(logger);
   const demo = prepareDemo(data, { port, adminPort });
-  const service = await start(demo.configFile, logger, true);
+  const service = await start(demo.configFile, logger, { simulation: true, takeOver: false });
   if (service === undefined) return;
   exitOnFault(logger, service);
   const simulation = startSimulation({
@@ -73,8 +84,8 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     ...demo,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
-    evmAddress: service.evmAddress,
     // The demo always has both keys.
+    evmAddress: service.evmAddress!,
     starkPublicKey: service.starkPublicKey!,
   });
   reloadOnSignal(demo.configFile, logger, service);
@@ -96,7 +107,11 @@ const LIVE_MS_MAX = 5_000;
 const LIVE_POLL_MS = 50;
 
 /** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
-async function start(file: string, logger: Logger, simulation: boolean): Promise<Service | undefined> {
+async function start(
+  file: string,
+  logger: Logger,
+  { simulation, takeOver }: { readonly simulation: boolean; readonly takeOver: boolean },
+): Promise<Service | undefined> {
   const configured = readForStart(file);
   if (!configured.ok) {
     process.stderr.write(`${configured.errors.join('\n')}\n`);
@@ -108,16 +123,21 @@ async function start(file: string, logger: Logger, simulation: boolean): Promise
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   // Only now, for it loads native add-ons.
-  const { startService } = await import('../service.js');
-  const { config, keys } = configured;
+  const { startService } = await import('../service/start.js');
+  const { config, keys, natsCredentials } = configured;
+  const progress = new Progress(process.stderr);
   const service = await startService({
     config,
     keys,
+    natsCredentials,
     clock: systemClock(),
     logger,
     env: process.env,
     simulation,
-  });
+    takeOver,
+    version: programVersion(),
+    onProgress: (...step) => progress.update(...step),
+  }).finally(() => progress.clear());
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
@@ -133,6 +153,7 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
     const configured = readConfigured(file);
     if (!configured.ok) {
       logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+      service.noteInvalidReload();
       return;
     }
     try {
@@ -180,7 +201,7 @@ async function stopped(stopSignal: AbortSignal): Promise<void> {
   if (!stopSignal.aborted) await once(stopSignal, 'abort');
 }
 
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535');
   return port;

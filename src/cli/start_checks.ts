@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
-import { loadKeys, type PrivateKeys } from '../config/keys.js';
+import { loadKeys, type PrivateKeys, readSecret } from '../config/keys.js';
 import { type LoadResult, loadConfig } from '../config/load.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { dataFolderProblem } from '../store/data_folder.js';
@@ -11,6 +11,8 @@ export type Configured =
       readonly ok: true;
       readonly config: Config;
       readonly keys: PrivateKeys;
+      /** The text of `cluster.credentials`. */
+      readonly natsCredentials: string | undefined;
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -41,8 +43,12 @@ export function startProblem(): string | undefined {
 function withKeys(file: string, loaded: LoadResult): Configured {
   if (!loaded.ok) return loaded;
   const { config, warnings } = loaded;
-  const read = loadKeys(config, dirname(resolve(file)), process.env);
-  return read.ok
-    ? { ok: true, config, keys: read.keys, warnings }
-    : { ok: false, errors: loaded.describe(read.errors) };
+  const baseDir = dirname(resolve(file));
+  const read = loadKeys(config, baseDir, process.env);
+  const source = config.cluster?.credentials;
+  const secret = source && readSecret(['cluster', 'credentials'], source, baseDir, process.env);
+  const errors = [...(read.ok ? [] : read.errors), ...(secret && 'message' in secret ? [secret] : [])];
+  if (!read.ok || errors.length > 0) return { ok: false, errors: loaded.describe(errors) };
+  const natsCredentials = secret && 'text' in secret ? secret.text : undefined;
+  return { ok: true, config, keys: read.keys, natsCredentials, warnings };
 }

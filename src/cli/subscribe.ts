@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { RefusedError } from '../client/errors.js';
 import { writeExactJson } from '../client/exact_json.js';
 import type { Frame } from '../client/frame.js';
+import { createStreamClient } from '../client/node_index.js';
 import { Subscriber } from '../client/subscriber.js';
+import { idsBySymbol, type Taxonomy } from '../client/taxonomy.js';
 import { type PayloadReport, verifyPayload } from '../client/verify_payload.js';
 import { UINT16_MAX } from '../wire/asset.js';
 import { REST_PATHS } from '../wire/paths.js';
@@ -37,8 +40,6 @@ interface SubscribeOptions {
   readonly decode: boolean;
   readonly signer?: readonly string[];
 }
-
-const TAXONOMY_DELAY_MS_MAX = 10_000;
 
 /**
  * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload of which a check failed; 3: with
@@ -193,7 +194,7 @@ async function resolveAssets(
   options: SubscribeOptions,
 ): Promise<number[] | string> {
   if (assets.every(isAssetId)) return assets.map(Number);
-  const taxonomy = await fetchTaxonomy(options);
+  const taxonomy = await readTaxonomy(options);
   if (typeof taxonomy === 'string') return taxonomy;
   const idBySymbol = idsBySymbol(taxonomy, options.type);
   const unknown = assets.filter((asset) => !isAssetId(asset) && !idBySymbol.has(asset));
@@ -202,36 +203,13 @@ async function resolveAssets(
   return assets.map((asset) => idBySymbol.get(asset) ?? Number(asset));
 }
 
-/** @param type when left out, a symbol that has both types stands for its EVM asset. */
-function idsBySymbol(taxonomy: readonly TaxonomyEntry[], type?: SignatureType): Map<string, number> {
-  const ids = new Map<string, number>();
-  for (const { name, asset_id, signature_type } of taxonomy) {
-    if (type !== undefined && signature_type !== type) continue;
-    if (signature_type === 'evm' || !ids.has(name)) ids.set(name, asset_id);
-  }
-  return ids;
-}
-
-interface TaxonomyEntry {
-  readonly asset_id: number;
-  readonly name: string;
-  readonly signature_type: SignatureType;
-}
-
-async function fetchTaxonomy({ url, token }: SubscribeOptions): Promise<readonly TaxonomyEntry[] | string> {
-  const address = `${url.replace(/^ws/, 'http').replace(/\/+$/, '')}${REST_PATHS.taxonomy}`;
+async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | string> {
+  const client = createStreamClient({ urls: url, token, signers: 'unchecked' });
   try {
-    const response = await fetch(address, {
-      headers: { Authorization: `Basic ${token}` },
-      signal: AbortSignal.timeout(TAXONOMY_DELAY_MS_MAX),
-    });
-    if (!response.ok) return `${address}: ${REFUSALS[response.status] ?? `HTTP ${response.status}`}`;
-    const { data } = (await response.json()) as { data: { assets: readonly TaxonomyEntry[] } };
-    return data.assets;
+    return await client.taxonomy();
   } catch (error) {
-    // fetch wraps what happened to the connection.
-    const { message, cause } = error as Error & { cause?: Error };
-    return `${address}: ${cause?.message || message}`;
+    const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
+    return refusal === undefined ? (error as Error).message : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
   }
 }
 

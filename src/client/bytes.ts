@@ -1,8 +1,8 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 
 /** No number in a signature, a hash or a key is longer. */
 const HEX_DIGITS_MAX = WORD_BYTES * 2;
+const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const HEX_INTEGER = /^0x[0-9a-fA-F]+$/;
 
 /** `value` as `size` big-endian bytes, two's complement when negative. `value` must fit. */
@@ -29,4 +29,33 @@ export function parseHexInteger(text: unknown): bigint | undefined {
 /** `0x` and two lower-case digits a byte. */
 export function prefixedHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`;
+}
+
+/** Two lower-case digits a byte. */
+export function bytesToHex(bytes: Uint8Array): string {
+  let digits = '';
+  for (const byte of bytes) digits += HEX_OF_BYTE[byte];
+  return digits;
+}
+
+/** The bytes of hex of two digits a byte, which must be nothing else. */
+export function hexToBytes(digits: string): Uint8Array {
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+/** One behind the other. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+export function utf8ToBytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }

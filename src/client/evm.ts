@@ -1,15 +1,8 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as secp256k1 from '@noble/secp256k1';
 import { NS_PER_SECOND } from '../model/time.js';
 import { WORD_BYTES } from '../wire/signatures.js';
-import { bytesInteger, integerBytes } from './bytes.js';
-
-// The library ships without hashes and takes them here, once for the whole program.
-secp256k1.hashes.sha256 = sha256;
-secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
+import { bytesInteger, bytesToHex, concatBytes, integerBytes, utf8ToBytes } from './bytes.js';
+import { keccak256 } from './keccak.js';
 
 /** A recoverable ECDSA signature over secp256k1. */
 export interface EvmSignature {
@@ -41,7 +34,7 @@ export function evmAddress(secretKey: Uint8Array): Uint8Array {
 /** The address in the mixed case that carries its checksum (EIP-55). */
 export function checksumAddress(address: Uint8Array): string {
   const digits = bytesToHex(address);
-  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)));
+  const hash = bytesToHex(keccak256(utf8ToBytes(digits)));
   return `0x${[...digits].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')}`;
 }
 
@@ -81,10 +74,10 @@ export interface EvmAggregateMessage {
 
 /** `msg_hash` of the service's aggregate, before the EIP-191 prefix. */
 export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
-  return keccak_256(
+  return keccak256(
     concatBytes(
       message.address,
-      keccak_256(utf8ToBytes(message.assetId)),
+      keccak256(utf8ToBytes(message.assetId)),
       integerBytes(message.signedAtNs, 32),
       integerBytes(message.price, 32),
       message.merkleRoot,
@@ -97,13 +90,6 @@ export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
 export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): Uint8Array {
   EIP191_MESSAGE.set(msgHash, EIP191_PREFIX.length);
   return hash(EIP191_MESSAGE);
-}
-
-/** Signs a 32-byte digest with an RFC 6979 nonce; `s` is low. */
-export function signDigest(digest: Uint8Array, secretKey: Uint8Array): EvmSignature {
-  const bytes = secp256k1.sign(digest, secretKey, { prehash: false, format: 'recovered' });
-  const { r, s, recovery } = secp256k1.Signature.fromBytes(bytes, 'recovered');
-  return { r, s, recovery: recovery as 0 | 1 };
 }
 
 /** Why a signature is refused before any curve arithmetic, or `undefined` when its numbers are acceptable. */
@@ -126,16 +112,11 @@ export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uin
   }
 }
 
-/** Keccak-256 of `bytes`. */
-export function keccak256(bytes: Uint8Array): Uint8Array {
-  return keccak_256(bytes);
-}
-
 /** Whether two addresses, given as 20 bytes and as a number, are the same. */
 export function isAddress(address: Uint8Array | undefined, expected: bigint): boolean {
   return address !== undefined && bytesInteger(address) === expected;
 }
 
 function addressOf(publicKey: Uint8Array): Uint8Array {
-  return keccak_256(publicKey.subarray(1)).subarray(12);
+  return keccak256(publicKey.subarray(1)).subarray(12);
 }

@@ -1,14 +1,36 @@
-import { LosslessNumber, parse, stringify } from 'lossless-json';
+/** Begins the text that stands for a number while JSON is read or written. JSON holds this character only escaped. */
+const MARK = '\u0001';
+const ESCAPED_MARK = '\\u0001';
+const STRING = '"(?:[^"\\\\]|\\\\.)*"(\\s*:)?';
+const STRINGS = new RegExp(STRING, 'g');
+const STRINGS_AND_NUMBERS = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?`, 'g');
+const INTEGER = /^-?\d+$/;
+
+/** A number that is no integer, with the digits that it had. */
+export class ExactNumber {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
 
 /**
- * Parses JSON without losing a digit: integers become bigints, other numbers keep their text.
+ * Parses JSON without losing a digit: integers become bigints, other numbers an {@link ExactNumber}.
  * @returns the value, or `undefined` when `text` is not JSON.
  */
 export function parseExactJson(text: string): unknown {
+  const marked = text.replace(STRINGS_AND_NUMBERS, (token: string, colon?: string) => {
+    if (!token.startsWith('"')) return `"${ESCAPED_MARK}${token}"`;
+    return isMarked(token, colon) ? `"${ESCAPED_MARK}${token.slice(1)}` : token;
+  });
   try {
-    return parse(text, null, (digits) =>
-      INTEGER.test(digits) ? BigInt(digits) : new LosslessNumber(digits),
-    );
+    return JSON.parse(marked, (_key, value) => {
+      if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
+      const rest = value.slice(MARK.length);
+      if (rest.startsWith(MARK)) return rest;
+      return INTEGER.test(rest) ? BigInt(rest) : new ExactNumber(rest);
+    });
   } catch {
     return undefined;
   }
@@ -16,7 +38,18 @@ export function parseExactJson(text: string): unknown {
 
 /** Writes JSON with every bigint as its digits: the counterpart of {@link parseExactJson}. */
 export function writeExactJson(value: object): string {
-  return stringify(value)!;
+  const marked = JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one === 'bigint' || one instanceof ExactNumber) return MARK + one;
+    return typeof one === 'string' && one.startsWith(MARK) ? MARK + one : one;
+  });
+  return marked.replace(STRINGS, (token: string, colon?: string) => {
+    if (!isMarked(token, colon)) return token;
+    const rest = token.slice(1 + ESCAPED_MARK.length);
+    return rest.startsWith(ESCAPED_MARK) ? `"${rest}` : rest.slice(0, -1);
+  });
 }
 
-const INTEGER = /^-?[0-9]+$/;
+/** Whether a string of a JSON text begins with the mark. Keys are left alone. */
+function isMarked(token: string, colon: string | undefined): boolean {
+  return colon === undefined && token.startsWith(`"${ESCAPED_MARK}`);
+}

@@ -1,6 +1,13 @@
 import { type Price, parsePrice } from '../model/price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
-import { ERROR_TYPE, MESSAGE_TYPES, PONG_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+import {
+  ERROR_TYPE,
+  MESSAGE_TYPES,
+  PONG_TYPE,
+  REQUEST_TYPES,
+  type RequestType,
+  TAXONOMY_TYPE,
+} from '../wire/stream.js';
 
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
@@ -44,11 +51,19 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
+/** Behind it, IDs of the connection's assets mean other assets. */
+export interface TaxonomyNotice {
+  readonly type: typeof TAXONOMY_TYPE;
+}
+
 export interface ErrorReply {
   readonly type: typeof ERROR_TYPE;
   readonly id: unknown;
   readonly error: string;
 }
+
+/** What the service sends on a stream. */
+export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | ErrorReply;
 
 /**
  * A double does not hold a nanosecond timestamp, so the digits are quoted before JSON is parsed. Inside a string the
@@ -57,7 +72,7 @@ export interface ErrorReply {
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
-export function parseFrame(text: string): Frame | SubscriptionReply | PongReply | ErrorReply | undefined {
+export function parseFrame(text: string): Message | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
@@ -81,6 +96,8 @@ export function parseFrame(text: string): Frame | SubscriptionReply | PongReply 
       };
     case PONG_TYPE:
       return { type: PONG_TYPE };
+    case TAXONOMY_TYPE:
+      return { type: TAXONOMY_TYPE };
     case ERROR_TYPE:
       return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
     default:

@@ -3,6 +3,8 @@ export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** The answer to a ping takes longer only where nothing arrives any more. */
 const ANSWER_DELAY_MS_MAX = 3_000;
+/** Of the time after which a connection is stale: how much may be silent before it is probed. */
+const QUIET_SHARE = 0.4;
 
 /** What becomes of a connection on which nothing arrives. */
 export interface LivenessEvents {
@@ -19,14 +21,19 @@ export interface LivenessEvents {
 export class Liveness {
   readonly #schedule: Schedule;
   readonly #quietMs: number;
+  readonly #answerMs: number;
   readonly #events: LivenessEvents;
   #hasHeard = false;
   #cancel: () => void = () => {};
 
-  /** @param quietMs how long nothing may arrive before the connection is probed; noticed after up to twice this time */
-  constructor(schedule: Schedule, quietMs: number, events: LivenessEvents) {
+  /**
+   * @param quietMs how long nothing may arrive before the connection is probed; noticed after up to twice this time
+   * @param staleAfterMs when given: it is stale after this time, and probed after 2 / 5 of it
+   */
+  constructor(schedule: Schedule, quietMs: number, staleAfterMs: number | undefined, events: LivenessEvents) {
     this.#schedule = schedule;
-    this.#quietMs = quietMs;
+    this.#quietMs = staleAfterMs === undefined ? quietMs : Math.ceil(staleAfterMs * QUIET_SHARE);
+    this.#answerMs = staleAfterMs === undefined ? ANSWER_DELAY_MS_MAX : staleAfterMs - this.#quietMs;
     this.#events = events;
   }
 
@@ -50,12 +57,12 @@ export class Liveness {
       this.start();
       return;
     }
-    this.#cancel = this.#schedule(() => this.#judge(), ANSWER_DELAY_MS_MAX);
+    this.#cancel = this.#schedule(() => this.#judge(), this.#answerMs);
     this.#events.probe();
   }
 
   #judge(): void {
     if (this.#hasHeard) this.start();
-    else this.#events.onStale(this.#quietMs + ANSWER_DELAY_MS_MAX);
+    else this.#events.onStale(this.#quietMs + this.#answerMs);
   }
 }

@@ -1,10 +1,13 @@
 import { nativePriceCurves } from '../crypto/price_curves.js';
-import { createPriceSigner as createPortableSigner } from './index.js';
+import { Client } from './client.js';
+import type { ClientOptions } from './client_context.js';
+import { createPriceSigner as createPortableSigner } from './node_index.js';
+import { NODE } from './node_platform.js';
 import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sign_price.js';
 
 /** The client as Node loads it from this project's own package: the same, but it signs with the service's own curves. */
 
-export * from './index.js';
+export * from './node_index.js';
 
 /** As in `sign_price.ts`, with native secp256k1 where this platform has it, and tables of the Stark curve's points. */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
@@ -14,4 +17,12 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
 /** Signs one price; whoever signs many keeps a {@link createPriceSigner}. */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
   return createPriceSigner(options).sign(options);
+}
+
+/**
+ * Makes a client of one or more services.
+ * @throws TypeError or RangeError for wrong options
+ */
+export function createClient(options: ClientOptions): Client {
+  return new Client(options, { ...NODE, curves: nativePriceCurves });
 }

@@ -1,4 +1,3 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
 import { NO_SCHEDULE } from '../wire/market_status.js';
 import {
   LAYOUT_MAGIC,
@@ -10,7 +9,7 @@ import {
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
 } from '../wire/payload.js';
-import { bytesInteger } from './bytes.js';
+import { bytesInteger, hexToBytes } from './bytes.js';
 import type { EvmSignature } from './evm.js';
 
 /** A decoded `signed_ecdsa` payload. */

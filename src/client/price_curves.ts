@@ -1,5 +1,8 @@
-import { type EvmSignature, keccak256, signDigest } from './evm.js';
-import { pedersenHash, type StarkSignature, starkSign } from './stark.js';
+import type { EvmSignature } from './evm.js';
+import { signDigest } from './evm_sign.js';
+import { keccak256 } from './keccak.js';
+import { type StarkSignature, starkSign } from './stark_ecdsa.js';
+import { pedersenHash } from './stark_pedersen.js';
 
 /**
  * The hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow

@@ -3,7 +3,8 @@ import { ACK_TYPE, type RequestedAck } from '../wire/publish.js';
 import type { SignatureType } from '../wire/signatures.js';
 import { ERROR_TYPE } from '../wire/stream.js';
 import type { Schedule } from './liveness.js';
-import { type ConnectionOptions, ReconnectingSocket, scheduleTimeout } from './reconnecting_socket.js';
+import { scheduleTimeout } from './platform.js';
+import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from './sign_price.js';
 
 export interface PublisherOptions extends ConnectionOptions {
@@ -70,6 +71,10 @@ export class Publisher {
         onText: (text) => this.#read(text),
       },
     );
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
   }
 
   /** Bytes that were sent but have not left yet: whoever asks for no answers looks here before sending more. */

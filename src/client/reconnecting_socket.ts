@@ -1,6 +1,8 @@
-import { CLIENT_CLOSE_CODE, mayReconnect } from '../wire/close_codes.js';
+import { CLIENT_CLOSE_CODE, CLOSES, mayReconnect } from '../wire/close_codes.js';
 import { PING_TYPE } from '../wire/stream.js';
 import { Liveness, type Schedule } from './liveness.js';
+import { type Credentials, type Login, RefusedLogin, tokenLogin } from './login.js';
+import { openGlobalSocket, scheduleTimeout } from './platform.js';
 
 /** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
 export interface SocketLike {
@@ -19,21 +21,29 @@ export interface SocketLike {
   terminate?(): void;
 }
 
-/** Opens a WebSocket with request headers. With `ws`: `(url, headers) => new WebSocket(url, { headers })`. */
-export type OpenConnection = (url: string, headers: Readonly<Record<string, string>>) => SocketLike;
+/**
+ * Opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers })`.
+ * @param protocols subprotocols; there are none where the login is a header
+ */
+export type OpenConnection = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  protocols?: readonly string[],
+) => SocketLike;
 
 export interface ConnectionOptions {
   /** Base address such as `wss://prices.example.com`. */
   readonly url: string;
   /** Sent as `Authorization: Basic <token>`. */
   readonly token?: string | undefined;
-  /**
-   * Default: the global `WebSocket`, which cannot send headers. A browser therefore connects without a token, to a
-   * proxy of its own site that adds the header.
-   */
+  /** Makes what each connection is let in with, instead of {@link token}. */
+  readonly login?: Login | undefined;
+  /** Default: the global `WebSocket`, which cannot send headers. */
   readonly openSocket?: OpenConnection | undefined;
   /** Default: `setTimeout`. */
   readonly schedule?: Schedule | undefined;
+  /** After this time without anything, not even the answer to a ping, a connection is taken for dead. Default: 4 to 5.5 s. */
+  readonly staleAfterMs?: number | undefined;
   /**
    * Called when nothing arrived for the expected time, not even the answer to a ping. {@link onDown} and a new connection
    * follow.
@@ -67,6 +77,7 @@ const CLOSE_ABNORMAL = 1006;
 /** The ping of sockets that have none of their own. */
 const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
 /** A timeout and too many requests pass; other refusals with a 4xx status do not. */
+const UNAUTHORIZED = 401;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** How the package `ws` words a refused upgrade; browsers do not tell. */
 const REFUSED = /server response: (\d{3})/;
@@ -87,9 +98,13 @@ export class ReconnectingSocket {
   readonly #schedule: Schedule;
   readonly #events: ConnectionEvents;
   readonly #liveness: Liveness;
+  readonly #login: Login;
+  readonly #openSocket: OpenConnection;
   #socket: SocketLike | undefined;
   #isOpen = false;
   #failures = 0;
+  /** Changes when an attempt begins and when a connection ends: what an earlier one still waits for is ignored. */
+  #attempt = 0;
   /** Waits for the next attempt, for the connection to open, or for it to have been up for long enough. */
   #cancelTimer: () => void = () => {};
   #cancelCloseTimer: () => void = () => {};
@@ -106,8 +121,10 @@ export class ReconnectingSocket {
     this.#url = options.url.replace(/\/+$/, '') + path;
     this.#options = options;
     this.#schedule = options.schedule ?? scheduleTimeout;
+    this.#login = options.login ?? tokenLogin(options.token);
+    this.#openSocket = options.openSocket ?? openGlobalSocket;
     this.#events = events;
-    this.#liveness = new Liveness(this.#schedule, quietMs, {
+    this.#liveness = new Liveness(this.#schedule, quietMs, options.staleAfterMs, {
       probe: () => this.#probe(),
       onStale: (silentMs) => this.#stale(silentMs),
     });
@@ -149,9 +166,31 @@ export class ReconnectingSocket {
   }
 
   #connect(): void {
-    const { token, openSocket = openGlobalSocket } = this.#options;
-    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Basic ${token}` };
-    const socket = openSocket(this.#url, headers);
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    const reason = `no connection within ${OPEN_DELAY_MS_MAX} ms`;
+    this.#cancelTimer = this.#schedule(() => this.#giveUp(reason), OPEN_DELAY_MS_MAX);
+    this.#login.credentials().then(
+      (credentials) => {
+        if (attempt === this.#attempt && this.#ended === undefined) this.#open(credentials);
+      },
+      (error: Error) => {
+        if (attempt !== this.#attempt || this.#ended !== undefined) return;
+        this.#closed(CLOSE_ABNORMAL, error.message, error instanceof RefusedLogin ? error.status : undefined);
+      },
+    );
+  }
+
+  #open({ headers, protocols }: Credentials): void {
+    let socket: SocketLike;
+    try {
+      socket = this.#openSocket(this.#url, headers, protocols);
+    } catch (error) {
+      // Wrong arguments: another attempt would fail in the same way.
+      this.#end((error as Error).message);
+      this.#closed(CLOSE_ABNORMAL, (error as Error).message);
+      return;
+    }
     let failure: string | undefined;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
@@ -162,12 +201,12 @@ export class ReconnectingSocket {
       failure = event.message || event.error?.code || 'the connection failed';
     };
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
-      this.#closed(code, failure ?? `closed with ${code}${reason && ` (${reason})`}`);
+      const text = failure ?? `closed with ${code}${reason && ` (${reason})`}`;
+      const status = REFUSED.exec(text)?.[1];
+      this.#closed(code, text, status === undefined ? undefined : Number(status));
     };
     socket.on?.('pong', () => this.#liveness.heard());
     this.#socket = socket;
-    const reason = `no connection within ${OPEN_DELAY_MS_MAX} ms`;
-    this.#cancelTimer = this.#schedule(() => this.#giveUp(reason), OPEN_DELAY_MS_MAX);
   }
 
   #opened(): void {
@@ -182,22 +221,28 @@ export class ReconnectingSocket {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 
-  #closed(code: number, reason: string): void {
+  #closed(code: number, reason: string, httpStatus?: number): void {
     this.#isOpen = false;
     this.#socket = undefined;
+    this.#attempt += 1;
     this.#cancelTimer();
     this.#cancelCloseTimer();
     this.#liveness.stop();
-    const refused = REFUSED.exec(reason)?.[1];
-    const httpStatus = refused === undefined ? undefined : Number(refused);
-    const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
-    if (isRefused || !mayReconnect(code, reason)) this.#end(reason);
+    if (!this.#mayReturn(code, reason, httpStatus)) this.#end(reason);
     const final = this.#ended !== undefined;
     this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
     for (const resolve of this.#onClosed.splice(0)) resolve();
     // The listener may have closed this connection for good.
     if (this.#ended === undefined)
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
+  }
+
+  /** Whether another attempt makes sense. A token that was refused may be followed by a new one. */
+  #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
+    const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
+    if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();
+    const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
+    return !isRefused && mayReconnect(code, reason);
   }
 
   #probe(): void {
@@ -213,10 +258,8 @@ export class ReconnectingSocket {
 
   /** Takes the socket for closed without waiting for the other side. What it still reports is ignored. */
   #giveUp(reason: string): void {
-    const socket = this.#socket!;
-    for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
-    if (socket.terminate) socket.terminate();
-    else socket.close();
+    const socket = this.#socket;
+    if (socket !== undefined) abandon(socket);
     this.#closed(CLOSE_ABNORMAL, reason);
   }
 
@@ -232,15 +275,9 @@ export class ReconnectingSocket {
   }
 }
 
-/** The default {@link Schedule}. */
-export const scheduleTimeout: Schedule = (run, delayMs) => {
-  const timer = setTimeout(run, delayMs);
-  return () => clearTimeout(timer);
-};
-
-const openGlobalSocket: OpenConnection = (url, headers) => {
-  const { WebSocket } = globalThis as { WebSocket?: new (url: string) => SocketLike };
-  if (WebSocket === undefined) throw new TypeError('openSocket is required: there is no global WebSocket');
-  if (Object.keys(headers).length > 0) throw new TypeError('openSocket is required to send a token');
-  return new WebSocket(url);
-};
+/** Ends a socket; what it still reports is ignored. */
+function abandon(socket: SocketLike): void {
+  for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
+  if (socket.terminate) socket.terminate();
+  else socket.close();
+}

@@ -5,7 +5,8 @@ import { integerBytes, parseHexInteger, prefixedHex } from './bytes.js';
 import { checksumAddress, eip191Digest, evmAddress, evmPriceHash } from './evm.js';
 import { writeExactJson } from './exact_json.js';
 import { PORTABLE_CURVES, type PriceCurves } from './price_curves.js';
-import { starkExternalAssetId, starkPriceHash, starkPublicKey } from './stark.js';
+import { starkExternalAssetId, starkPriceHash } from './stark.js';
+import { starkPublicX } from './stark_ecdsa.js';
 
 /** An update object of a publish message, as the publisher API specifies it; `timestamp` has every digit. */
 export interface PriceUpdate {
@@ -122,7 +123,7 @@ function evmSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigner 
 
 function starkSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigner {
   const { pedersenHash, starkSign } = { ...PORTABLE_CURVES, ...curves };
-  const publicKey = starkPublicKey(secretKey);
+  const publicKey = hex(starkPublicX(secretKey));
   return {
     publicKey,
     sign(input) {

@@ -1,5 +1,5 @@
 import { STREAM_PATH } from '../wire/paths.js';
-import { type Channel, type MessageType, PONG_TYPE } from '../wire/stream.js';
+import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../wire/stream.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
 import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
 
@@ -13,6 +13,8 @@ export interface SubscriberOptions extends ConnectionOptions {
   readonly onFrame: (frame: Frame) => void;
   /** Called when, after a loss, the service has confirmed again what was subscribed before. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
+  /** Called when, from the next frame on, IDs of the subscribed assets mean other assets. */
+  readonly onTaxonomyChange?: (() => void) | undefined;
   /** Called with an error that answers no request of this client, or an unreadable frame. */
   readonly onError?: ((error: string) => void) | undefined;
 }
@@ -65,14 +67,21 @@ export class Subscriber {
     return this.#assets;
   }
 
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
+  }
+
   /** Resolves when a connection is up; rejects when there will be none. */
   opened(): Promise<void> {
     return this.#socket.opened();
   }
 
-  /** Adds asset IDs, all or none of them; waits for a connection first. */
-  subscribe(assets: readonly number[]): Promise<SubscriptionResult> {
-    return this.#request({ type: 'subscribe', assets });
+  /**
+   * Adds asset IDs; waits for a connection first.
+   * @param ignoreInvalid add those that the service knows; without it all or none
+   */
+  subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {
+    return this.#request({ type: 'subscribe', assets, ...(ignoreInvalid && { ignore_invalid: true }) });
   }
 
   /** Takes asset IDs away; IDs that are not subscribed are ignored. */
@@ -109,6 +118,7 @@ export class Subscriber {
     const frame = parseFrame(text);
     if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
     else if (frame.type === PONG_TYPE) return;
+    else if (frame.type === TAXONOMY_TYPE) this.#options.onTaxonomyChange?.();
     else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
     else this.#readReply(frame);
   }

@@ -1,13 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type AggregateForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
-import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
+import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
 import { CheckList, requireSigners, type Signers } from './checks.js';
-import { evmAggregateHash, keccak256 } from './evm.js';
+import { evmAggregateHash } from './evm.js';
 import { parseExactJson } from './exact_json.js';
+import { keccak256 } from './keccak.js';
 import { keyText } from './number_text.js';
-import { starkExternalAssetId, starkPriceHash, starkVerify } from './stark.js';
+import { starkExternalAssetId, starkPriceHash } from './stark.js';
+import { starkVerify } from './stark_ecdsa.js';
 import {
   type AggregateReport,
   checkPublisher,

@@ -1,7 +1,8 @@
 import { MARKET_CLOSED, MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status.js';
 import { bytesInteger } from './bytes.js';
 import { type Check, CheckList, type PassedVerdict, requireSigners, type Signers } from './checks.js';
-import { checksumAddress, keccak256, recoverAddress, signatureFault } from './evm.js';
+import { checksumAddress, recoverAddress, signatureFault } from './evm.js';
+import { keccak256 } from './keccak.js';
 import { decodePayload, type Payload } from './payload.js';
 
 /** What the reader knows beforehand; a check of something unknown is skipped. */

@@ -4,7 +4,8 @@ import { type Check, CheckList, requireSigners, type Signers, type Verdict } fro
 import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm.js';
 import { parseExactJson } from './exact_json.js';
 import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
-import { isStarkAsset, starkPriceHash, starkVerify } from './stark.js';
+import { isStarkAsset, starkPriceHash } from './stark.js';
+import { starkVerify } from './stark_ecdsa.js';
 
 export interface AggregateReport<S extends Signers = Signers> {
   readonly verdict: Verdict<S>;

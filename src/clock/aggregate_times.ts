@@ -43,7 +43,7 @@ export class AggregateTimes {
     return timeNs as TimeNs;
   }
 
-  /** To be called every few milliseconds, so that no signature waits for the disk as a rule. */
+  /** To be called a few times a second, so that no signature waits for the disk as a rule. */
   tick(nowNs: TimeNs): void {
     this.#mark.keep(nowNs);
   }
@@ -66,6 +66,7 @@ export class AggregateTimes {
 
   /** No time is given from now on. A clean stop leaves an exact mark, so the next start is not ahead of the clock. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#mark.end(this.#lastNs as TimeNs);
   }

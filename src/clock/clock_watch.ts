@@ -8,111 +8,107 @@ const AHEAD_NS_MAX = NS_PER_SECOND;
 
 export interface ClockWatchOptions {
   readonly clock: Clock;
-  readonly aggregates: AggregateTimes;
-  readonly streams: StreamTimes;
+  readonly troubles: readonly Trouble[];
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
-
 /** Something that is wrong with the time for a while. */
-interface Trouble {
+export interface Trouble {
   /** As `/readyz` and the log say it; `undefined` while it is not so. */
   readonly reason: (nowNs: TimeNs) => string | undefined;
   readonly over: string;
-  isSo: boolean;
+}
+
+/** Of the clock. */
+export function clockTrouble(clock: Clock): Trouble {
+  return {
+    reason: () =>
+      clockJumpSeconds(clock) === 0
+        ? undefined
+        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; that is believed when it has lasted 10 s`,
+    over: 'the wall clock and the clock of the service agree again',
+  };
+}
+
+/** Of the clock and the times of aggregates. */
+export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly Trouble[] {
+  return [
+    clockTrouble(clock),
+    {
+      reason: () =>
+        times.aheadNs > AHEAD_NS_MAX
+          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock`
+          : undefined,
+      over: 'aggregates are signed with the time of the clock again',
+    },
+    {
+      reason: (nowNs) =>
+        times.isHeld(nowNs) ? 'no aggregates are signed: their time mark is not on disk' : undefined,
+      over: 'aggregates are signed again',
+    },
+  ];
+}
+
+/** Of the times of streaming payloads. */
+export function streamTroubles(times: StreamTimes): readonly Trouble[] {
+  return [
+    {
+      reason: () =>
+        times.aheadNs > AHEAD_NS_MAX
+          ? `streams opened earlier carry times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock`
+          : undefined,
+      over: 'all streams carry the time of the clock again',
+    },
+    {
+      reason: (nowNs) =>
+        times.isHeld(nowNs)
+          ? 'signed stream frames wait: their time mark is not on disk, or the clock is behind the times of all eras'
+          : undefined,
+      over: 'signed stream frames are sent again',
+    },
+  ];
+}
+
+/** How far the wall clock is ahead of the service's clock while a jump of it is not believed. */
+export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
+  return secondsOf(jumpNs);
 }
 
 /** Says what is wrong with the clock and the signed times: in the log when it begins and ends, and to whoever asks. */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
-  readonly #troubles: readonly Trouble[];
+  readonly #present = new Set<Trouble>();
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
-    const { aggregates, streams } = options;
-    this.#troubles = [
-      {
-        reason: () =>
-          this.jumpSeconds === 0
-            ? undefined
-            : `the wall clock jumped by ${secondsText(this.jumpSeconds)}; that is believed when it has lasted 10 s`,
-        over: 'the wall clock and the clock of the service agree again',
-        isSo: false,
-      },
-      {
-        reason: () =>
-          aggregates.aheadNs > AHEAD_NS_MAX
-            ? `aggregates are signed with times ${secondsText(this.aggregatesAheadSeconds)} ahead of the clock`
-            : undefined,
-        over: 'aggregates are signed with the time of the clock again',
-        isSo: false,
-      },
-      {
-        reason: () =>
-          streams.aheadNs > AHEAD_NS_MAX
-            ? `streams opened earlier carry times ${secondsText(this.streamsAheadSeconds)} ahead of the clock`
-            : undefined,
-        over: 'all streams carry the time of the clock again',
-        isSo: false,
-      },
-      {
-        reason: (nowNs) =>
-          aggregates.isHeld(nowNs) ? 'no aggregates are signed: their time mark is not on disk' : undefined,
-        over: 'aggregates are signed again',
-        isSo: false,
-      },
-      {
-        reason: (nowNs) =>
-          streams.isHeld(nowNs)
-            ? 'signed stream frames wait: their time mark is not on disk, or the clock is behind the times of all eras'
-            : undefined,
-        over: 'signed stream frames are sent again',
-        isSo: false,
-      },
-    ];
   }
 
-  /** To be called every few milliseconds. */
+  /** To be called a few times a second. */
   tick(nowNs: TimeNs): void {
-    const { logger } = this.#options;
-    for (const trouble of this.#troubles) {
+    const { troubles, logger } = this.#options;
+    for (const trouble of troubles) {
       const reason = trouble.reason(nowNs);
       const isSo = reason !== undefined;
-      if (isSo === trouble.isSo) continue;
-      trouble.isSo = isSo;
-      if (isSo) logger.warn(reason);
-      else logger.info(trouble.over);
+      if (isSo === this.#present.has(trouble)) continue;
+      if (isSo) {
+        this.#present.add(trouble);
+        logger.warn(reason);
+      } else {
+        this.#present.delete(trouble);
+        logger.info(trouble.over);
+      }
     }
   }
 
   /** What is wrong now. */
   reasons(): string[] {
-    const nowNs = this.#options.clock.nowNs();
-    return this.#troubles.flatMap(({ reason }) => reason(nowNs) ?? []);
-  }
-
-  /** What another part says of its health, and what is wrong here. */
-  addTo(health: Health): Health {
-    const reasons = [...(health.ok ? [] : [health.reason]), ...this.reasons()];
-    return reasons.length === 0 ? { ok: true } : { ok: false, reason: reasons.join('; ') };
-  }
-
-  /** How far the wall clock is ahead of the service's clock while a jump of it is not believed. */
-  get jumpSeconds(): number {
-    return secondsOf(this.#options.clock.jumpNs ?? 0n);
-  }
-
-  get aggregatesAheadSeconds(): number {
-    return secondsOf(this.#options.aggregates.aheadNs);
-  }
-
-  get streamsAheadSeconds(): number {
-    return secondsOf(this.#options.streams.aheadNs);
+    const { clock, troubles } = this.#options;
+    const nowNs = clock.nowNs();
+    return troubles.flatMap(({ reason }) => reason(nowNs) ?? []);
   }
 }
 
-function secondsOf(durationNs: bigint): number {
+export function secondsOf(durationNs: bigint): number {
   return Number(durationNs) / Number(NS_PER_SECOND);
 }
 

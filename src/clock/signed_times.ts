@@ -1,47 +1,75 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { AggregateTimes } from './aggregate_times.js';
-import { StreamTimes } from './stream_times.js';
+import { markNumbers, StreamTimes } from './stream_times.js';
 import type { MarkPlace } from './written_mark.js';
 
-export interface SignedTimesOptions {
-  readonly clock: Clock;
-  /** Marks on disk, by kind and number. */
-  readonly marks: {
-    read(kind: string, number: number): TimeNs | undefined;
-    write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
-  };
-  /** The newest UNIX second that the data folder has anything of. */
-  readonly newestSecond: number | undefined;
+/** Marks on disk, by kind and number. */
+export interface Marks {
+  read(kind: string, number: number): TimeNs | undefined;
+  write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
+}
+
+/** Which signer of streaming payloads it is: no two have both numbers in common. */
+export interface SignerPlace {
   readonly node: number;
   readonly thread: number;
 }
 
-/** The times that this process signs with. */
-export interface SignedTimes {
-  readonly aggregates: AggregateTimes;
-  readonly streams: StreamTimes;
-}
+const AGGREGATES = 'aggregates';
+const STREAMS = 'streams';
 
 /** What a version without marks may have signed past the last that it wrote. */
 const UNMARKED_NS = 2n * NS_PER_SECOND;
 
-/** Resolves when the first marks are on disk, or cannot be written: then nothing is signed until they are. */
-export async function openSignedTimes(options: SignedTimesOptions): Promise<SignedTimes> {
-  const { clock, marks, newestSecond, node, thread } = options;
-  const placeOf = (kind: string, number: number): MarkPlace => ({
+/**
+ * Resolves when the first mark is on disk, or cannot be written: then nothing is signed until it is.
+ * @param newestSecond the newest UNIX second that the data folder has anything of
+ */
+export async function openAggregateTimes(
+  clock: Clock,
+  marks: Marks,
+  newestSecond: number | undefined,
+): Promise<AggregateTimes> {
+  const place = placeOf(marks, AGGREGATES, 0);
+  const times = new AggregateTimes(clock, place, unmarkedUpTo(place, newestSecond));
+  await times.settled();
+  return times;
+}
+
+/** The same for the times of streaming payloads. */
+export async function openStreamTimes(
+  clock: Clock,
+  marks: Marks,
+  { node, thread }: SignerPlace,
+): Promise<StreamTimes> {
+  const times = new StreamTimes({ clock, node, thread, placeOf: (bits) => placeOf(marks, STREAMS, bits) });
+  await times.settled();
+  return times;
+}
+
+/** The marks that {@link openStreamTimes} reads: number and time. */
+export function streamMarks(marks: Marks, { node, thread }: SignerPlace): [number, TimeNs][] {
+  return markNumbers(node, thread).flatMap((number) => {
+    const timeNs = marks.read(STREAMS, number);
+    return timeNs === undefined ? [] : [[number, timeNs]];
+  });
+}
+
+/** Writes one of them for another thread. */
+export function writeStreamMark(
+  marks: Marks,
+  number: number,
+  timeNs: bigint,
+  onSettled: (isOnDisk: boolean) => void,
+): void {
+  marks.write(STREAMS, number, timeNs as TimeNs, onSettled);
+}
+
+function placeOf(marks: Marks, kind: string, number: number): MarkPlace {
+  return {
     read: () => marks.read(kind, number),
     write: (timeNs, onSettled) => marks.write(kind, number, timeNs, onSettled),
-  });
-  const aggregatePlace = placeOf('aggregates', 0);
-  const aggregates = new AggregateTimes(clock, aggregatePlace, unmarkedUpTo(aggregatePlace, newestSecond));
-  const streams = new StreamTimes({
-    clock,
-    node,
-    thread,
-    placeOf: (lowBits) => placeOf('streams', lowBits),
-  });
-  await Promise.all([aggregates.settled(), streams.settled()]);
-  return { aggregates, streams };
+  };
 }
 
 /** A folder whose newest second is past its mark was last written by a version without marks. */

@@ -8,6 +8,8 @@ const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
 const ERA_NUMBERS = 1 << ERA_BITS;
+/** How many threads of a process can sign frames. */
+export const THREADS_MAX = 1 << THREAD_BITS;
 /** Frames that wait are tried again at least once a second, so nobody waits who has not tried for so long. */
 const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
@@ -44,12 +46,9 @@ export class StreamTimes {
 
   /** @throws RangeError when the node or the thread is none. */
   constructor({ clock, node, thread, placeOf }: StreamTimesOptions) {
-    if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to 63`);
-    if (!isBits(thread, THREAD_BITS)) throw new RangeError(`thread ${thread} is not 0 to 7`);
-    const lowBits = ((node << THREAD_BITS) | thread) << ERA_BITS;
     const nowNs = clock.nowNs();
     this.#clock = clock;
-    this.#numbers = new EraNumbers(lowBits, nowNs, placeOf);
+    this.#numbers = new EraNumbers(markNumbers(node, thread), nowNs, placeOf);
     this.#seenNs = nowNs;
     this.#current = this.#begin(nowNs);
   }
@@ -67,7 +66,7 @@ export class StreamTimes {
     return this.#current;
   }
 
-  /** To be called every few milliseconds: notices a step back, and keeps the marks in use ahead of the clock. */
+  /** To be called a few times a second: notices a step back, and keeps the marks in use ahead of the clock. */
   tick(nowNs: TimeNs): void {
     this.current();
     for (const era of this.#eras) {
@@ -106,6 +105,17 @@ export class StreamTimes {
     this.#eras.delete(era);
     era.end();
   }
+}
+
+/**
+ * What `ts` of a node and thread may end in: a number for each era, each with a mark.
+ * @throws RangeError when the node or the thread is none.
+ */
+export function markNumbers(node: number, thread: number): number[] {
+  if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to 63`);
+  if (!isBits(thread, THREAD_BITS)) throw new RangeError(`thread ${thread} is not 0 to ${THREADS_MAX - 1}`);
+  const lowBits = ((node << THREAD_BITS) | thread) << ERA_BITS;
+  return Array.from({ length: ERA_NUMBERS }, (_, era) => lowBits | era);
 }
 
 /** A time in which `ts` only grows. */
@@ -212,8 +222,7 @@ class EraNumbers {
   readonly #lowBits: readonly bigint[];
   readonly #taken = new Set<number>();
 
-  constructor(lowBits: number, nowNs: TimeNs, placeOf: StreamTimesOptions['placeOf']) {
-    const all = Array.from({ length: ERA_NUMBERS }, (_, number) => lowBits | number);
+  constructor(all: readonly number[], nowNs: TimeNs, placeOf: StreamTimesOptions['placeOf']) {
     this.#marks = all.map((bits) => new WrittenMark(placeOf(bits), nowNs));
     this.#lowBits = all.map(BigInt);
   }

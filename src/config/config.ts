@@ -3,11 +3,14 @@ import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { type ClusterConfig, toCluster } from './cluster.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
 /** The configuration of an operator, checked. It never changes. */
 export interface Config {
+  /** SHA-256 of the file's text, in hex. */
+  readonly fileSha256: string;
   readonly service: {
     /** The word in wire identifiers. */
     readonly name: string;
@@ -25,9 +28,17 @@ export interface Config {
     readonly threads: number | 'auto';
     /** Whose `X-Forwarded-For` names the client. */
     readonly trustedProxies: readonly AddressBlock[];
+    /** The origins of web pages that may read REST and open streams; `*` means all. */
+    readonly allowedOrigins: readonly string[];
   };
   readonly admin: Listener;
-  readonly keys: { readonly evm: KeySource; readonly stark?: KeySource };
+  readonly keys: {
+    /** Missing only on an edge of a cluster. */
+    readonly evm?: KeySource;
+    readonly stark?: KeySource;
+    /** What signs streaming payloads; without it `evm` does. */
+    readonly stream?: KeySource;
+  };
   readonly tokens: readonly TokenConfig[];
   /** By {@link AssetIndex}, in the order of the file. */
   readonly assets: readonly Asset[];
@@ -52,6 +63,8 @@ export interface Config {
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
+  /** Absent when the process is alone. */
+  readonly cluster?: ClusterConfig;
 }
 
 export interface Listener {
@@ -97,14 +110,22 @@ export interface Limits {
   readonly idleTimeoutSeconds: number;
   /** Over how long the sockets are closed at shutdown. */
   readonly drainMs: number;
-  /** Of one publisher connection; after more, its updates are refused without verification. */
+  /** Of one asset, of a token or key; a frame of n assets counts as (400 + n) / 401. */
+  readonly signedFramesPerSecond: number;
+  /** Assets in `subscribe` and `unsubscribe`, of a token or key. */
+  readonly subscriptionChangesPerSecond: number;
+  /** Of a token or key. */
+  readonly publishBytesPerSecond: number;
+  /** Of 64 KiB each, of publishers, of a token or key; the connection that sends one more is closed. */
+  readonly badMessagesPerSecond: number;
+  /** Of a token or key; after more, its updates are refused without verification. */
   readonly badSignaturesPerSecond: number;
   /** Per client address. */
   readonly failedLoginsPerMinute: number;
 }
 
 /** What takes effect only at the next start. */
-const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits'] as const;
+const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits', 'cluster'] as const;
 
 /** The sections that differ and that a reload cannot change. */
 export function changedFixedSections(before: Config, next: Config): readonly string[] {
@@ -112,9 +133,10 @@ export function changedFixedSections(before: Config, next: Config): readonly str
 }
 
 /** Converts a file without errors to a configuration. */
-export function toConfig(file: ConfigFile): Config {
+export function toConfig(file: ConfigFile, fileSha256: string): Config {
   const { service, listen, keys, limits } = file;
   return {
+    fileSha256,
     service: {
       name: service.name,
       taxonomyId: service.taxonomy_id,
@@ -127,10 +149,15 @@ export function toConfig(file: ConfigFile): Config {
       port: listen.port,
       threads: listen.threads,
       trustedProxies: listen.trusted_proxies,
+      allowedOrigins: listen.allowed_origins,
       ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
     },
     admin: file.admin,
-    keys: { evm: toKeySource(keys.evm), ...(keys.stark && { stark: toKeySource(keys.stark) }) },
+    keys: {
+      ...(keys.evm && { evm: toKeySource(keys.evm) }),
+      ...(keys.stark && { stark: toKeySource(keys.stark) }),
+      ...(keys.stream && { stream: toKeySource(keys.stream) }),
+    },
     tokens: file.tokens.map(toToken),
     assets: file.assets.map(toAsset),
     publishers: file.publishers.map(toPublisher),
@@ -158,13 +185,18 @@ export function toConfig(file: ConfigFile): Config {
       slowConsumerMs: Number(limits.slow_consumer / NS_PER_MS),
       idleTimeoutSeconds: Number(limits.idle_timeout / NS_PER_SECOND),
       drainMs: Number(limits.drain / NS_PER_MS),
+      signedFramesPerSecond: limits.signed_frames_per_second,
+      subscriptionChangesPerSecond: limits.subscription_changes_per_second,
+      publishBytesPerSecond: limits.publish_bytes_per_second,
+      badMessagesPerSecond: limits.bad_messages_per_second,
       badSignaturesPerSecond: limits.bad_signatures_per_second,
       failedLoginsPerMinute: limits.failed_logins_per_minute,
     },
+    ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };
 }
 
-function toKeySource({ file, env }: ConfigFile['keys']['evm']): KeySource {
+function toKeySource({ file, env }: NonNullable<ConfigFile['keys']['evm']>): KeySource {
   return file === undefined ? { env: env! } : { file };
 }
 

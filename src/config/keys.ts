@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 import type { Config, KeySource } from './config.js';
-import type { Problem } from './document.js';
+import type { Path, Problem } from './document.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
 /** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
 export interface PrivateKeys {
-  readonly evm: Buffer;
+  /** Missing only on an edge of a cluster. */
+  readonly evm?: Buffer;
   readonly stark?: Buffer;
+  /** An EVM key for streaming payloads; without it `evm` signs them. */
+  readonly stream?: Buffer;
 }
 
 export type KeysResult =
@@ -23,11 +26,28 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * folder of the configuration file. A file that others than its owner can use is refused.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
-  const evm = loadKey('evm', keys.evm, baseDir, env);
-  const stark = keys.stark && loadKey('stark', keys.stark, baseDir, env);
-  const errors = [evm, stark].filter((read) => read !== undefined && 'message' in read) as Problem[];
-  if (errors.length > 0) return { ok: false, errors };
-  return { ok: true, keys: { evm: evm as Buffer, ...(stark && { stark: stark as Buffer }) } };
+  const loaded: Partial<Record<keyof PrivateKeys, Buffer>> = {};
+  const errors: Problem[] = [];
+  for (const name of Object.keys(KEY_TYPES) as (keyof PrivateKeys)[]) {
+    const source = keys[name];
+    if (source === undefined) continue;
+    const read = loadKey(name, source, baseDir, env);
+    if ('message' in read) errors.push(read);
+    else loaded[name] = read;
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, keys: loaded };
+}
+
+/** Reads a text that only its owner may see. @param path the place of the source in the configuration file */
+export function readSecret(
+  path: Path,
+  source: KeySource,
+  baseDir: string,
+  env: Environment,
+): { readonly text: string; readonly path: Path } | Problem {
+  const read =
+    'file' in source ? readSecretFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
+  return { ...read, path: [...path, 'file' in source ? 'file' : 'env'] };
 }
 
 /**
@@ -49,22 +69,25 @@ const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
   stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
 };
 
+const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType>> = {
+  evm: 'evm',
+  stark: 'stark',
+  stream: 'evm',
+};
+
 function loadKey(
-  signatureType: SignatureType,
+  name: keyof PrivateKeys,
   source: KeySource,
   baseDir: string,
   env: Environment,
 ): Buffer | Problem {
-  const kind = 'file' in source ? 'file' : 'env';
-  const path = ['keys', signatureType, kind];
-  const read =
-    'file' in source ? readSecretFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
-  if ('message' in read) return { path, message: read.message };
-  const key = parsePrivateKey(read.text, signatureType);
+  const read = readSecret(['keys', name], source, baseDir, env);
+  if ('message' in read) return read;
+  const type = KEY_TYPES[name];
   return (
-    key ?? {
-      path,
-      message: `holds no ${signatureType} key: expected 32 bytes of hex within 1..n-1 of its curve`,
+    parsePrivateKey(read.text, type) ?? {
+      path: read.path,
+      message: `holds no ${type} key: expected 32 bytes of hex within 1..n-1 of its curve`,
     }
   );
 }

@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
 import { describeIssue } from './issue_text.js';
 import { type Environment, loadKeys } from './keys.js';
+import { namedFileProblems, withAbsolutePaths } from './named_files.js';
 import { type ReadableFile, referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
-import { readPublicFile, readSecretFile } from './secret_file.js';
 import { configWarnings } from './warnings.js';
 
 export type LoadResult =
@@ -25,7 +25,7 @@ export type LoadResult =
 
 /** Checks the text of a configuration file. Paths in the result are as written. Errors use `fileName`. */
 export function parseConfig(text: string, fileName: string): LoadResult {
-  return checkDocument(readDocument(text, fileName));
+  return checkDocument(readDocument(text, fileName), text);
 }
 
 /**
@@ -40,32 +40,45 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
     return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
   }
   const document = readDocument(text, file);
-  const result = checkDocument(document);
+  const result = checkDocument(document, text);
   if (!result.ok) return result;
   const baseDir = resolve(dirname(file));
   const config = withAbsolutePaths(result.config, baseDir);
   const keys = loadKeys(config, baseDir, env);
-  const problems = [...(keys.ok ? [] : keys.errors), ...tlsProblems(config)];
+  const problems = [...(keys.ok ? [] : keys.errors), ...namedFileProblems(config, env)];
   return problems.length > 0 ? { ok: false, errors: document.describe(problems) } : { ...result, config };
 }
 
-function checkDocument(document: ConfigDocument): LoadResult {
+function checkDocument(document: ConfigDocument, text: string): LoadResult {
   const problems = [...document.problems];
   if (document.value === undefined) return { ok: false, errors: document.describe(problems) };
   const parsed = fileSchema.safeParse(document.value);
-  if (!parsed.success) problems.push(...unlessKnown(schemaProblems(parsed.error.issues, document), problems));
+  if (!parsed.success)
+    problems.push(...unlessKnown(schemaProblems(parsed.error.issues, document), problems, document));
   const readable = parsed.success ? parsed.data : readableParts(document.value);
-  problems.push(...unlessKnown(referenceProblems(readable), problems));
+  problems.push(...unlessKnown(referenceProblems(readable), problems, document));
   if (!parsed.success || problems.length > 0) return { ok: false, errors: document.describe(problems) };
   const warnings = document.describe(configWarnings(parsed.data));
-  return { ok: true, config: toConfig(parsed.data), warnings, describe: document.describe };
+  const fileSha256 = createHash('sha256').update(text).digest('hex');
+  return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Leaves out problems that follow from a known one at the same place or below it. */
-function unlessKnown(problems: Iterable<Problem>, known: readonly Problem[]): Problem[] {
+/** Leaves out problems that follow from a known one: at the same place, below it, or above it where the file has nothing. */
+function unlessKnown(
+  problems: Iterable<Problem>,
+  known: readonly Problem[],
+  document: ConfigDocument,
+): Problem[] {
   return [...problems].filter(
-    ({ path }) => !known.some((earlier) => path.every((step, depth) => earlier.path[depth] === step)),
+    ({ path }) =>
+      !known.some(
+        (earlier) => isWithin(earlier.path, path) || (isWithin(path, earlier.path) && !document.has(path)),
+      ),
   );
+}
+
+function isWithin(inner: Path, outer: Path): boolean {
+  return outer.every((step, depth) => inner[depth] === step);
 }
 
 function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
@@ -102,6 +115,9 @@ function readableParts(value: unknown): ReadableFile {
     deployments: asArray(file['deployments']).map((item) =>
       readableKeys(shape.deployments.unwrap().element, item),
     ),
+    ingest: readableKeys(shape.ingest.unwrap(), file['ingest']),
+    cluster:
+      file['cluster'] === undefined ? undefined : readableKeys(shape.cluster.unwrap(), file['cluster']),
     pushed_assets: z.safeParse(shape.pushed_assets, file['pushed_assets']).data ?? {},
     calendars: Object.fromEntries(
       Object.entries(asRecord(file['calendars'])).map(([name, definition]) => [
@@ -125,43 +141,4 @@ function asRecord(value: unknown): Record<string | number, unknown> {
 
 function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function withAbsolutePaths(config: Config, baseDir: string): Config {
-  const { tls } = config.listen;
-  const absolute = (path: string) => resolve(baseDir, path);
-  const source = <T extends Config['keys']['evm']>(key: T) =>
-    'file' in key ? { file: absolute(key.file) } : key;
-  return {
-    ...config,
-    listen: {
-      ...config.listen,
-      ...(tls && { tls: { certFile: absolute(tls.certFile), keyFile: absolute(tls.keyFile) } }),
-    },
-    keys: {
-      evm: source(config.keys.evm),
-      ...(config.keys.stark && { stark: source(config.keys.stark) }),
-    },
-    storage: { ...config.storage, dir: absolute(config.storage.dir) },
-  };
-}
-
-/** Checks that the files exist, that the key is private, and that TLS can start with them. */
-function tlsProblems({ listen: { tls } }: Config): Problem[] {
-  if (tls === undefined) return [];
-  const path = (key: string) => ['listen', 'tls', key];
-  const cert = readPublicFile(tls.certFile);
-  const key = readSecretFile(tls.keyFile);
-  const problems: Problem[] = [];
-  if ('message' in cert) problems.push({ path: path('cert_file'), message: cert.message });
-  if ('message' in key) problems.push({ path: path('key_file'), message: key.message });
-  if ('message' in cert || 'message' in key) return problems;
-  try {
-    // TLS would ignore an empty text, so these are buffers.
-    createSecureContext({ cert: Buffer.from(cert.text), key: Buffer.from(key.text) });
-    return [];
-  } catch {
-    const message = `TLS cannot start with ${tls.certFile} and ${tls.keyFile}: are they a certificate and its key?`;
-    return [{ path: path('cert_file'), message }];
-  }
 }

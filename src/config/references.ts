@@ -3,6 +3,7 @@ import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definit
 import { checksumAddress } from '../crypto/checksum_address.js';
 import { parseHex } from '../model/hex.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
@@ -17,6 +18,8 @@ export interface ReadableFile {
   readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
   readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
   readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
+  readonly ingest: Partial<ConfigFile['ingest']>;
+  readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
   readonly pushed_assets: ConfigFile['pushed_assets'];
   /** Every name of the file's calendars; `undefined` where the definition does not fit the schema. */
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
@@ -26,6 +29,7 @@ export interface ReadableFile {
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
+  yield* clusterProblems(file);
   yield* tokenProblems(file);
   yield* assetProblems(file);
   yield* publisherProblems(file);
@@ -45,7 +49,17 @@ function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> 
   }
 }
 
-function* keyProblems({ keys, assets }: ReadableFile): Generator<Problem> {
+function* keyProblems({ keys, assets, cluster }: ReadableFile): Generator<Problem> {
+  if (cluster?.role === 'edge') {
+    for (const name of ['evm', 'stark'] as const) {
+      const message =
+        'an edge signs no aggregates, so the key has no place on its machine; only keys.stream has';
+      if (keys[name] !== undefined) yield { path: ['keys', name], message };
+    }
+    return;
+  }
+  if (keys.evm === undefined)
+    yield { path: ['keys', 'evm'], message: 'missing; expected a mapping of keys to values' };
   const starkAsset = assets.find(({ signature_type }) => signature_type === 'stark');
   if (starkAsset !== undefined && keys.stark === undefined) {
     yield {

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
@@ -7,26 +6,15 @@ import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset.js';
 import { LOGIN_SYMBOL } from '../wire/login.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
+import { clusterSchema } from './cluster_schema.js';
+import { allowedOrigin } from './origin.js';
 import { publicUrl } from './public_url.js';
-import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
+import { count, durationNs, host, keySource, line, positiveDecimal, sizeBytes } from './schema_values.js';
 
 // The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the
 // file. A key without one and without `optional` is required. references.ts checks what involves two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
-const line = z
-  .string()
-  .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
-/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
-const HOST_NAME =
-  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-const host = z
-  .string()
-  .max(253)
-  .refine(
-    (text) => isIP(text) !== 0 || HOST_NAME.test(text),
-    'expected a host name or an IP address, without a port',
-  );
 const oracleId = z
   .string()
   .regex(
@@ -89,24 +77,18 @@ const listen = z.strictObject({
     .prefault('auto'),
   /** Whose `X-Forwarded-For` names the client. */
   trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
+  /** Whose web pages may read REST and open streams. */
+  allowed_origins: z.array(allowedOrigin, { error: 'expected a list of origins' }).prefault([]),
 });
 
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
-const keySource = z
-  .strictObject({
-    file: line.optional(),
-    env: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
-      .optional(),
-  })
-  .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
-
 const keys = z.strictObject({
-  /** Always required, because it signs every streaming payload. */
-  evm: keySource,
+  /** Only an edge of a cluster has none. */
+  evm: keySource.optional(),
   stark: keySource.optional(),
+  /** Signs streaming payloads; without it `evm` does. */
+  stream: keySource.optional(),
 });
 
 const token = z.strictObject({
@@ -177,6 +159,9 @@ const calendarName = z
   .string()
   .regex(/^(?!none$)[A-Za-z][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _, other than none');
 
+/** Far above what one machine reads. */
+const BYTES_PER_SECOND_MAX = 64 * 1024 ** 3;
+
 const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
@@ -198,6 +183,10 @@ const limits = z.strictObject({
     stepNs: NS_PER_SECOND,
   }).prefault('60s'),
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
+  signed_frames_per_second: count(10_000),
+  subscription_changes_per_second: count(100_000),
+  publish_bytes_per_second: sizeBytes('8 MiB', BYTES_PER_SECOND_MAX),
+  bad_messages_per_second: count(100),
   bad_signatures_per_second: count(2000),
   failed_logins_per_minute: count(300),
 });
@@ -206,7 +195,7 @@ export const fileSchema = z.strictObject({
   service: service.prefault({}),
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  keys: keys.prefault({} as z.input<typeof keys>),
+  keys: keys.prefault({}),
   tokens: z.array(token).prefault([]),
   assets: z.array(asset).prefault([]),
   publishers: z.array(publisher).prefault([]),
@@ -216,70 +205,8 @@ export const fileSchema = z.strictObject({
   pushed_assets: z.record(line, z.record(line, z.record(line, pushedAsset))).prefault({}),
   calendars: z.record(calendarName, calendarDefinition).prefault({}),
   limits: limits.prefault({}),
+  cluster: clusterSchema.optional(),
 });
 
 /** A file that fits the schema: its snake_case names, with quantities converted (`Ns` bigints, bytes, scaled decimals). */
 export type ConfigFile = z.output<typeof fileSchema>;
-
-interface DurationBounds {
-  readonly minNs: bigint;
-  readonly maxNs?: bigint;
-  /** The duration must be a multiple of this. */
-  readonly stepNs?: bigint;
-}
-
-function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
-  const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
-  // Zero needs no unit.
-  return z.union([z.string(), z.literal(0)], { error: expected }).transform((text, context) => {
-    const valueNs = text === 0 ? 0n : parseDurationNs(text);
-    if (valueNs === undefined) context.addIssue(expected);
-    else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
-    else if (maxNs !== undefined && valueNs > maxNs)
-      context.addIssue(`expected at most ${formatDuration(maxNs)}`);
-    else if (valueNs % stepNs !== 0n) context.addIssue(`expected a multiple of ${formatDuration(stepNs)}`);
-    return valueNs ?? z.NEVER;
-  });
-}
-
-function formatDuration(valueNs: bigint): string {
-  return valueNs % NS_PER_SECOND === 0n ? `${valueNs / NS_PER_SECOND}s` : `${valueNs / NS_PER_MS}ms`;
-}
-
-/** The smallest useful message, and the most that one connection may hold in the service's memory. */
-const MESSAGE_BYTES_MIN = 64;
-const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-
-function sizeBytes(defaultText: string) {
-  const expected = 'expected a size such as 65536, 64 KiB or 1 MiB';
-  return z
-    .union([z.int(), z.string()], { error: expected })
-    .transform((size, context) => {
-      const bytes = parseSizeBytes(String(size));
-      if (bytes === undefined) context.addIssue(expected);
-      else if (bytes < MESSAGE_BYTES_MIN || bytes > MESSAGE_BYTES_MAX)
-        context.addIssue('expected 64 B to 64 MiB');
-      return bytes ?? z.NEVER;
-    })
-    .prefault(defaultText);
-}
-
-function count(defaultCount: number, max = 1_000_000_000) {
-  return z.int().min(1).max(max).prefault(defaultCount);
-}
-
-/** {@link PERCENT_SCALE} and {@link WEIGHT_SCALE} are both 10 to this power. */
-const DECIMALS_MAX = 6;
-
-/** Percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
-function positiveDecimal() {
-  return z
-    .number()
-    .positive()
-    .max(1_000_000)
-    .transform((value, context) => {
-      const scaled = scaleDecimal(value, DECIMALS_MAX);
-      if (scaled === undefined) context.addIssue(`expected at most ${DECIMALS_MAX} decimals`);
-      return scaled ?? z.NEVER;
-    });
-}

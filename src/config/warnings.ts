@@ -15,6 +15,7 @@ export function configWarnings(file: ConfigFile): Problem[] {
     ...tokenWarnings(file),
     ...publisherCountWarnings(file),
     ...otherTypeWarnings(file),
+    ...clusterWarnings(file),
   ];
 }
 
@@ -73,6 +74,23 @@ function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Probl
     const message = `this publisher signs ${signature_type} prices, and no ${signature_type} asset is named ${useless.slice(0, ASSET_WARNINGS_MAX).join(', ')}`;
     yield { path: ['publishers', index, 'assets'], message };
   }
+}
+
+function* clusterWarnings({ cluster }: ConfigFile): Generator<Problem> {
+  if (cluster === undefined) return;
+  const { servers, credentials, tls } = cluster;
+  const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
+  if (hosts.every(isLoopback)) return;
+  if (credentials === undefined)
+    yield {
+      path: ['cluster'],
+      message: 'without credentials, whoever reaches the NATS servers can send prices to every node',
+    };
+  if (tls === undefined && servers.some((server) => !server.startsWith('tls:')))
+    yield {
+      path: ['cluster'],
+      message: 'without tls, prices and the log of the cluster travel where others may read and change them',
+    };
 }
 
 function isLoopback(host: string): boolean {

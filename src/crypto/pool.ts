@@ -64,10 +64,16 @@ const INLINE_MICROS_MAX = 300;
 /** A batch is split among the threads into pieces of at least this much work; a piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
 
-/** A piece is at most this much work, far less than the time after which its thread counts as hung. */
-const PIECE_MICROS_MAX = 100_000;
+/** A piece is at most this much work: so long a small batch waits for a thread that has a piece of a large one. */
+const PIECE_MICROS_MAX = 10_000;
 
-/** Fifty times the work of the largest piece: room for a busy machine and for a thread's start. */
+/**
+ * A batch may be served before another one that came earlier, by ten times what it has less to do: small ones go first, and large
+ * ones have their turn all the same.
+ */
+const WAIT_PER_WORK = 10;
+
+/** Far more than the work of the largest piece: room for a busy machine and for a thread's start. */
 const PIECE_MS_MAX = 5_000;
 
 /** How often workers try a piece. After that the calling thread computes it. */
@@ -161,7 +167,7 @@ class WorkerPool implements CryptoPool {
   async warm(): Promise<void> {
     const kind = this.#signStark(Buffer.alloc(32, 1));
     // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
-    const threads = Array.from({ length: this.#threads }, () => this.#doByWorker(kind, WARM_UP_MESSAGES));
+    const threads = Array.from({ length: this.#threads }, () => this.#doByWorker(kind, WARM_UP_MESSAGES, 0));
     kind.inline(WARM_UP_MESSAGES);
     // A thread that fails here is replaced like any other.
     await Promise.allSettled(threads);
@@ -194,18 +200,19 @@ class WorkerPool implements CryptoPool {
       Math.min(this.#threads, Math.floor(micros / PIECE_MICROS_MIN)),
       Math.ceil(micros / PIECE_MICROS_MAX),
     );
-    if (pieces === 1) return this.#doByWorker(kind, jobs);
+    const rank = performance.now() + (WAIT_PER_WORK * micros) / 1_000;
+    if (pieces === 1) return this.#doByWorker(kind, jobs, rank);
     const size = Math.ceil(jobs.length / pieces);
     const results: Promise<Result[]>[] = [];
     for (let at = 0; at < jobs.length; at += size) {
-      results.push(this.#doByWorker(kind, jobs.slice(at, at + size)));
+      results.push(this.#doByWorker(kind, jobs.slice(at, at + size), rank));
     }
     return Promise.all(results).then((parts) => parts.flat());
   }
 
-  #doByWorker<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[]): Promise<Result[]> {
+  #doByWorker<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number): Promise<Result[]> {
     this.queued += jobs.length;
-    const result = this.#attempt(kind, jobs).finally(() => {
+    const result = this.#attempt(kind, jobs, rank).finally(() => {
       this.queued -= jobs.length;
       this.#pending.delete(result);
     });
@@ -213,11 +220,15 @@ class WorkerPool implements CryptoPool {
     return result;
   }
 
-  async #attempt<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[]): Promise<Result[]> {
+  async #attempt<Job, Result>(
+    kind: Kind<Job, Result>,
+    jobs: readonly Job[],
+    rank: number,
+  ): Promise<Result[]> {
     let fault: unknown;
     for (let attempt = 0; this.#workers !== undefined && attempt < WORKER_ATTEMPTS_MAX; attempt++) {
       try {
-        return kind.decode(await this.#workers.run(kind.name, kind.encode(jobs)));
+        return kind.decode(await this.#workers.run(kind.name, kind.encode(jobs), rank));
       } catch (error) {
         if (this.#workers !== undefined) this.failures += 1;
         fault = error;

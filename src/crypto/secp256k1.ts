@@ -1,43 +1,18 @@
-import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
+import { loadNativeSecp256k1 } from './secp256k1_native.js';
 import { nobleSecp256k1 } from './secp256k1_noble.js';
 import type { Secp256k1 } from './secp256k1_operations.js';
+import { loadSystemSecp256k1, type SystemSecp256k1 } from './secp256k1_system.js';
 
 /**
- * libsecp256k1 when its binding has a build for this platform (sign 37 µs, recover 53 µs), otherwise @noble/secp256k1
- * (30 to 40 times slower). The service logs a warning when it starts without the native one.
+ * Names the file of the libsecp256k1 that is loaded, instead of the one that the system has under a known name; `none` loads none.
  */
-export const secp256k1: Secp256k1 = loadNative() ?? nobleSecp256k1;
+export const SECP256K1_LIBRARY_VARIABLE = 'TICKSEAL_SECP256K1_LIBRARY';
 
-type Binding = typeof import('secp256k1');
+/** The libsecp256k1 of this machine, or why there is none. */
+export const systemSecp256k1: SystemSecp256k1 = loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
 
-function loadNative(): Secp256k1 | undefined {
-  let binding: Binding;
-  try {
-    // The bare package name falls back to a slow JavaScript curve silently; this path has only the native one.
-    binding = createRequire(import.meta.url)('secp256k1/bindings') as Binding;
-  } catch {
-    return undefined;
-  }
-  return {
-    implementation: 'native',
-    sign(digest32, key32) {
-      if (!binding.privateKeyVerify(key32)) throw new RangeError('secp256k1 private key is not in 1 .. n-1');
-      const { signature, recid } = binding.ecdsaSign(digest32, key32);
-      // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
-      assert(recid === 0 || recid === 1);
-      return { signature, recovery: recid };
-    },
-    recover(digest32, signature64, recovery, out65) {
-      try {
-        return binding.ecdsaRecover(signature64, recovery, digest32, false, out65);
-      } catch {
-        return undefined;
-      }
-    },
-    publicKey(key32) {
-      if (!binding.privateKeyVerify(key32)) throw new RangeError('secp256k1 private key is not in 1 .. n-1');
-      return binding.publicKeyCreate(key32, false);
-    },
-  };
-}
+/**
+ * The fastest implementation that this machine has: its own libsecp256k1, then the one in the npm package, then plain JavaScript, 40 times
+ * slower. Each thread loads its own. The service logs which one it uses.
+ */
+export const secp256k1: Secp256k1 = systemSecp256k1.curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;

@@ -29,5 +29,6 @@ export interface Secp256k1 {
    * @throws RangeError when `key32` is not in 1 .. n-1.
    */
   publicKey(key32: Uint8Array): Uint8Array;
-  readonly implementation: 'native' | 'noble';
+  /** `system` is the machine's libsecp256k1, `native` the one in the npm package, `noble` plain JavaScript. */
+  readonly implementation: 'system' | 'native' | 'noble';
 }

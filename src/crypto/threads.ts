@@ -13,6 +13,12 @@ export interface ThreadsOptions {
   readonly onAllLost: () => void;
 }
 
+interface WaitingTask {
+  readonly rank: number;
+  readonly start: () => void;
+  readonly withdraw: (error: Error) => void;
+}
+
 /** Calls a function at an interval until the function that it returns is called. `setInterval` unless given. */
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
@@ -32,7 +38,7 @@ export class Threads {
   readonly #options: ThreadsOptions;
   readonly #piscina: Piscina;
   /** Tasks that no thread has taken. Their deadlines have not started, so piscina's own queue stays empty. */
-  readonly #waiting: { readonly start: () => void; readonly withdraw: (error: Error) => void }[] = [];
+  readonly #waiting: WaitingTask[] = [];
   readonly #running = new Set<{ ticks: number; readonly end: AbortController }>();
   #idle: number;
   #stopTicks: (() => void) | undefined;
@@ -62,11 +68,12 @@ export class Threads {
 
   /**
    * Calls the function of that name with a message, which moves to the thread.
+   * @param rank of the tasks that wait the one with the lowest is next, and of equal ones the first
    * @throws ThreadHung, or the error of the function or its thread.
    */
-  async run(name: string, message: Uint8Array): Promise<Uint8Array> {
+  async run(name: string, message: Uint8Array, rank: number): Promise<Uint8Array> {
     if (this.#idle > 0) this.#idle--;
-    else await new Promise<void>((start, withdraw) => this.#waiting.push({ start, withdraw }));
+    else await new Promise<void>((start, withdraw) => this.#wait({ rank, start, withdraw }));
     const task = { ticks: 0, end: new AbortController() };
     this.#running.add(task);
     const { repeat = repeatByTimer, taskMsMax } = this.#options;
@@ -82,6 +89,12 @@ export class Threads {
       if (next === undefined) this.#idle++;
       else next.start();
     }
+  }
+
+  #wait(task: WaitingTask): void {
+    const later = this.#waiting.findIndex(({ rank }) => rank > task.rank);
+    if (later < 0) this.#waiting.push(task);
+    else this.#waiting.splice(later, 0, task);
   }
 
   /** Fails every task that no thread has taken yet. */
@@ -102,6 +115,9 @@ export class Threads {
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();
+    if (this.#running.size > 0) return;
+    this.#stopTicks?.();
+    this.#stopTicks = undefined;
   }
 }
 

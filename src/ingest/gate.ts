@@ -3,8 +3,9 @@ import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
-import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf } from '../model/time.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
+import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
@@ -13,6 +14,8 @@ export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
   readonly verified: boolean;
+  /** Its message may have been taken before. */
+  readonly again: boolean;
 }
 
 /** Whose connection it is, and what it may publish. */
@@ -57,6 +60,7 @@ const KEY_TEXTS_MAX = 10_000;
 /** The checks before any curve arithmetic: a map lookup costs a thousandth of a curve operation. */
 export class Gate {
   readonly #replay: ReplayWindow;
+  readonly #last = new LastAccepted();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** Keys of the allow-list as they came, by path. */
@@ -76,9 +80,10 @@ export class Gate {
     for (const publishers of Object.values(this.#publisherByText)) publishers.clear();
   }
 
-  /** Puts back what was remembered of a publisher and an asset before a restart; `lastNs` is the time of the last update. */
-  restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
-    this.#replay.restore(asset, publisher, lastNs, seen);
+  /** Puts back what was remembered of a publisher and an asset before a restart; `last` is its last accepted update. */
+  restore(asset: Asset, publisher: Publisher, last: PublisherPrice, seen: SeenUpdates | undefined): void {
+    this.#replay.restore(asset, publisher, last.timestampNs, seen);
+    this.#last.put(asset, publisher, last.timestampNs, last.wire);
   }
 
   /** What is remembered since this candidate was accepted; to be stored with it. */
@@ -86,8 +91,11 @@ export class Gate {
     return this.#replay.seen(asset, publisher);
   }
 
-  /** @returns the candidate, or the reason why the update is refused. */
-  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights): Candidate | string {
+  /**
+   * @param again its message was sent before and may have been taken: then the update that was accepted last is accepted once more
+   * @returns the candidate, or the reason why the update is refused.
+   */
+  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights, again = false): Candidate | string {
     const asset = this.#allowList.findAsset(raw.symbol, path);
     const known = asset ?? this.#allowList.findAsset(raw.symbol);
     if (known === undefined) return 'unknown asset';
@@ -134,7 +142,9 @@ export class Gate {
       signature: signature.rs,
       recovery: signature.recovery,
       verified: false,
+      again,
     };
+    if (this.#isRepeated(candidate)) return { ...candidate, verified: true };
     const refused = this.#replay.check(candidate);
     if (refused !== undefined) return refused;
     candidate.verified = this.#replay.isCurrent(candidate);
@@ -166,9 +176,16 @@ export class Gate {
     const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
     if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
+    if (this.#isRepeated(candidate)) return undefined;
     const refused = this.#replay.check(candidate);
-    if (refused === undefined) this.#replay.record(candidate);
-    return refused;
+    if (refused !== undefined) return refused;
+    this.#replay.record(candidate);
+    this.#last.put(asset, publisher, candidate.timestampNs, raw);
+    return undefined;
+  }
+
+  #isRepeated({ again, asset, publisher, timestampNs, raw }: Candidate): boolean {
+    return again && this.#last.is(asset, publisher, timestampNs, raw);
   }
 }
 

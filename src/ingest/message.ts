@@ -22,14 +22,21 @@ export interface RawUpdate {
   readonly metadata: string | undefined;
 }
 
+/** A publish message that could be read. Plain data, which another thread can take. */
+export interface ReadMessage {
+  readonly ok: true;
+  readonly traceId: string | undefined;
+  readonly updates: readonly RawUpdate[];
+  /** Updates whose shape is wrong: symbol and reason. The others are not harmed by them. */
+  readonly malformed: ReadonlyMap<string, string>;
+  /** The length of its text. */
+  readonly length: number;
+  /** It was sent before, to a leader that did not answer: that one may have taken it. */
+  readonly again?: boolean;
+}
+
 export type PublishMessage =
-  | {
-      readonly ok: true;
-      readonly traceId: string | undefined;
-      readonly updates: readonly RawUpdate[];
-      /** Updates whose shape is wrong: symbol and reason. The others are not harmed by them. */
-      readonly malformed: ReadonlyMap<string, string>;
-    }
+  | ReadMessage
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
 /** How large `metadata` may be. It is copied into every answer that shows the update, so it stays a small thing. */
@@ -57,7 +64,7 @@ export function readPublishMessage(text: string, updatesMax: number): PublishMes
   const keys = countKeys(message);
   if (keys === undefined) return refuse(undefined, `the message nests deeper than ${DEPTH_MAX}`);
   if (!mayRepeatKeys(text, keys)) {
-    const read = readEnvelope(message, updatesMax, false);
+    const read = readEnvelope(message, text.length, updatesMax, false);
     if (read !== INEXACT) return read;
   }
   return readExactly(text, updatesMax);
@@ -73,7 +80,7 @@ function readExactly(text: string, updatesMax: number): PublishMessage {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it nests too deep';
     return refuse(undefined, `the message is not JSON: ${reason}`);
   }
-  return readEnvelope(message, updatesMax, true) as PublishMessage;
+  return readEnvelope(message, text.length, updatesMax, true) as PublishMessage;
 }
 
 /**
@@ -90,7 +97,12 @@ function refuseDuplicate({ key }: { readonly key: string }): never {
 /** What a read answers when a value may have lost digits in `JSON.parse`; never after the parser that keeps them. */
 const INEXACT = Symbol('inexact');
 
-function readEnvelope(message: unknown, updatesMax: number, exact: boolean): PublishMessage | typeof INEXACT {
+function readEnvelope(
+  message: unknown,
+  length: number,
+  updatesMax: number,
+  exact: boolean,
+): PublishMessage | typeof INEXACT {
   if (!isObject(message)) return refuse(undefined, 'the message is not a JSON object');
   const traceId = message['trace_id'];
   if (traceId !== undefined && traceId !== null && typeof traceId !== 'string')
@@ -113,7 +125,7 @@ function readEnvelope(message: unknown, updatesMax: number, exact: boolean): Pub
     if (typeof update === 'string') malformed.set(symbol, update);
     else updates.push(update);
   }
-  return { ok: true, traceId: trace, updates, malformed };
+  return { ok: true, traceId: trace, updates, malformed, length };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {

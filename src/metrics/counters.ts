@@ -1,6 +1,11 @@
-import { FrameLatency } from './frame_latency.js';
+import { newLatencyCounts } from './frame_latency.js';
+import { addRequests, countRouteRequest, type RouteRequests } from './rest_requests.js';
+import { addHistogram, type Histogram } from './text_format.js';
 
-/** The counts of the service since its start. They are plain numbers: the hot paths add to them, `/metrics` reads them. */
+/**
+ * The counts of a thread since the start of the service. They are plain data: the hot paths add to them, and `/metrics` adds up
+ * those of all threads.
+ */
 export interface Counters {
   /** Frames that were encoded. */
   framesMade: number;
@@ -16,6 +21,8 @@ export interface Counters {
   readonly updatesRejected: Map<string, number>;
   /** Per reason. */
   readonly loginsRefused: Map<string, number>;
+  /** What was not done because a caller's budget was used up: by the key of the limit, then by the caller's name. */
+  readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
   /** Aggregates that could not be signed. */
   signingFailures: number;
@@ -23,11 +30,13 @@ export interface Counters {
   assetsEnded: number;
   /** Replies to publishers that do not read their socket. */
   repliesDropped: number;
-  /** Frames that a serving thread lost because it was too far behind. */
+  /** Times that a serving thread fell so far behind that it had to be told everything anew. */
   threadOverruns: number;
   /** Serving threads that died or hung. */
   threadFailures: number;
-  readonly frameLatency: FrameLatency;
+  readonly frameLatency: Histogram;
+  /** By path of the REST API; `other` for paths that it does not have. */
+  readonly restRequests: Map<string, RouteRequests>;
 }
 
 export function createCounters(): Counters {
@@ -36,6 +45,7 @@ export function createCounters(): Counters {
     updatesAccepted: 0,
     updatesRejected: new Map(),
     loginsRefused: new Map(),
+    budgetRefusals: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,
     assetsEnded: 0,
@@ -46,8 +56,39 @@ export function createCounters(): Counters {
     slowConsumersClosed: 0,
     threadOverruns: 0,
     threadFailures: 0,
-    frameLatency: new FrameLatency(),
+    frameLatency: newLatencyCounts(),
+    restRequests: new Map(),
   };
+}
+
+/** Adds the counts of some threads up. */
+export function sumOf(all: readonly Counters[]): Counters {
+  const sum = createCounters();
+  for (const counters of all) {
+    for (const [name, value] of Object.entries(counters)) {
+      if (typeof value === 'number') (sum as unknown as Record<string, number>)[name]! += value;
+      else if (value instanceof Map && name !== 'restRequests')
+        addCounts((sum as unknown as Record<string, Counts>)[name]!, value);
+    }
+    addHistogram(sum.frameLatency, counters.frameLatency);
+    addRequests(sum.restRequests, counters.restRequests);
+  }
+  return sum;
+}
+
+/** Counts by a name, or by two. */
+type Counts = Map<string, number | Counts>;
+
+function addCounts(sum: Counts, counts: Counts): void {
+  for (const [name, count] of counts) {
+    const before = sum.get(name);
+    if (typeof count === 'number') sum.set(name, ((before as number | undefined) ?? 0) + count);
+    else {
+      const inner = (before as Counts | undefined) ?? new Map();
+      addCounts(inner, count);
+      sum.set(name, inner);
+    }
+  }
 }
 
 /** One more of those that are counted per reason. */
@@ -57,4 +98,31 @@ export function countReason(counts: Map<string, number>, reason: string): void {
 
 export function countRejection({ updatesRejected }: Counters, reason: string): void {
   countReason(updatesRejected, reason);
+}
+
+/** Callers whose refusals are counted one by one; reloads may bring ever new names. */
+const CALLERS_MAX = 1_000;
+const OTHER_CALLERS = 'others';
+
+/** Something was not done because the budget of a caller was used up. @param limit the key of the limit */
+export function countBudgetRefusal({ budgetRefusals }: Counters, limit: string, caller: string): void {
+  let byCaller = budgetRefusals.get(limit);
+  if (byCaller === undefined) {
+    byCaller = new Map();
+    budgetRefusals.set(limit, byCaller);
+  }
+  countReason(byCaller, byCaller.has(caller) || byCaller.size < CALLERS_MAX ? caller : OTHER_CALLERS);
+}
+
+/**
+ * A request of the REST API was answered.
+ * @param path of a route, or `other`
+ */
+export function countRequest(
+  { restRequests }: Counters,
+  path: string,
+  status: number,
+  durationSeconds: number,
+): void {
+  countRouteRequest(restRequests, path, status, durationSeconds);
 }

@@ -1,22 +1,29 @@
-import { Histogram } from 'prom-client';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { countDuration, type Histogram, newHistogram } from './text_format.js';
 
 /** How many messages may wait for a frame. Further ones are not measured. */
 const WAITING_MAX = 1_024;
 /** Twice the longest interval. A message that waited longer had no connection to stream to. */
 const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
 
+/** The upper bounds of the histogram's buckets, in seconds; what took longer is in one more. */
+export const LATENCY_BOUNDS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1] as const;
+
+export function newLatencyCounts(): Histogram {
+  return newHistogram(LATENCY_BOUNDS_S);
+}
+
 /** Measures the time from the receipt of a publisher's message to the first frame with its prices. */
 export class FrameLatency {
   /** Ascending by the table's price sequence after the message. */
   readonly #waiting: { readonly sequence: number; readonly receivedNs: TimeNs }[] = [];
   #sequence = 0;
-  readonly histogram = new Histogram({
-    name: 'tickseal_publish_to_frame_seconds',
-    help: 'From the receipt of a message with a changed price to the first frame that is handed to sockets afterwards.',
-    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
-    registers: [],
-  });
+  readonly #counts: Histogram;
+
+  /** @param counts to which measurements are added */
+  constructor(counts: Histogram) {
+    this.#counts = counts;
+  }
 
   /** @param sequence of the price table after the message. A message that changed no price has no frame */
   received(sequence: number, receivedNs: TimeNs): void {
@@ -36,7 +43,8 @@ export class FrameLatency {
       nowNs ??= clock.nowNs();
       const latencyNs = nowNs - receivedNs;
       // When the clock was stepped back, there is no measurement.
-      if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX) this.histogram.observe(Number(latencyNs) / 1e9);
+      if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX)
+        countDuration(this.#counts, LATENCY_BOUNDS_S, Number(latencyNs) / 1e9);
     }
     if (told > 0) this.#waiting.splice(0, told);
   }

@@ -1,40 +1,61 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Counters } from './counters.js';
+import { type Counters, createCounters } from './counters.js';
+import { LATENCY_BOUNDS_S } from './frame_latency.js';
+import { restRequestsText } from './rest_requests.js';
+import { type ServiceState, type StoreFigures, stateText } from './state.js';
+import { histogramText } from './text_format.js';
 
 /** The values that are read at the moment of a scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
-  readonly aggregator: { readonly updatesWaiting: number };
-  readonly streams: readonly { readonly groupCount: number }[];
-  readonly store: { health(): { readonly ok: boolean }; readonly recordsWaiting: number };
-  readonly table: { readonly live: Uint8Array };
-  readonly clock: {
-    readonly jumpSeconds: number;
-    readonly aggregatesAheadSeconds: number;
-    readonly streamsAheadSeconds: number;
+  readonly maker: { readonly updatesWaiting: number };
+  readonly store: {
+    health(): { readonly ok: boolean };
+    readonly recordsWaiting: number;
+    figures(): StoreFigures;
   };
-  readonly server: {
-    /** Open WebSockets of all kinds, and those that stream. */
-    readonly sockets: { readonly size: number; readonly streams: number };
+  readonly state: () => ServiceState;
+  /** Assets of the catalogue, and those that have a live price. */
+  assets(): { readonly listed: number; readonly live: number };
+  clock(): { readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
+  edges(): {
     /** Threads that serve REST and the sockets. */
     readonly threads: number;
-    /** The bytes that wait between the main thread and the thread that is furthest behind. */
-    readonly waiting: { readonly frameBytes: number; readonly eventBytes: number };
+    /** The bytes of the feed that wait for the thread that is furthest behind. */
+    readonly feedBytesWaiting: number;
   };
+}
+
+/** What one edge tells at the moment of a scrape. */
+export interface ServingReport {
+  /** Open WebSockets of all kinds. */
+  readonly connections: number;
+  readonly streamConnections: number;
+  readonly streamGroups: number;
+  readonly streamsAheadSeconds: number;
+}
+
+/** What all of the service says of itself at the moment of a scrape. */
+export interface Scrape {
+  /** Of all threads. */
+  readonly counters: Counters;
+  readonly edges: readonly ServingReport[];
+  /** How late a tick of any thread was at most since the last scrape. */
+  readonly lateNsMax: bigint;
 }
 
 export interface Metrics {
   /** Adds what is read at the moment of a scrape. Called once, when the parts are there. */
   measure(measured: Measured): void;
   /** All metrics in the Prometheus text format. */
-  text(): Promise<string>;
+  text(scrape: Scrape): Promise<string>;
 }
 
-export function createMetrics(counters: Counters): Metrics {
+export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  registry.registerMetric(counters.frameLatency.histogram);
+  addProcess(registry);
+  let scrape: Scrape = { counters: createCounters(), edges: [], lateNsMax: 0n };
+  let ownText = () => '';
   const add: Additions = {
     count(name, help, read) {
       new Counter({
@@ -43,11 +64,11 @@ export function createMetrics(counters: Counters): Metrics {
         registers: [registry],
         collect() {
           this.reset();
-          this.inc(read());
+          this.inc(read(scrape.counters));
         },
       });
     },
-    countByReason(name, help, counts) {
+    countByReason(name, help, read) {
       new Counter({
         name,
         help,
@@ -55,7 +76,20 @@ export function createMetrics(counters: Counters): Metrics {
         registers: [registry],
         collect() {
           this.reset();
-          for (const [reason, times] of counts) this.inc({ reason }, times);
+          for (const [reason, times] of read(scrape.counters)) this.inc({ reason }, times);
+        },
+      });
+    },
+    countByLimit(name, help, read) {
+      new Counter({
+        name,
+        help,
+        labelNames: ['limit', 'caller'],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [limit, byCaller] of read(scrape.counters))
+            for (const [caller, times] of byCaller) this.inc({ limit, caller }, times);
         },
       });
     },
@@ -65,141 +99,172 @@ export function createMetrics(counters: Counters): Metrics {
         help,
         registers: [registry],
         collect() {
-          this.set(read());
+          this.set(read(scrape));
         },
       });
     },
   };
-  addCounts(add, counters);
-  addEventLoop(add);
+  addCounts(add);
+  addServing(add);
   return {
-    measure: (measured) => addMeasured(add, measured),
-    // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
-    text: async () => (await registry.metrics()).replace(/ Nan$/gm, ' NaN'),
+    measure(measured) {
+      addMeasured(add, measured);
+      ownText = () => stateText(measured.state(), measured.store.figures());
+    },
+    async text(now) {
+      scrape = now;
+      // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
+      const text = (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
+      const { counters } = now;
+      const ours = frameLatencyText(counters) + restRequestsText(counters.restRequests) + ownText();
+      return `${text.trimEnd()}\n\n${ours}`;
+    },
   };
+}
+
+function frameLatencyText({ frameLatency }: Counters): string {
+  return histogramText(
+    'tickseal_publish_to_frame_seconds',
+    'From the receipt of a message with a changed price to the first frame that is handed to sockets afterwards.',
+    LATENCY_BOUNDS_S,
+    [{ histogram: frameLatency }],
+  );
 }
 
 /** Adds metrics whose value is read at the moment of a scrape. */
 interface Additions {
-  count(name: string, help: string, read: () => number): void;
+  count(name: string, help: string, read: (counters: Counters) => number): void;
   /** One value for each reason. */
-  countByReason(name: string, help: string, counts: ReadonlyMap<string, number>): void;
-  gauge(name: string, help: string, read: () => number): void;
+  countByReason(name: string, help: string, read: (counters: Counters) => ReadonlyMap<string, number>): void;
+  /** One value for each limit and the name of each caller. */
+  countByLimit(
+    name: string,
+    help: string,
+    read: (counters: Counters) => ReadonlyMap<string, ReadonlyMap<string, number>>,
+  ): void;
+  gauge(name: string, help: string, read: (scrape: Scrape) => number): void;
 }
 
 /** What is counted since the start. */
-function addCounts({ count, countByReason }: Additions, counters: Counters): void {
-  count('tickseal_publish_messages_total', 'Messages that publishers sent.', () => counters.publishMessages);
+function addCounts({ count, countByReason, countByLimit }: Additions): void {
+  count(
+    'tickseal_publish_messages_total',
+    'Messages that publishers sent.',
+    (counters) => counters.publishMessages,
+  );
   count(
     'tickseal_updates_accepted_total',
     'Price updates that passed every check.',
-    () => counters.updatesAccepted,
+    (counters) => counters.updatesAccepted,
   );
   countByReason(
     'tickseal_updates_rejected_total',
     'Price updates and messages that were refused, by reason.',
-    counters.updatesRejected,
+    (counters) => counters.updatesRejected,
   );
   countByReason(
     'tickseal_logins_refused_total',
     'Requests and upgrades that were refused for their login, by reason.',
-    counters.loginsRefused,
+    (counters) => counters.loginsRefused,
   );
-  count('tickseal_aggregates_signed_total', 'Aggregates that were signed.', () => counters.aggregatesSigned);
+  count(
+    'tickseal_aggregates_signed_total',
+    'Aggregates that were signed.',
+    (counters) => counters.aggregatesSigned,
+  );
+  countByLimit(
+    'tickseal_budget_refusals_total',
+    'Frames, messages and subscriptions that a token or key was refused, by the limit that it was past.',
+    (counters) => counters.budgetRefusals,
+  );
   count(
     'tickseal_signing_failures_total',
     'Aggregates that could not be signed.',
-    () => counters.signingFailures,
+    (counters) => counters.signingFailures,
   );
   count(
     'tickseal_assets_ended_total',
     'Times that an asset lost its price for want of fresh inputs.',
-    () => counters.assetsEnded,
+    (counters) => counters.assetsEnded,
   );
   count(
     'tickseal_publisher_replies_dropped_total',
     'Replies to publishers that do not read them.',
-    () => counters.repliesDropped,
+    (counters) => counters.repliesDropped,
   );
-  count('tickseal_stream_frames_made_total', 'Frames that were encoded.', () => counters.framesMade);
+  count('tickseal_stream_frames_made_total', 'Frames that were encoded.', (counters) => counters.framesMade);
   count(
     'tickseal_stream_frames_skipped_total',
     'Frames that slow readers were not sent; they get newer ones.',
-    () => counters.framesSkipped,
+    (counters) => counters.framesSkipped,
   );
   count(
     'tickseal_stream_ticks_skipped_total',
     'Ticks on which a group of connections was sent no frame for want of time.',
-    () => counters.ticksSkipped,
+    (counters) => counters.ticksSkipped,
   );
   count(
     'tickseal_stream_slow_consumers_closed_total',
     'Connections closed with 1013 for not reading.',
-    () => counters.slowConsumersClosed,
+    (counters) => counters.slowConsumersClosed,
   );
   count(
     'tickseal_listen_thread_failures_total',
     'Threads that ended unasked or hung; each was replaced.',
-    () => counters.threadFailures,
+    (counters) => counters.threadFailures,
   );
   count(
     'tickseal_listen_thread_overruns_total',
-    'Frames that a thread was too far behind to take; its connections get newer ones.',
-    () => counters.threadOverruns,
+    'Times that a thread was so far behind that it had to be told everything anew.',
+    (counters) => counters.threadOverruns,
+  );
+}
+
+/** What the edges hold at the moment of a scrape. */
+function addServing({ gauge }: Additions): void {
+  const sum = (name: keyof ServingReport) => (scrape: Pick<Scrape, 'edges'>) =>
+    scrape.edges.reduce((total, edge) => total + edge[name], 0);
+  gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', sum('connections'));
+  gauge('tickseal_stream_connections', 'Open streaming connections.', sum('streamConnections'));
+  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', sum('streamGroups'));
+  gauge(
+    'tickseal_clock_streams_ahead_seconds',
+    'How far the times of open streams are ahead of the clock at most.',
+    ({ edges }) => Math.max(0, ...edges.map(({ streamsAheadSeconds }) => streamsAheadSeconds)),
   );
 }
 
 /** What the parts of the service hold at the moment of a scrape. */
 function addMeasured({ count, gauge }: Additions, measured: Measured): void {
-  const { pool, aggregator, streams, store, table, clock, server } = measured;
-  gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', () => server.sockets.size);
-  gauge('tickseal_stream_connections', 'Open streaming connections.', () => server.sockets.streams);
-  gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => server.threads);
+  const { pool, maker, store, assets, clock, edges } = measured;
+  gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => edges().threads);
   gauge(
-    'tickseal_listen_thread_frames_waiting_bytes',
-    'Frames that the thread furthest behind has yet to take.',
-    () => server.waiting.frameBytes,
+    'tickseal_listen_thread_feed_waiting_bytes',
+    'Bytes of the price feed that the thread furthest behind has yet to take.',
+    () => edges().feedBytesWaiting,
   );
-  gauge(
-    'tickseal_listen_thread_events_waiting_bytes',
-    'About what came from clients of one thread, the one with the most of it, and is not handled yet.',
-    () => server.waiting.eventBytes,
-  );
-  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', () =>
-    streams.reduce((sum, { groupCount }) => sum + groupCount, 0),
-  );
-  gauge(
-    'tickseal_updates_waiting',
-    'Price updates that wait for their verdict.',
-    () => aggregator.updatesWaiting,
-  );
+  gauge('tickseal_updates_waiting', 'Price updates that wait for their verdict.', () => maker.updatesWaiting);
   gauge('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
   count(
     'tickseal_crypto_worker_failures_total',
     'Batches that a crypto worker did not answer; each was done again.',
     () => pool.failures,
   );
-  const live = () => table.live.reduce((sum, one) => sum + one, 0);
-  gauge('tickseal_assets_live', 'Assets with a live price.', live);
+  gauge('tickseal_assets_live', 'Assets with a live price.', () => assets().live);
   gauge(
     'tickseal_assets_stale',
     'Assets of the catalogue without a live price.',
-    () => table.live.length - live(),
+    () => assets().listed - assets().live,
   );
   gauge(
     'tickseal_clock_jump_seconds',
     'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
-    () => clock.jumpSeconds,
+    () => clock().jumpSeconds,
   );
   gauge(
     'tickseal_clock_aggregates_ahead_seconds',
     'How far the time of the last signed aggregate is ahead of the clock.',
-    () => clock.aggregatesAheadSeconds,
-  );
-  gauge(
-    'tickseal_clock_streams_ahead_seconds',
-    'How far the times of open streams are ahead of the clock at most.',
-    () => clock.streamsAheadSeconds,
+    () => clock().aggregatesAheadSeconds,
   );
   gauge(
     'tickseal_store_records_waiting',
@@ -209,18 +274,19 @@ function addMeasured({ count, gauge }: Additions, measured: Measured): void {
   gauge('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
     Number(store.health().ok),
   );
-}
-
-function addEventLoop({ gauge }: Additions): void {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
   gauge(
     'tickseal_event_loop_delay_max_seconds',
-    'Longest delay of the event loop since the last scrape.',
-    () => {
-      const maxSeconds = delay.max / 1e9;
-      delay.reset();
-      return maxSeconds;
-    },
+    'How late a tick was at most since the last scrape, because the event loop was busy.',
+    ({ lateNsMax }) => Number(lateNsMax) / 1e9,
   );
+}
+
+/** Longer than any process runs, in ms. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** The metrics of every Node process, but for its measure of the event loop, which wakes an idle process 100 times a second. */
+function addProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  for (const { name } of registry.getMetricsAsArray())
+    if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
 }

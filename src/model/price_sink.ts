@@ -11,29 +11,17 @@ import type { TimeNs } from './time.js';
 export interface PriceSink {
   /** An asset has another live price than before, or its first. */
   priced(message: Priced): void;
-  /** Aggregates have been signed. */
-  signed(message: Signed): void;
+  /** An aggregate has been signed. */
+  signed(aggregate: SignedAggregate): void;
   /** An asset has no live price any more, until it is priced again. */
   ended(message: Ended): void;
 }
 
-/** The place of a message among all messages of one aggregator. When a number is missing, the sink has missed a message. */
-export interface FeedPosition {
-  /** The run of the aggregator; a later run has a greater epoch. */
-  readonly epoch: number;
-  /** Counts the messages of an epoch from 1, all kinds together. */
-  readonly sequence: number;
-}
-
-export interface Priced extends FeedPosition {
+export interface Priced {
   readonly streamingId: number;
   readonly price: Price;
 }
 
-export interface Signed extends FeedPosition {
-  readonly aggregate: SignedAggregate;
-}
-
-export interface Ended extends FeedPosition, AssetName {
+export interface Ended extends AssetName {
   readonly atNs: TimeNs;
 }

@@ -26,6 +26,17 @@ export function parseTimeNs(text: string): TimeNs | undefined {
   return value > TIME_MAX ? undefined : (value as TimeNs);
 }
 
+/** The earlier of two times; `undefined` is none. */
+export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined): bigint | undefined {
+  if (oneNs === undefined || otherNs === undefined) return oneNs ?? otherNs;
+  return oneNs < otherNs ? oneNs : otherNs;
+}
+
+/** The first multiple of a step that is later. */
+export function nextMultiple(timeNs: bigint, stepNs: bigint): bigint {
+  return (timeNs / stepNs + 1n) * stepNs;
+}
+
 /** The whole UNIX second that `timeNs` lies in, as a bigint. */
 export function secondOf(timeNs: TimeNs): bigint {
   return timeNs / NS_PER_SECOND;

@@ -17,10 +17,13 @@ export interface AcceptedInput {
   readonly input: PublisherPrice;
   /** Absent in records of versions that kept no window of hashes. */
   readonly seen: SeenUpdates | undefined;
+  /** Its record, where that is known already. */
+  readonly bytes?: Uint8Array;
 }
 
 /** A size-prefixed `InputRecord` of record.fbs and, behind it, a size-prefixed `SeenRecord`. */
-export function encodeAcceptedInput({ input, seen }: AcceptedInput): Uint8Array {
+export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
+  if (bytes !== undefined) return bytes;
   const inputBytes = encodeInput(input);
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }
@@ -30,6 +33,21 @@ export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
   const { input, byteLength } = decodeInput(bytes);
   const rest = bytes.subarray(byteLength);
   return { input, seen: rest.length === 0 ? undefined : decodeSeen(rest) };
+}
+
+/** The same, with its bytes, for who may never look at the input: it is read when something asks for it. */
+export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
+  let read: AcceptedInput | undefined;
+  const inside = () => (read ??= decodeAcceptedInput(bytes));
+  return {
+    bytes,
+    get input() {
+      return inside().input;
+    },
+    get seen() {
+      return inside().seen;
+    },
+  };
 }
 
 /** Scratch space, empty between calls. */

@@ -1,6 +1,7 @@
-import type { TemplatedApp } from 'uWebSockets.js';
+import type uWS from 'uWebSockets.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 import { failure, type RestResponse } from './http/messages.js';
+import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
 import { readRequest, writeLater, writeResponse } from './uws/http.js';
 
 export interface AdminOptions {
@@ -8,10 +9,20 @@ export interface AdminOptions {
   readonly notReady: () => readonly string[];
   /** The metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
+  /** Another process listens there until it is replaced. */
+  readonly sharesPort: boolean;
 }
 
-/** Serves `/livez`, `/readyz` and `/metrics` on the admin listener, without a token. */
-export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOptions): void {
+/**
+ * Serves `/livez`, `/readyz` and `/metrics` without a token.
+ * @throws Error when the address is in use.
+ */
+export async function openAdmin(
+  ws: typeof uWS,
+  at: ListenOptions,
+  { notReady, metrics, sharesPort }: AdminOptions,
+): Promise<OpenPort> {
+  const app = createApp(ws, at);
   app.any('/*', (res, req) => {
     const { method, path } = readRequest(res, req);
     if (path === ADMIN_PATHS.metrics && method === 'GET') {
@@ -20,6 +31,7 @@ export function serveAdmin(app: TemplatedApp, { notReady, metrics }: AdminOption
     }
     writeResponse(res, method, answer(method, path, notReady));
   });
+  return listen(ws, app, { ...at, port: sharesPort ? at.port : await claimPort(at) });
 }
 
 const PATHS: readonly string[] = Object.values(ADMIN_PATHS);

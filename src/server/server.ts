@@ -2,69 +2,77 @@ import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import type { PublishReceiver } from '../aggregator/session.js';
 import type { Config } from '../config/config.js';
-import { type Counters, countReason } from '../metrics/counters.js';
+import { type Counters, countBudgetRefusal, countReason, countRejection } from '../metrics/counters.js';
 import type { Clock } from '../model/time.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
-import { frameBytesMax } from '../stream/encoder.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';
+import { BudgetDirectory } from './access/caller_budgets.js';
+import { CallerTimes } from './access/caller_times.js';
 import { clientAddressReader } from './access/client_address.js';
 import { Logins } from './access/logins.js';
+import { Origins } from './access/origins.js';
 import { PublisherLogins, type PublisherLoginsOptions } from './access/publisher_logins.js';
 import { RateLimiter } from './access/rate_limit.js';
+import { CallerCounts, type SharedAccess } from './access/shared_access.js';
+import type { Tickets } from './access/tickets.js';
 import { TokenDirectory } from './access/tokens.js';
-import { serveAdmin } from './admin.js';
 import { aggregateEndpoints } from './connections/aggregate_endpoint.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
+import { createPage } from './page/page.js';
+import { loadPage } from './page/page_files.js';
 import { AnswerCache } from './rest/answer_cache.js';
+import { withCrossOrigin } from './rest/cross_origin.js';
+import { measureRequests } from './rest/measured.js';
 import { createRest } from './rest/rest.js';
 import type { Route } from './rest/route.js';
-import { openThreadedListener, threadRingBytes } from './threads/threaded_listener.js';
-import { certificateId, claimPort, createApp, listen, type TlsFiles } from './uws/app.js';
-import { FileHandleWatch } from './uws/file_handles.js';
-import { type ListenerHost, openListener, type Waiting } from './uws/listener.js';
+import { certificateId, createApp, type ListenOptions, type TlsFiles } from './uws/app.js';
+import { STARTING } from './uws/early_listener.js';
+import { type ListenerHost, openListener } from './uws/listener.js';
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
 export interface ServerOptions {
   readonly config: Config;
-  /** How many threads serve REST and the sockets; one is the calling thread. */
-  readonly threads: number;
-  /** The hash of another build of uWebSockets.js that the operator trusts. */
-  readonly allowedSha256: string | undefined;
+  /** Where to listen; a port other than 0 has been claimed, and other threads may listen there as well. */
+  readonly at: ListenOptions;
+  /** What all threads count and issue together, and which of them this is. */
+  readonly access: SharedAccess;
+  readonly thread: number;
   readonly routes: ReadonlyMap<string, Route>;
+  /** Those that the routes issue. */
+  readonly tickets: Tickets;
   readonly clock: Clock;
-  /** Brings frames to connections: each listener registers with it. */
+  /** Brings frames to connections: the listener registers with it. */
   readonly fanOut: FanOut;
   readonly stream: StreamEngine;
+  /** Whether there is a key for `signed_ecdsa`. */
+  readonly signsPayloads: () => boolean;
   readonly aggregates: AggregateStreams;
   readonly findPublisher: PublisherLoginsOptions['findPublisher'];
   readonly isLoginSigned: PublisherLoginsOptions['isSigned'];
   readonly receiver: PublishReceiver;
-  /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
-  readonly durable: () => Promise<void>;
-  readonly health: () => { readonly ok: true } | { readonly ok: false; readonly reason: string };
-  /** The metrics in the Prometheus text format. */
-  readonly metrics: () => Promise<string>;
   readonly counters: Counters;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** The listeners of the service: REST and the sockets on one, the admin paths on the other. */
+/** Serves REST and the sockets on the calling thread. */
 export interface Server {
+  /** Resolves when it serves. @throws Error when the address is in use or TLS cannot start. */
+  listen(): Promise<void>;
+  /** Once it listens. */
   readonly port: number;
-  readonly adminPort: number;
   readonly sockets: ConnectionRegistry;
-  /** Threads that serve REST and the sockets now. */
-  readonly threads: number;
-  /** What waits between the main thread and the serving thread that is furthest behind. */
-  readonly waiting: Waiting;
   /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens and of keys that are no longer listed. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
+  /** Takes no new connections, or takes them again; those that are open stay. */
+  setAccepting(accepting: boolean): void;
+  /** Another process serves from now on: takes nothing new, and answers what comes on open connections with 503. */
+  handOver(): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
-  /** Closes both listeners at once, and all connections; resolves when the threads have ended. */
+  /** Closes the listener at once, and all connections. */
   close(): Promise<void>;
 }
 
@@ -75,13 +83,12 @@ const SWEEP_INTERVAL_MS = 1_000;
 /** What the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
 
-/** @throws Error when an address is in use or TLS cannot start. */
-export async function openServer(ws: typeof uWS, options: ServerOptions): Promise<Server> {
-  const { config, clock, fanOut, stream, aggregates, receiver, counters, logger } = options;
+export function createServer(ws: typeof uWS, options: ServerOptions): Server {
+  const { config, at, clock, fanOut, stream, aggregates, receiver, counters, logger } = options;
   const { limits } = config;
-  const admin = createApp(ws, config.admin);
   const tokens = new TokenDirectory(config.tokens);
   const clientOf = clientAddressReader(config.listen.trustedProxies);
+  const origins = new Origins(config);
   const publishers = new PublisherLogins({
     findPublisher: options.findPublisher,
     isSigned: options.isLoginSigned,
@@ -91,16 +98,29 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
   const logins = new Logins({
     tokens,
     publishers,
+    tickets: options.tickets,
+    origins,
     clock,
     clientOf,
     failuresPerMinute: limits.failedLoginsPerMinute,
+    failures: new RateLimiter(clock, new CallerTimes(options.access.failures)),
+    familiar: new CallerTimes(options.access.familiar),
+    limitedUntilNs: new BigInt64Array(options.access.limitedUntilNs),
     onRefused: (reason) => countReason(counters.loginsRefused, reason),
     onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
   });
-  const sockets = new ConnectionRegistry(logins, {
-    connectionsPerTokenMax: limits.connectionsPerToken,
-    streamConnectionsMax: limits.streamConnections,
-  });
+  const callers = new CallerCounts(options.access.callers, options.thread);
+  const sockets = new ConnectionRegistry(
+    logins,
+    {
+      connectionsPerTokenMax: limits.connectionsPerToken,
+      streamConnectionsMax: limits.streamConnections,
+    },
+    callers,
+  );
+  const budgets = new BudgetDirectory(limits, callers, (limit, caller) =>
+    countBudgetRefusal(counters, limit, caller),
+  );
   const onFault = (path: string, error: unknown) => logger.error({ path, err: error }, 'fault in a handler');
   let { routes } = options;
 
@@ -109,12 +129,21 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
     idleTimeoutSeconds: limits.idleTimeoutSeconds,
   };
   const endpoints = [
-    streamEndpoint({ stream, ...reading }),
-    ...aggregateEndpoints({ aggregates, ...reading }),
+    streamEndpoint({ stream, signsPayloads: options.signsPayloads, budgets, ...reading }),
+    ...aggregateEndpoints({ aggregates, budgets, ...reading }),
     ...publishEndpoints({
       receiver,
+      clock,
+      budgets,
+      counts: callers,
+      publishBytesPerSecondMax: limits.publishBytesPerSecond,
+      badMessagesPerSecondMax: limits.badMessagesPerSecond,
       messageBytesMax: limits.publishMessageBytes,
-      durable: options.durable,
+      updatesPerMessageMax: limits.updatesPerMessage,
+      onMessage: () => {
+        counters.publishMessages++;
+      },
+      onRefused: (reason) => countRejection(counters, reason),
       onReplyDropped: () => {
         counters.repliesDropped++;
       },
@@ -123,95 +152,58 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
   ];
   const answers = new AnswerCache();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
+  const limiter = new RateLimiter(clock, new CallerTimes(options.access.requests));
+  const page = createPage({ files: loadPage(), clientOf, limiter });
   const rest = createRest({
     routes: () => routes,
     logins,
     clientOf,
-    limiter: new RateLimiter(clock),
+    limiter,
     answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
+  const openRest = withCrossOrigin(origins, rest);
   const host: ListenerHost = {
     fanOut,
     endpoints,
     decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
-    rest,
+    rest: measureRequests(
+      (request) => (isHandedOver ? STARTING : (page(request) ?? openRest(request))),
+      (path) => routes.has(path),
+      counters,
+    ),
   };
-  serveAdmin(admin, {
-    notReady() {
-      const health = options.health();
-      return [
-        ...(sockets.draining ? ['the service is shutting down'] : []),
-        ...(handles.isShort ? ['the process runs out of file handles: no new connections'] : []),
-        ...(listener.threads < options.threads ? ['a thread that serves sockets is being replaced'] : []),
-        ...(health.ok ? [] : [health.reason]),
-      ];
-    },
-    metrics: options.metrics,
-  });
-
-  const at = { ...config.listen, port: await claimPort(config.listen) };
-  const listener = await ReplaceableListener.open(() =>
-    options.threads === 1
-      ? openListener(ws, at, host)
-      : openThreadedListener({
-          threads: options.threads,
-          listen: at,
-          host,
-          ringBytes: threadRingBytes(frameBytesMax(limits.subscriptionsPerConnection)),
-          allowedSha256: options.allowedSha256,
-          counters,
-          onFailure: (error) =>
-            logger.error({ err: error }, 'a thread that serves sockets is being replaced'),
-        }),
-  );
-  const { tls } = config.listen;
+  let listener: ReplaceableListener | undefined;
+  let isHandedOver = false;
+  const { tls } = at;
   let certificate = tls && certificateId(tls);
-  // Claimed when the other port is taken, or both could be picked the same.
-  const adminListening = await claimPort(config.admin)
-    .then((port) => listen(ws, admin, { ...config.admin, port }))
-    .catch(async (error) => {
-      await listener.close();
-      throw error;
-    });
-
-  let accepting = true;
-  const handles = new FileHandleWatch((handlesFor) => {
-    if (handlesFor.clients !== accepting)
-      logger.warn(accepting ? 'file handles run out: no new connections' : 'file handles are free again');
-    accepting = handlesFor.clients;
-    listener.setAccepting(accepting);
-    adminListening.setAccepting(handlesFor.admin);
-  });
 
   /** The files have other contents than before: connections from now on get the new certificate. */
   function renewCertificate(files: TlsFiles): void {
     const next = certificateId(files);
     if (next === certificate) return;
     try {
-      createApp(ws, config.listen).close();
+      createApp(ws, at).close();
     } catch (error) {
       logger.error({ err: error }, 'the new certificate cannot be used; the old one stays');
       return;
     }
     certificate = next;
-    listener.replace().then(
+    listener!.replace().then(
       () => logger.info('the certificate was read again'),
       (error) => logger.error({ err: error }, 'no listener for the new certificate'),
     );
   }
 
   return {
-    port: listener.port,
-    adminPort: adminListening.port,
+    async listen() {
+      listener = await ReplaceableListener.open(() => openListener(ws, at, host));
+    },
+    get port() {
+      return listener!.port;
+    },
     sockets,
-    get threads() {
-      return listener.threads;
-    },
-    get waiting() {
-      return listener.waiting;
-    },
     reload(nextTokens, nextRoutes) {
       tokens.reload(nextTokens);
       publishers.reload();
@@ -220,18 +212,20 @@ export async function openServer(ws: typeof uWS, options: ServerOptions): Promis
       sockets.closeRevoked();
       if (tls !== undefined) renewCertificate(tls);
     },
+    setAccepting: (accepting) => listener?.setAccepting(accepting),
+    handOver() {
+      isHandedOver = true;
+      sockets.draining = true;
+      listener?.setAccepting(false);
+    },
     async drain() {
-      handles.stop();
-      listener.setAccepting(false);
+      listener?.setAccepting(false);
       await sockets.drain(limits.drainMs);
       await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
     },
     async close() {
-      handles.stop();
       clearInterval(sweep);
-      const closed = listener.close();
-      adminListening.close();
-      await closed;
+      await listener?.close();
     },
   };
 }

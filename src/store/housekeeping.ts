@@ -4,7 +4,7 @@ import { minutesOf } from './history.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { Tables } from './tables.js';
 
-const MINUTES_PER_QUARTER = 15;
+export const MINUTES_PER_QUARTER = 15;
 
 /** How much work one commit may do, so that commits stay short at midnight and after a long pause. */
 const REMOVED_SECONDS_MAX = 2_000;
@@ -19,16 +19,24 @@ export interface Cutoffs {
   readonly day: number;
 }
 
+/** A day of an asset whose minutes went from its hours into one record. */
+export interface SealedDay {
+  readonly assetKey: string;
+  readonly day: number;
+}
+
 /**
  * Does a bounded part of the work that keeps the folder small: seals days and removes old records. Runs before every commit.
  * @param onDamage called with a damaged record; the asset's days are no longer sealed, and everything else continues
+ * @returns the days that it sealed
  */
 export function runHousekeeping(
   allSeries: Iterable<AssetSeries>,
   cutoffs: Cutoffs,
   tables: Tables,
   onDamage: (damage: DamagedRecord) => void,
-): void {
+): readonly SealedDay[] {
+  const sealed: SealedDay[] = [];
   let secondsLeft = REMOVED_SECONDS_MAX;
   let sealsLeft = SEALED_DAYS_MAX;
   let daysLeft = REMOVED_DAYS_MAX;
@@ -40,8 +48,11 @@ export function runHousekeeping(
     const today = runningDay(series);
     if (today === undefined) continue;
     while (sealsLeft > 0 && !series.isSealingStopped && (series.unsealedDays[0] ?? today) < today) {
+      const { assetKey, unsealedDays } = series;
+      const day = unsealedDays[0]!;
       const damage = sealFirstDay(series, tables);
-      if (damage !== undefined) onDamage(damage);
+      if (damage === undefined) sealed.push({ assetKey, day });
+      else onDamage(damage);
       sealsLeft--;
     }
     const dayEnd = Math.min(cutoffs.day, series.unsealedDays[0] ?? today);
@@ -51,6 +62,25 @@ export function runHousekeeping(
       series.firstDay++;
       daysLeft--;
     }
+  }
+  return sealed;
+}
+
+/** Follows in memory what the housekeeping of the thread that writes does on disk. It seals the same days. */
+export function followHousekeeping(
+  allSeries: Iterable<AssetSeries>,
+  { second, day }: Cutoffs,
+  sealed: readonly SealedDay[],
+  tables: Tables,
+): void {
+  for (const series of allSeries) {
+    let old = 0;
+    while (old + 1 < series.seconds.length && series.seconds[old + 1]! <= second) old++;
+    if (old > 0) series.seconds.splice(0, old);
+    while (sealed.some((one) => one.assetKey === series.assetKey && one.day === series.unsealedDays[0]))
+      if (sealFirstDay(series, tables) !== undefined) break;
+    const end = Math.min(day, series.unsealedDays[0] ?? runningDay(series) ?? 0);
+    if (series.firstDay !== undefined && series.firstDay < end) series.firstDay = end;
   }
 }
 

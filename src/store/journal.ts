@@ -10,6 +10,8 @@ export interface Journal {
   table<Value>(name: string, codec: Codec<Value>): Table<Value>;
   /** Sets a function that runs before each commit and may put and remove, for bounded housekeeping. */
   beforeCommit(housekeeping: () => void): void;
+  /** Sets the watch, which is called when a commit begins, after its housekeeping, and when it ends. */
+  watchCommits(watch: CommitWatch): void;
   /** How many records of all tables wait to be written. */
   readonly waiting: number;
   /**
@@ -17,10 +19,19 @@ export interface Journal {
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
+  /** When the last commit succeeded, in UNIX milliseconds; `undefined` before the first. */
+  readonly committedAtMs: number | undefined;
   /** Why writing fails, or `undefined` while it works. */
   failure(): string | undefined;
   /** Writes the waiting changes and stops. */
   close(): Promise<void>;
+}
+
+export interface CommitWatch {
+  /** A commit takes what was put so far. */
+  begun(): void;
+  /** @param isOnDisk otherwise what it took waits again */
+  settled(isOnDisk: boolean): void;
 }
 
 /**
@@ -46,11 +57,13 @@ interface Waiter {
 export function openJournal(folder: Folder): Journal {
   const tables: CommitPart[] = [];
   let housekeeping = () => {};
+  let watch: CommitWatch | undefined;
   let pendingWaiters: Waiter[] = [];
   let committing: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failing: { readonly reason: string; readonly delayMs: number } | undefined;
   let isClosed = false;
+  let committedAtMs: number | undefined;
 
   const hasPending = () => tables.some(({ pending }) => pending > 0);
 
@@ -66,17 +79,21 @@ export function openJournal(folder: Folder): Journal {
     const waiters = pendingWaiters;
     pendingWaiters = [];
     for (const table of tables) table.beginCommit();
+    watch?.begun();
     const done = write(folder, tables).then(
       () => {
         committing = undefined;
         failing = undefined;
+        committedAtMs = Date.now();
         for (const table of tables) table.endCommit();
+        watch?.settled(true);
         for (const waiter of waiters) waiter.resolve();
         if (hasPending()) schedule(pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
       },
       (error: Error) => {
         committing = undefined;
         for (const table of tables) table.undoCommit();
+        watch?.settled(false);
         const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
         failing = { reason: `the data folder cannot be written: ${error.message}; ${freeSpace()}`, delayMs };
         for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
@@ -106,8 +123,14 @@ export function openJournal(folder: Folder): Journal {
     beforeCommit(callback) {
       housekeeping = callback;
     },
+    watchCommits(watcher) {
+      watch = watcher;
+    },
     get waiting() {
       return tables.reduce((sum, { waiting }) => sum + waiting, 0);
+    },
+    get committedAtMs() {
+      return committedAtMs;
     },
     durable() {
       if (failing !== undefined) return Promise.reject(new Error(failing.reason));

@@ -18,15 +18,11 @@ const SEPARATOR = ' ';
  * they stay the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
  */
 export class RecordKeys {
-  /** Symbols that name Stark assets by themselves. */
-  readonly #starkSymbols: ReadonlySet<string>;
-
-  constructor(inputs: StoredInputs) {
-    this.#starkSymbols = symbolsOfStarkAssets(inputs);
-  }
+  /** @param starkSymbols symbols that name Stark assets by themselves: {@link symbolsOfStarkAssets} */
+  constructor(readonly starkSymbols: ReadonlySet<string>) {}
 
   of({ symbol, signatureType }: AssetName): string {
-    const ofSymbol: SignatureType = this.#starkSymbols.has(symbol) ? 'stark' : 'evm';
+    const ofSymbol: SignatureType = this.starkSymbols.has(symbol) ? 'stark' : 'evm';
     return signatureType === ofSymbol ? symbol : `${symbol}${SEPARATOR}${signatureType}`;
   }
 }
@@ -45,7 +41,7 @@ export function inputSignatureType(keyDigits: string): SignatureType {
  * The symbols that name Stark assets by themselves. The publishers' keys of the stored inputs show it: every asset with
  * records has an input, which is written first and never deleted.
  */
-function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
+export function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();
   for (const [assetKey, keyDigits] of inputs.keysOnDisk()) {
     const symbol = String(assetKey);

@@ -50,20 +50,44 @@ export function emptySeries(assetKey: string): AssetSeries {
  * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
  * the last of that second and the close of that minute. Closed candles never change.
  */
-export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate, tables: Tables): void {
-  const timeNs = notBefore(series, aggregate.signedAtNs);
-  const number = Number(timeNs / NS_PER_SECOND);
-  const price = toDouble(aggregate.price);
-  const minute = advance(series, Math.floor(number / 60), price, tables);
-  remember(series, number, { state: 'priced', timeNs, minute, aggregate }, tables);
+export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate, tables: Tables): Holding {
+  const holding = holdingOf(aggregate, series.newest);
+  recordHolding(series, holding, tables);
+  return holding;
 }
 
-/** Records that the asset has no price from `atNs` on, until its next aggregate. Repeated calls change nothing. */
-export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: Tables): void {
-  if (series.newest?.state !== 'priced') return;
-  const timeNs = notBefore(series, atNs);
-  const { minute } = series.newest;
-  remember(series, Number(timeNs / NS_PER_SECOND), { state: 'ended', timeNs, minute }, tables);
+/**
+ * Records that the asset has no price from `atNs` on, until its next aggregate.
+ * @returns `undefined` when that was so already
+ */
+export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: Tables): Holding | undefined {
+  const holding = endingOf(atNs, series.newest);
+  if (holding !== undefined) recordHolding(series, holding, tables);
+  return holding;
+}
+
+/** What is recorded of an aggregate. @param newest the asset's holding before it */
+export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
+  const timeNs = notBefore(newest, aggregate.signedAtNs);
+  const minute = runningMinute(newest, minuteOf(timeNs), toDouble(aggregate.price));
+  return { state: 'priced', timeNs, minute, aggregate };
+}
+
+/** What is recorded of the end of a price; `undefined` when there is none that could end. */
+export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | undefined {
+  if (newest?.state !== 'priced') return undefined;
+  return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
+}
+
+/** Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before the newest. */
+export function recordHolding(series: AssetSeries, holding: Holding, tables: Tables): void {
+  const { minute } = holding;
+  const running = series.newest?.minute;
+  if (minute !== undefined && minute.minute !== running?.minute) {
+    if (running !== undefined) closeMinute(series, running, tables);
+    series.firstDay ??= dayOfMinute(minute.minute);
+  }
+  remember(series, Number(holding.timeNs / NS_PER_SECOND), holding, tables);
 }
 
 /** The newest second of `seconds` that is not after `second`. */
@@ -82,25 +106,26 @@ export function dayOfMinute(minute: number): number {
   return Math.floor(minute / MINUTES_PER_DAY);
 }
 
-function notBefore(series: AssetSeries, timeNs: TimeNs): TimeNs {
-  const newestNs = series.newest?.timeNs;
+function notBefore(newest: Holding | undefined, timeNs: TimeNs): TimeNs {
+  const newestNs = newest?.timeNs;
   return newestNs !== undefined && newestNs > timeNs ? newestNs : timeNs;
 }
 
-/** The running minute candle after `price`; closes the one before when this is the first price of a later minute. */
-function advance(series: AssetSeries, minute: number, price: number, tables: Tables): MinuteCandle {
-  const running = series.newest?.minute;
-  if (running?.minute === minute)
-    return {
-      minute,
-      open: running.open,
-      high: Math.max(running.high, price),
-      low: Math.min(running.low, price),
-      close: price,
-    };
-  if (running !== undefined) closeMinute(series, running, tables);
-  series.firstDay ??= dayOfMinute(minute);
-  return { minute, open: price, high: price, low: price, close: price };
+function minuteOf(timeNs: TimeNs): number {
+  return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
+}
+
+/** The running minute candle after `price`, which opens a new one when it is the first of a later minute. */
+function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
+  const running = newest?.minute;
+  if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };
+  return {
+    minute,
+    open: running.open,
+    high: Math.max(running.high, price),
+    low: Math.min(running.low, price),
+    close: price,
+  };
 }
 
 function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: Tables): void {
@@ -138,4 +163,10 @@ function letGo(series: AssetSeries, tables: Tables): void {
     const { timeNs } = series.newest!;
     tables.seconds.put([last, series.assetKey], { state: 'gap', timeNs, minute: undefined });
   }
+}
+
+/** Whether a holding that is told again is older than the newest one. Several may have one time. */
+export function isBefore(told: Holding, newest: Holding): boolean {
+  if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
+  return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);
 }

@@ -50,18 +50,24 @@ export function loadSeries(
       const newest = tables.seconds.get([last, series.assetKey]);
       if (newest?.minute !== undefined) {
         series.firstDay ??= dayOfMinute(newest.minute.minute);
-        series.hour = loadHour(series, Math.floor(newest.minute.minute / MINUTES_PER_HOUR));
+        series.hour = loadHour(series, newest.minute.minute);
       }
       series.newest = newest;
     }
     return series;
   }
 
-  /** Continues the stored hour, so that appending never reads the disk. */
-  function loadHour({ assetKey }: AssetSeries, hour: number): AssetSeries['hour'] {
+  /**
+   * Continues the stored hour, so that appending never reads the disk. In a follower the disk may be ahead of what it was told:
+   * it closes the running minute itself.
+   */
+  function loadHour({ assetKey }: AssetSeries, runningMinute: number): AssetSeries['hour'] {
+    const hour = Math.floor(runningMinute / MINUTES_PER_HOUR);
     const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
     const stored = tables.hours.get([assetKey, hour]);
     if (stored !== undefined) block.pushBlock(stored, 0);
+    while (block.length > 0 && block.slot[block.length - 1]! >= runningMinute % MINUTES_PER_HOUR)
+      block.length--;
     return { hour, block };
   }
 

@@ -4,33 +4,51 @@ import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
-import { RECENT_WINDOW_S, type Resolution } from '../wire/rest.js';
-import { type Candles, readHistory } from './history.js';
-import { type Cutoffs, type Days, runHousekeeping, sealedDays } from './housekeeping.js';
+import type { Holding } from '../records/second_record.js';
+import { RECENT_WINDOW_S } from '../wire/rest.js';
+import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
-import { type Marks, openMarks } from './marks.js';
-import { inputSignatureType, RecordKeys } from './record_keys.js';
+import { type LogPlace, type Marks, openMarks, readLogPlace, writeLogPlace } from './marks.js';
+import type { OnProgress } from './progress.js';
+import { readSeries, type StoreReader } from './reader.js';
+import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
 import { DAY_S } from './resolution.js';
-import { recordAggregate, recordEnd, secondInForce } from './series.js';
+import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
 import { loadSeries, type SeriesIndex } from './series_index.js';
+import { type StoredCandles, storedCandles } from './stored_candles.js';
 import { openTables, type Tables } from './tables.js';
 
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
+/** How often the check at a start tells its progress, in records. */
+const TELL_RECORDS = 1_000;
 
 /** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
-export interface Store {
+export interface Store extends StoreReader {
   /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
-  append(aggregate: SignedAggregate): void;
-  /** Records that the asset has no live price from `atNs` on, until its next aggregate. */
-  ended(asset: AssetName, atNs: TimeNs): void;
+  append(aggregate: SignedAggregate): Holding;
+  /**
+   * Records that the asset has no live price from `atNs` on, until its next aggregate.
+   * @returns `undefined` when that was recorded already
+   */
+  ended(asset: AssetName, atNs: TimeNs): Holding | undefined;
   /**
    * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
    * before it.
    * @param key the publisher's: its bytes
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  /** Records what another machine made, after all that it made before; what is older than the newest stays as it is. */
+  record(asset: AssetName, holding: Holding): void;
+  /** The same of an input that another machine accepted. @param input its record */
+  recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
+  /** The newest record of the asset. */
+  newest(asset: AssetName): Holding | undefined;
+  /** For stores of other nodes, and from them. */
+  readonly candles: StoredCandles;
+  /** Up to where the log of a cluster has been recorded; written together with that. */
+  logPosition: LogPlace | undefined;
   /**
    * Resolves when everything recorded before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
@@ -38,42 +56,52 @@ export interface Store {
   durable(): Promise<void>;
   /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
   latest(asset: AssetName): SignedAggregate | undefined;
-  /**
-   * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
-   * @throws DamagedRecord when the disk no longer holds what was written.
-   */
-  recent(asset: AssetName, second: number): SignedAggregate | undefined;
-  /**
-   * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
-   * @throws DamagedRecord when the disk no longer holds what was written.
-   */
-  history(
-    asset: AssetName,
-    resolution: Resolution,
-    fromS: number,
-    toS: number,
-    candlesMax: number,
-  ): Candles | 'too many';
-  /** The days whose candles no longer change. */
-  sealedDays(asset: AssetName): Days;
-  /** The latest accepted inputs of all publishers for the configured assets, from disk, for the start. */
+  /** The latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
   readonly marks: Marks;
+  /** Symbols that name Stark assets in the keys of records, for followers. */
+  readonly starkSymbols: ReadonlySet<string>;
+  /** Sets the watch that tells followers when a commit begins and ends. */
+  watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
   /** The newest UNIX second that the folder had a record of when it was opened. */
   readonly newestSecond: number | undefined;
   /** Records that are not on disk yet. */
   readonly recordsWaiting: number;
+  /** Another thread found a damaged record. */
+  noticeDamage(reason: string): void;
+  /** What the folder takes and how old it is. */
+  figures(): StoreFigures;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Puts a reloaded configuration in force.
    * @throws DamagedRecord, and changes nothing, when the newest record of an added asset, or its hour of candles, is damaged.
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
+  /** Whether another process handed the folder over. */
+  readonly isHandedOver: boolean;
+  /** Sets what is called, once, when another process asks for the folder; {@link close} then hands it over. */
+  onTakeOver(callback: () => void): void;
   /**
-   * Writes the waiting records and releases the folder.
+   * Writes the waiting records and releases the folder; once, however often it is called.
    * @throws Error when the last commit failed.
    */
   close(): Promise<void>;
+}
+
+export interface StoreFigures {
+  readonly bytes: number;
+  /** What its file system has left for this process. */
+  readonly freeBytes: number;
+  /** UNIX milliseconds; `undefined` before the first commit. */
+  readonly committedAtMs: number | undefined;
+  /** The first day that has candles, in days since 1970. */
+  readonly oldestDay: number | undefined;
+}
+
+/** What a follower must know of a commit. */
+export interface Commit {
+  readonly cutoffs: Cutoffs;
+  readonly sealed: readonly SealedDay[];
 }
 
 export interface StoredInput extends AcceptedInput {
@@ -90,6 +118,10 @@ export interface StoreOptions {
   /** How long candles are kept. Whole days are deleted, some time after this. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
+  /** Asks another process that has the folder to hand it over. */
+  readonly takeOver?: boolean;
+  /** Called while the start checks the folder. */
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /**
@@ -98,11 +130,11 @@ export interface StoreOptions {
  * needs is damaged.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const folder = await openFolder(options.dir);
+  const folder = await openFolder(options.dir, options.takeOver ?? false, options.onProgress);
   try {
     return storeIn(folder, options);
   } catch (error) {
-    await folder.close();
+    await folder.close(false);
     throw error;
   }
 }
@@ -114,16 +146,20 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
 
   const journal = openJournal(folder);
   const tables = openTables(journal);
-  damage = findDamagedRecord(tables);
-  const recordKeys = new RecordKeys(tables.inputs);
+  if (!folder.isHandedOver) damage = findDamagedRecord(tables, options.onProgress ?? (() => {}));
+  const recordKeys = new RecordKeys(symbolsOfStarkAssets(tables.inputs));
   const seriesIndex = loadSeries(options.assets, recordKeys, tables);
   const newestSecond = findNewestSecond(seriesIndex);
   let configured = byRecordKey(options.assets);
-  journal.beforeCommit(() =>
-    runHousekeeping(seriesIndex.all(), cutoffs(), tables, ({ message }) => {
+  const reader = readSeries((asset) => seriesIndex.of(asset), tables);
+  let commit: Commit = { cutoffs: { second: 0, day: 0 }, sealed: [] };
+  journal.beforeCommit(() => {
+    const before = cutoffs();
+    const sealed = runHousekeeping(seriesIndex.all(), before, tables, ({ message }) => {
       damage = message;
-    }),
-  );
+    });
+    commit = { cutoffs: before, sealed };
+  });
 
   function byRecordKey(assets: readonly AssetName[]): ReadonlyMap<string, AssetName> {
     return new Map(assets.map((asset) => [recordKeys.of(asset), asset]));
@@ -138,7 +174,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   /** Remembers a damaged record, so that {@link Store.health} reports it until the next start. It is never served. */
-  function noticeDamage<T>(read: () => T): T {
+  function noticing<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
@@ -147,30 +183,54 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     }
   }
 
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    let isWritten = false;
+    try {
+      await journal.close();
+      isWritten = true;
+    } finally {
+      await folder.close(isWritten);
+    }
+  }
+
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
     putInput: (asset, key, input, seen) =>
       tables.inputs.put([recordKeys.of(asset), key.toString('hex')], { input, seen }),
+    record(asset, holding) {
+      const series = seriesIndex.of(asset);
+      if (series.newest === undefined || !isBefore(holding, series.newest))
+        recordHolding(series, holding, tables);
+    },
+    recordInput: (asset, key, input) => tables.inputs.put([recordKeys.of(asset), key.toString('hex')], input),
+    candles: storedCandles(seriesIndex, tables),
+    newest: (asset) => noticing(() => seriesIndex.of(asset).newest),
+    get logPosition() {
+      return readLogPlace(tables.marks);
+    },
+    set logPosition(place) {
+      if (place !== undefined) writeLogPlace(tables.marks, place);
+    },
     durable: () => journal.durable(),
-    latest: (asset) => noticeDamage(() => seriesIndex.of(asset).newest?.aggregate),
-    recent: (asset, second) =>
-      noticeDamage(() => {
-        const series = seriesIndex.of(asset);
-        const inForce = secondInForce(series, second);
-        if (inForce === undefined) return undefined;
-        if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
-        return tables.seconds.get([inForce, series.assetKey])?.aggregate;
-      }),
-    history: (asset, resolution, fromS, toS, candlesMax) =>
-      noticeDamage(() => readHistory(seriesIndex.of(asset), resolution, fromS, toS, candlesMax, tables)),
-    sealedDays: (asset) => noticeDamage(() => sealedDays(seriesIndex.of(asset))),
+    latest: (asset) => noticing(() => seriesIndex.of(asset).newest?.aggregate),
+    recent: (asset, second) => noticing(() => reader.recent(asset, second)),
+    history: (...range) => noticing(() => reader.history(...range)),
+    sealedDays: (asset) => noticing(() => reader.sealedDays(asset)),
+    starkSymbols: recordKeys.starkSymbols,
+    watchCommits(watch) {
+      journal.watchCommits({
+        begun: () => watch.begun(commit),
+        settled: (isOnDisk) => watch.settled(isOnDisk),
+      });
+    },
     *inputs() {
-      for (const [assetKey, keyDigits] of tables.inputs.keysOnDisk()) {
+      for (const [assetKey, keyDigits] of tables.inputs.keys()) {
         const asset = configured.get(String(assetKey));
         // Older versions kept inputs of both types under one key when an asset changed its type.
         if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
-        const accepted = noticeDamage(() => tables.inputs.get([assetKey, keyDigits]));
+        const accepted = noticing(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
         if (accepted !== undefined) yield { asset, key, ...accepted };
       }
@@ -180,6 +240,15 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     get recordsWaiting() {
       return journal.waiting;
     },
+    noticeDamage(reason) {
+      damage = reason;
+    },
+    figures: () => ({
+      bytes: folder.fileBytes(),
+      freeBytes: folder.freeBytes(),
+      committedAtMs: journal.committedAtMs,
+      oldestDay: findOldestDay(seriesIndex),
+    }),
     health() {
       const reason = journal.failure() ?? damage;
       return reason === undefined ? { ok: true } : { ok: false, reason };
@@ -189,13 +258,9 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       configured = byRecordKey(next.assets);
       candleRetentionMs = next.candleRetentionMs;
     },
-    async close() {
-      try {
-        await journal.close();
-      } finally {
-        await folder.close();
-      }
-    },
+    isHandedOver: folder.isHandedOver,
+    onTakeOver: (callback) => folder.onTakeOver(callback),
+    close: () => (closed ??= close()),
   };
 }
 
@@ -208,16 +273,26 @@ function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
   return newest;
 }
 
+function findOldestDay(seriesIndex: SeriesIndex): number | undefined {
+  let oldest: number | undefined;
+  for (const { firstDay } of seriesIndex.all())
+    if (firstDay !== undefined && (oldest === undefined || firstDay < oldest)) oldest = firstDay;
+  return oldest;
+}
+
 /**
  * Checks the checksum of every record. Otherwise a record with a damaged key would stay undetected: a read would not find it
  * and would return nothing, or an older record.
  */
-function findDamagedRecord(tables: Tables): string | undefined {
-  try {
-    for (const table of Object.values(tables)) table.checkOnDisk();
-    return undefined;
-  } catch (error) {
-    if (error instanceof DamagedRecord) return error.message;
-    throw error;
+function findDamagedRecord(tables: Tables, onProgress: OnProgress): string | undefined {
+  const all = Object.values(tables);
+  const total = all.reduce((sum, table) => sum + table.recordCount, 0);
+  let done = 0;
+  for (const table of all) {
+    for (const { damage } of table.recordsOnDisk()) {
+      if (damage !== undefined) return damage;
+      if (++done % TELL_RECORDS === 0) onProgress('checking records', done, total);
+    }
   }
+  return undefined;
 }

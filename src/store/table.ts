@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import { unwrapRecord, wrapRecord } from '../records/envelope.js';
+import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
 
 /** The records of a table are ordered by two parts: first a second or an asset, then what is unique with it. */
 export type Key = readonly [string | number, string | number];
@@ -24,8 +24,21 @@ export interface Table<Value> {
   readonly waiting: number;
   /** The keys on disk, ascending, without those that wait to be written. */
   keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key>;
-  /** Checks every record on disk against its checksum. @throws DamagedRecord for the first that fails. */
-  checkOnDisk(): void;
+  /** The keys on disk, and those that wait to be written. */
+  keys(): Iterable<Key>;
+  /** How many records are on disk. */
+  readonly recordCount: number;
+  /** Every record on disk, checked against its checksum. */
+  recordsOnDisk(): Iterable<StoredRecord>;
+}
+
+/** A record on disk, undecoded. */
+export interface StoredRecord {
+  readonly key: Key;
+  /** Of its value. */
+  readonly bytes: number;
+  /** Why it is damaged, if it is. */
+  readonly damage: string | undefined;
 }
 
 /** What a commit does with each table. */
@@ -103,8 +116,25 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     return this.#database.getKeys({ start: [start[0], start[1]], end: [end[0], end[1]], limit });
   }
 
-  checkOnDisk(): void {
-    for (const { key, value } of this.#database.getRange()) unwrapRecord(keyTextOf(key), value);
+  *keys(): Iterable<Key> {
+    const known = new Set<string>();
+    const waiting = [this.#committing, this.#pending].flatMap((changes) => [...(changes?.values() ?? [])]);
+    for (const key of [...this.#database.getKeys(), ...waiting.map((change) => change.key)]) {
+      const keyText = keyTextOf(key);
+      const change = this.#find(keyText);
+      if (known.has(keyText) || (change !== undefined && change.value === undefined)) continue;
+      known.add(keyText);
+      yield key;
+    }
+  }
+
+  get recordCount(): number {
+    return (this.#database.getStats() as { readonly entryCount: number }).entryCount;
+  }
+
+  *recordsOnDisk(): Iterable<StoredRecord> {
+    for (const { key, value } of this.#database.getRange())
+      yield { key, bytes: value.length, damage: damageOf(keyTextOf(key), value) };
   }
 
   beginCommit(): void {
@@ -155,6 +185,16 @@ interface Change<Value> {
   readonly value: Value | undefined;
   /** The bytes for the disk, made by the first commit that tries. */
   wrapped?: Buffer;
+}
+
+function damageOf(keyText: string, wrapped: Buffer): string | undefined {
+  try {
+    unwrapRecord(keyText, wrapped);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DamagedRecord) return error.message;
+    throw error;
+  }
 }
 
 function keyTextOf(key: Key): string {

@@ -27,7 +27,7 @@ export interface Tables {
   readonly marks: Table<TimeNs>;
 }
 
-export function openTables(journal: Journal): Tables {
+export function openTables(journal: Pick<Journal, 'table'>): Tables {
   const candles = { encode: encodeCandles, decode: decodeCandles };
   return {
     seconds: journal.table('seconds', {

@@ -1,7 +1,7 @@
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import { Roster } from '../model/roster.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
-import { ReaderSession, type StreamConnection, type StreamRights } from './session.js';
+import { type ReaderBudgets, ReaderSession, type StreamConnection, type StreamRights } from './session.js';
 
 const NO_ASSETS: readonly Asset[] = [];
 
@@ -18,9 +18,10 @@ export class AggregateSession extends ReaderSession {
   constructor(
     connection: StreamConnection,
     rights: StreamRights,
+    budgets: ReaderBudgets,
     readonly signatureType: SignatureType,
   ) {
-    super(connection, rights);
+    super(connection, rights, budgets);
   }
 
   /** Ascending by index. */

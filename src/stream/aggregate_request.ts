@@ -1,5 +1,5 @@
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
-import { REQUEST_TYPES, type RequestType } from '../wire/stream.js';
+import { ERROR_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
 import { isRequestType, readMessage } from './request.js';
 
 /** What a client may send on `/evm/subscribe` and `/stark/subscribe`. */
@@ -32,6 +32,11 @@ export function readAggregateRequest(text: string): AggregateRequest | Aggregate
   if (!Array.isArray(data) || !data.every((symbol) => typeof symbol === 'string'))
     return { error: 'data is not an array of symbols', traceId };
   return { type, symbols: [...new Set<string>(data)], traceId };
+}
+
+/** Without `data`, by which clients know prices. */
+export function aggregateErrorText({ error, traceId }: AggregateRequestError): string {
+  return JSON.stringify({ type: ERROR_TYPE, trace_id: traceId, error });
 }
 
 function isTraceId(value: unknown): value is string | null | undefined {

@@ -2,20 +2,22 @@ import type { Asset, SignatureType } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
-import { ERROR_TYPE } from '../wire/stream.js';
 import { type AggregateGroup, AggregateGroups, type AggregateSession } from './aggregate_group.js';
 import {
   type AggregateRequest,
   type AggregateRequestError,
+  aggregateErrorText,
   readAggregateRequest,
 } from './aggregate_request.js';
 import {
+  changesError,
   countBadMessage,
   FLOOD_LENGTH_MAX,
   floodError,
   oversizeError,
   subscriptionsError,
   takeControlMessage,
+  takeSubscriptionChanges,
 } from './client_messages.js';
 import type { StreamCounters, StreamLimits } from './engine.js';
 import { SlowReaders } from './slow_readers.js';
@@ -125,15 +127,18 @@ export class AggregateStreams {
 
   /** A text message of the client. */
   receive(session: AggregateSession, text: string): void {
-    const { clock, limits } = this.#options;
-    const second = Number(secondOf(clock.nowNs()));
-    const isAllowed = takeControlMessage(session, second, limits.controlMessagesPerSecond);
+    const { limits } = this.#options;
+    const nowNs = this.#options.clock.nowNs();
+    const isAllowed = takeControlMessage(session, Number(secondOf(nowNs)), limits.controlMessagesPerSecond);
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readAggregateRequest(text) : UNREAD;
     if (!isAllowed) {
-      const { traceId } = request;
-      replyError(session, { error: floodError(limits.controlMessagesPerSecond), traceId });
+      const error = floodError(limits.controlMessagesPerSecond);
+      replyError(session, { error, traceId: request.traceId });
     } else if ('error' in request) {
       refuseBadMessage(session, request);
+    } else if (!takeSubscriptionChanges(session, request.symbols.length, nowNs)) {
+      const error = changesError(limits.subscriptionChangesPerSecond);
+      replyError(session, { error, traceId: request.traceId });
     } else if (request.type === 'subscribe') {
       this.#subscribe(session, request);
     } else {
@@ -182,12 +187,8 @@ export class AggregateStreams {
 
   #answerAndRegroup(session: AggregateSession, { traceId }: AggregateRequest, assets: Asset[]): void {
     assets.sort((a, b) => a.index - b.index);
-    const answer = {
-      type: SUBSCRIPTIONS_TYPE,
-      trace_id: traceId,
-      data: { subscriptions: assets.map(({ symbol }) => symbol) },
-    };
-    session.connection.send(JSON.stringify(answer));
+    const data = { subscriptions: assets.map(({ symbol }) => symbol) };
+    session.connection.send(JSON.stringify({ type: SUBSCRIPTIONS_TYPE, trace_id: traceId, data }));
     if (assets.length !== session.assets.length) this.#regroup(session, assets);
   }
 
@@ -291,7 +292,6 @@ function refuseBadMessage(session: AggregateSession, error: AggregateRequestErro
   countBadMessage(session);
 }
 
-/** Without `data`, by which clients know prices. */
-function replyError({ connection }: AggregateSession, { error, traceId }: AggregateRequestError): void {
-  connection.send(JSON.stringify({ type: ERROR_TYPE, trace_id: traceId, error }));
+function replyError(session: AggregateSession, error: AggregateRequestError): void {
+  session.connection.send(aggregateErrorText(error));
 }

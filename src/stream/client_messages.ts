@@ -1,3 +1,4 @@
+import type { TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import { BAD_MESSAGES_MAX } from '../wire/stream.js';
 import { errorText, type RequestError } from './request.js';
@@ -30,6 +31,18 @@ export function takeControlMessage(session: ReaderSession, second: number, perSe
     session.controlMessagesLeft = perSecond;
   }
   return session.controlMessagesLeft-- > 0;
+}
+
+/** @param assets how many a request names. @returns whether the caller may change so many now */
+export function takeSubscriptionChanges({ budgets }: ReaderSession, assets: number, nowNs: TimeNs): boolean {
+  const { subscriptionChanges } = budgets;
+  if (subscriptionChanges.take(assets, nowNs)) return true;
+  subscriptionChanges.countRefusal();
+  return false;
+}
+
+export function changesError(perSecondMax: number): string {
+  return `more than subscription_changes_per_second (${perSecondMax}) assets in the token's requests of a second`;
 }
 
 export function floodError(perSecondMax: number): string {

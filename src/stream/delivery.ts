@@ -5,9 +5,11 @@ import { FrameEncoder, type PayloadSignature } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
 import { isTooSoon, laterFrame } from './pace.js';
+import { payAlone, signedFrameCost } from './payers.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
 import { sentUpToNs } from './session_era.js';
+import { FramePieces, type FrameSigning, smallFirst, type UnsignedFrame } from './signed_frames.js';
 
 export interface DeliveryOptions {
   readonly table: PriceTable;
@@ -24,8 +26,8 @@ export interface DeliveryOptions {
     digests: readonly Uint8Array[],
   ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
   /**
-   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} takes the others,
-   * during the call or later. The bytes are only valid during the call.
+   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} takes the others
+   * during the call. The bytes are only valid during the call.
    * @param sequence the frame tells of what changed up to this price sequence
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
@@ -43,13 +45,6 @@ export interface DeliveryCounters {
   ticksSkipped: number;
 }
 
-interface UnsignedFrame {
-  readonly group: Group;
-  readonly body: Buffer;
-  /** The price sequence of the body: it holds all changes up to it. */
-  readonly sequence: number;
-}
-
 /**
  * Makes frames and sends each to exactly the connections that lack its content.
  *
@@ -59,17 +54,29 @@ interface UnsignedFrame {
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
-  readonly #beforeFlush: (nowNs: TimeNs) => void;
+  readonly #endTurn: (nowNs: TimeNs) => void;
+  readonly #signing: FrameSigning;
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
   #flushDeferred = false;
 
-  /** @param beforeFlush called before what changed in a turn of the event loop is sent */
-  constructor(options: DeliveryOptions, beforeFlush: (nowNs: TimeNs) => void) {
+  /** @param endTurn called at the end of a turn of the event loop in which something changed; it calls {@link flush} */
+  constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
     this.#options = options;
-    this.#beforeFlush = beforeFlush;
+    this.#endTurn = endTurn;
     this.#encoder = new FrameEncoder(options.table, options.taxonomyId);
+    this.#signing = {
+      digest: options.digest,
+      sign: options.sign,
+      onSigned: (frame, signature) => this.#publishSigned(frame, signature),
+      onFailed: (group) => this.#signingFailed(group),
+    };
+  }
+
+  /** Whether changes of `real_time` groups wait for the next {@link flush}. */
+  get isWaiting(): boolean {
+    return this.#dirty.length > 0;
   }
 
   /** Must be called when the table has other assets than before. */
@@ -85,9 +92,7 @@ export class Delivery {
     this.#flushDeferred = true;
     this.#options.defer(() => {
       this.#flushDeferred = false;
-      const nowNs = this.#options.clock.nowNs();
-      this.#beforeFlush(nowNs);
-      this.flush(nowNs);
+      this.#endTurn(this.#options.clock.nowNs());
     });
   }
 
@@ -104,7 +109,8 @@ export class Delivery {
     const later: Group[] = [];
     for (const group of this.#dirty) {
       if (group.members.size + group.waiting.size === 0) group.dirty = false;
-      else if (group.signing || isTooSoon(nowNs, group.lastFrameNs)) later.push(group);
+      else if (group.signing || isTooSoon(nowNs, group.lastFrameNs) || group.isUnpaid(nowNs))
+        later.push(group);
       else due.push(group);
     }
     this.#dirty = later;
@@ -114,35 +120,19 @@ export class Delivery {
 
   /** Makes one frame for each group and publishes it, at once or when it is signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
-    const { counters, table } = this.#options;
-    const unsignedTimes = new Map<StreamEra, TimeNs>();
-    const toSign: UnsignedFrame[] = [];
+    const times = new Map<StreamEra, TimeNs>();
+    const signed: Group[] = [];
     for (const group of groups) {
-      if (group.signing) {
-        counters.ticksSkipped++;
-        continue;
-      }
-      const { sequence } = table;
-      this.#updateWaiting(group, nowNs);
-      const content = group.members.size > 0 ? this.#content(group, nowNs, unsignedTimes) : undefined;
-      if (content === 'held') {
-        if (group.intervalMs === undefined) this.#flushLater(group);
-        else counters.ticksSkipped++;
-        continue;
-      }
-      if (content !== undefined) {
-        group.lastFrameNs = nowNs;
-        counters.framesMade++;
-        if (group.options.messageType === 'signed_ecdsa') {
-          toSign.push({ group, body: Buffer.from(content), sequence });
-          continue;
-        }
-        this.#options.publish(group.topic, content, sequence);
-      }
-      group.sequence = sequence;
-      this.#joinWaiting(group);
+      if (group.payers === undefined) this.#emitUnsigned(group, nowNs, times);
+      else if (group.signing) this.#options.counters.ticksSkipped++;
+      else signed.push(group);
     }
-    if (toSign.length > 0) this.#signAndPublish(toSign);
+    const pieces = new FramePieces(this.#signing);
+    for (const group of smallFirst(signed)) {
+      const frame = this.#unsignedPayload(group, nowNs, signed.length === 1);
+      if (frame !== undefined) pieces.add(frame);
+    }
+    pieces.finish();
   }
 
   /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
@@ -156,50 +146,27 @@ export class Delivery {
     if (!group.signing) this.#join(group, session);
   }
 
-  #signAndPublish(frames: readonly UnsignedFrame[]): void {
-    const publish = (signatures: readonly PayloadSignature[]) => {
-      frames.forEach(({ group, body, sequence }, i) => {
-        group.signing = false;
-        this.#options.publish(group.topic, this.#encoder.signedFrame(body, signatures[i]!), sequence);
-        // Only now: a connection that left while the frame was signed, or cannot take it, does not get it.
-        group.sequence = sequence;
-        this.#joinWaiting(group);
-      });
-    };
-    const signatures = this.#options.sign(frames.map(({ body }) => this.#options.digest(body)));
-    if (!(signatures instanceof Promise)) {
-      publish(signatures);
-      return;
+  /** @param times the `ts` that the unsigned frames of this turn share in each era */
+  #emitUnsigned(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): void {
+    const { sequence } = this.#options.table;
+    this.#updateWaiting(group, nowNs);
+    const frame = group.members.size > 0 ? this.#unsignedFrame(group, nowNs, times) : undefined;
+    if (frame !== undefined) {
+      this.#noteFrame(group, nowNs);
+      this.#options.publish(group.topic, frame, sequence);
     }
-    for (const { group } of frames) group.signing = true;
-    signatures.then(publish, () => {
-      // Without a signature there is no frame. The next one holds all of these changes.
-      for (const { group } of frames) {
-        group.signing = false;
-        this.#options.counters.framesSkipped += group.members.size;
-        if (group.intervalMs === undefined) this.markDirty(group);
-      }
-    });
+    group.sequence = sequence;
+    this.#joinWaiting(group);
   }
 
-  /**
-   * An unsigned frame, or the body of a signed one, that the next call overwrites; `undefined` when nothing is due.
-   * @param unsignedTimes the `ts` that the unsigned frames of this turn share in each era
-   * @returns `held` while no time may be signed
-   */
-  #content(group: Group, nowNs: TimeNs, unsignedTimes: Map<StreamEra, TimeNs>): Buffer | 'held' | undefined {
+  /** @returns a view that the next call overwrites; `undefined` when nothing is due */
+  #unsignedFrame(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): Buffer | undefined {
     const { era, keptFrame, options } = group;
-    const assets = keptFrame === undefined ? this.#dueAssets(group) : [];
+    const assets = keptFrame === undefined ? group.dueAssets(this.#options.table) : [];
     if (keptFrame === undefined && assets.length === 0) return undefined;
     const statuses = this.#statuses(options, nowNs);
-    if (options.messageType === 'signed_ecdsa') {
-      const timestampNs = era.nextSigned(nowNs);
-      if (timestampNs === undefined) return 'held';
-      group.lastTimestampNs = timestampNs;
-      return this.#encoder.payloadBody(assets, timestampNs, statuses);
-    }
-    const timestampNs = unsignedTimes.get(era) ?? era.next(nowNs);
-    unsignedTimes.set(era, timestampNs);
+    const timestampNs = times.get(era) ?? era.next(nowNs);
+    times.set(era, timestampNs);
     const frame = keptFrame
       ? keptFrame.at(timestampNs, statuses)
       : this.#encoder.unsignedFrame(assets, timestampNs, statuses);
@@ -207,16 +174,47 @@ export class Delivery {
     return frame;
   }
 
-  /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */
-  #dueAssets({ assets, sequence, intervalMs }: Group): AssetIndex[] {
-    const { live, changedAt } = this.#options.table;
-    const changedAfter = intervalMs === undefined ? sequence : -1;
-    const due: AssetIndex[] = [];
-    for (let i = 0; i < assets.length; i++) {
-      const index = assets[i]!;
-      if (live[index] === 1 && changedAt[index]! > changedAfter) due.push(index);
+  /** @returns `undefined` when nothing is due, none of the group's callers can pay, or no time may be signed */
+  #unsignedPayload(group: Group, nowNs: TimeNs, isAlone: boolean): UnsignedFrame | undefined {
+    const { table, counters } = this.#options;
+    const { sequence } = table;
+    this.#updateWaiting(group, nowNs);
+    const assets = group.members.size > 0 ? group.dueAssets(table) : [];
+    if (assets.length === 0) {
+      group.sequence = sequence;
+      this.#joinWaiting(group);
+      return undefined;
     }
-    return due;
+    const isPaid = group.payers!.pay(signedFrameCost(assets.length), nowNs);
+    const timestampNs = isPaid ? group.era.nextSigned(nowNs) : undefined;
+    if (timestampNs === undefined) {
+      if (!isPaid) group.unpaidAtNs = nowNs;
+      else if (group.intervalMs !== undefined) counters.ticksSkipped++;
+      if (group.intervalMs === undefined) this.#flushLater(group);
+      return undefined;
+    }
+    group.lastTimestampNs = timestampNs;
+    this.#noteFrame(group, nowNs);
+    const body = this.#encoder.payloadBody(assets, timestampNs, this.#statuses(group.options, nowNs));
+    return { group, body: isAlone ? body : Buffer.from(body), sequence };
+  }
+
+  #noteFrame(group: Group, nowNs: TimeNs): void {
+    group.lastFrameNs = nowNs;
+    group.lastFrameNumber = ++this.#options.counters.framesMade;
+  }
+
+  #publishSigned({ group, body, sequence }: UnsignedFrame, signature: PayloadSignature): void {
+    this.#options.publish(group.topic, this.#encoder.signedFrame(body, signature), sequence);
+    // Only now: a connection that left while the frame was signed, or cannot take it, does not get it.
+    group.sequence = sequence;
+    this.#joinWaiting(group);
+  }
+
+  /** The next frame holds all changes of the one that is not signed. */
+  #signingFailed(group: Group): void {
+    this.#options.counters.framesSkipped += group.members.size;
+    if (group.intervalMs === undefined) this.markDirty(group);
   }
 
   /** For connections outside the topic: counts the frames that slow readers miss, and sends `real_time` ones their changes. */
@@ -250,7 +248,8 @@ export class Delivery {
 
   /**
    * `real_time`: sends one connection what it alone does not know yet.
-   * @returns `false` when something is due but its last frame is less than 1 ms ago, or no time may be signed.
+   * @returns `false` when something is due but its last frame is less than 1 ms ago, its caller cannot pay, or no time may be
+   * signed.
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table, digest, signOne, counters } = this.#options;
@@ -261,6 +260,7 @@ export class Delivery {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
       const era = session.era!;
       const isSigned = session.options.messageType === 'signed_ecdsa';
+      if (isSigned && !payAlone(session, due.length, nowNs)) return false;
       const timestampNs = isSigned ? era.nextSigned(nowNs) : era.next(nowNs);
       if (timestampNs === undefined) return false;
       const statuses = this.#statuses(session.options, nowNs);

@@ -10,7 +10,7 @@ import {
   VERSIONED_LAYOUT,
 } from '../wire/payload.js';
 import { MESSAGE_TYPES } from '../wire/stream.js';
-import { ENTRY_BYTES, type PriceTable } from './price_table.js';
+import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 
 declare global {
   // Node's own fast paths behind `write` and `toString`; its typings leave them out.
@@ -46,6 +46,10 @@ const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 const FRAME_HEAD = `{"type":"${SIGNED}","p":"0x`;
 const FRAME_TAIL = '"}';
+/** Both, like the hex between them, have an even number of bytes, so a signed frame is written two bytes at a time. */
+const [FRAME_TAIL_PAIR] = new Uint16Array(Uint8Array.from(Buffer.from(FRAME_TAIL, 'latin1')).buffer);
+const SIGNATURE_PAIRS_AT = FRAME_HEAD.length / 2;
+const BODY_PAIRS_AT = SIGNATURE_PAIRS_AT + PAYLOAD_SIGNATURE.bytes;
 const SIGNED_FRAME_BYTES_EMPTY =
   FRAME_HEAD.length + 2 * (PAYLOAD_SIGNATURE.bytes + VERSIONED_HEAD_BYTES) + FRAME_TAIL.length;
 
@@ -73,7 +77,11 @@ export class FrameEncoder {
   readonly #taxonomyId: number;
   readonly #unsigned: Buffer;
   readonly #signed: Buffer;
+  /** The same memory as `#signed`. */
+  readonly #signedPairs: Uint16Array;
   readonly #body: Buffer;
+  /** The body whose hex stands in `#signed`, as {@link payloadBody} returned it. */
+  #hexOf: Buffer | undefined;
 
   constructor(table: PriceTable, taxonomyId: number) {
     this.#table = table;
@@ -86,6 +94,7 @@ export class FrameEncoder {
       SIGNED_FRAME_BYTES_EMPTY + 2 * assets * VERSIONED_LAYOUT.asset.bytes,
     );
     this.#signed.latin1Write(FRAME_HEAD, 0);
+    this.#signedPairs = new Uint16Array(this.#signed.buffer);
   }
 
   /**
@@ -105,36 +114,59 @@ export class FrameEncoder {
     return this.#unsigned.subarray(0, length);
   }
 
-  /** The body of a `signed_ecdsa` payload: the simplified layout, or the versioned one with `statuses`. */
+  /**
+   * The body of a `signed_ecdsa` payload: the simplified layout, or the versioned one with `statuses`. Its hex is written into the
+   * frame at once, for {@link signedFrame}.
+   */
   payloadBody(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
-    const { entries } = this.#table;
+    const table = this.#table;
+    const { entries, hexEntries, stale } = table;
+    for (let i = 0; i < assets.length; i++) if (stale[assets[i]!] === 1) table.encode(assets[i]!);
     const body = this.#body;
+    const pairs = this.#signedPairs;
     let at =
       statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
+    writeHex(body, 0, at, pairs, BODY_PAIRS_AT);
     for (let i = 0; i < assets.length; ) {
       const first = assets[i]!;
       const run = statuses === undefined ? runLength(assets, i) : 1;
       let from = first * ENTRY_BYTES;
       const to = from + run * ENTRY_BYTES;
       // A loop takes 3 ns for each byte, a native copy the time of a call: it is faster for several neighbours.
-      if (run >= COPIED_RUN_MIN) at += entries.copy(body, at, from, to);
-      else while (from < to) body[at++] = entries[from++]!;
-      if (statuses !== undefined) body[at++] = statuses[first]!;
+      if (run >= COPIED_RUN_MIN) {
+        pairs.set(hexEntries.subarray(from, to), BODY_PAIRS_AT + at);
+        at += entries.copy(body, at, from, to);
+      } else {
+        for (; from < to; from++, at++) {
+          body[at] = entries[from]!;
+          pairs[BODY_PAIRS_AT + at] = hexEntries[from]!;
+        }
+      }
+      if (statuses !== undefined) {
+        const status = statuses[first]!;
+        pairs[BODY_PAIRS_AT + at] = HEX_OF_BYTE[status]!;
+        body[at++] = status;
+      }
       i += run;
     }
-    return body.subarray(0, at);
+    this.#hexOf = body.subarray(0, at);
+    return this.#hexOf;
   }
 
-  /** The finished `signed_ecdsa` frame of a body and its signature. */
+  /** The finished `signed_ecdsa` frame of a body, the last one that {@link payloadBody} made or a copy, and its signature. */
   signedFrame(body: Buffer, { r, s, recovery }: PayloadSignature): Buffer {
-    const text = this.#signed;
-    let at = FRAME_HEAD.length;
-    at = writeHex(r, text, at);
-    at = writeHex(s, text, at);
-    at += text.latin1Write(recovery === 0 ? '00' : '01', at);
-    at = writeHex(body, text, at);
-    at += text.latin1Write(FRAME_TAIL, at);
-    return text.subarray(0, at);
+    const pairs = this.#signedPairs;
+    let at = writeHex(r, 0, r.length, pairs, SIGNATURE_PAIRS_AT);
+    at = writeHex(s, 0, s.length, pairs, at);
+    pairs[at] = HEX_OF_BYTE[recovery]!;
+    if (body !== this.#hexOf) {
+      this.#hexOf = undefined;
+      if (body.length > HEX_TABLE_BYTES_MAX) this.#signed.latin1Write(body.hexSlice(), 2 * BODY_PAIRS_AT);
+      else writeHex(body, 0, body.length, pairs, BODY_PAIRS_AT);
+    }
+    const end = BODY_PAIRS_AT + body.length;
+    pairs[end] = FRAME_TAIL_PAIR!;
+    return this.#signed.subarray(0, 2 * (end + 1));
   }
 
   #simplifiedHeader(timestampNs: TimeNs): number {
@@ -164,6 +196,11 @@ export function unsignedElement(table: PriceTable, asset: AssetIndex, status: nu
   return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
 }
 
+/** How many bytes follow the digits of a price in {@link unsignedElement}. */
+export function bytesAfterDigits(status: number): number {
+  return status === NO_SCHEDULE ? '"}'.length : '"'.length + STATUS_TEXTS[status]!.length;
+}
+
 const COPIED_RUN_MIN = 3;
 
 /** How many assets from `start` on are neighbours in the table. */
@@ -175,24 +212,11 @@ function runLength(assets: readonly AssetIndex[], start: number): number {
 
 const STATUS_TEXTS = MARKET_STATUS_CODES.map((status) => `,"ms":${status}}`);
 
-/** The two ASCII digits of each byte, as a uint16. */
-const HEX_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) =>
-  Buffer.from(byte.toString(16).padStart(2, '0'), 'latin1').readUInt16LE(0),
-);
-
 /** For up to about 10 assets a table is faster than to make a string and write it; for more the string is faster. */
 const HEX_TABLE_BYTES_MAX = 200;
 
-function writeHex(bytes: Uint8Array, text: Buffer, offset: number): number {
-  if (bytes.length > HEX_TABLE_BYTES_MAX) {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    return offset + text.latin1Write(buffer.hexSlice(), offset);
-  }
-  let at = offset;
-  for (let i = 0; i < bytes.length; i++) {
-    const digits = HEX_OF_BYTE[bytes[i]!]!;
-    text[at++] = digits & 0xff;
-    text[at++] = digits >> 8;
-  }
-  return at;
+/** Writes the digits of some bytes. @returns where the next ones go */
+function writeHex(bytes: Uint8Array, from: number, to: number, pairs: Uint16Array, at: number): number {
+  for (let i = from; i < to; i++) pairs[at + i - from] = HEX_OF_BYTE[bytes[i]!]!;
+  return at + to - from;
 }

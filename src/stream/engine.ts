@@ -1,8 +1,10 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
-import { secondOf, type TimeNs } from '../model/time.js';
+import { earlierOf, secondOf, type TimeNs } from '../model/time.js';
+import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
 import { indexById, type StreamCatalogue } from './catalogue.js';
 import {
+  changesError,
   FLOOD_LENGTH_MAX,
   floodError,
   oversizeError,
@@ -10,12 +12,15 @@ import {
   replyError,
   subscriptionsError,
   takeControlMessage,
+  takeSubscriptionChanges,
 } from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group } from './group.js';
 import { Groups } from './groups.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
+import { tellMovedAssets } from './moved_assets.js';
+import { nextTryNs } from './pace.js';
 import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
 import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
@@ -25,12 +30,15 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
+  /** Called when it needs a tick at a time that may be sooner than it said. */
+  readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamLimits {
   readonly clientMessageBytes: number;
   readonly subscriptionsPerConnection: number;
   readonly controlMessagesPerSecond: number;
+  readonly subscriptionChangesPerSecond: number;
   readonly slowConsumerNs: bigint;
 }
 
@@ -54,7 +62,11 @@ export class StreamEngine {
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
-    this.#delivery = new Delivery(options, (nowNs) => this.#noticeStepBack(nowNs));
+    this.#delivery = new Delivery(options, (nowNs) => {
+      this.#noticeStepBack(nowNs);
+      this.#delivery.flush(nowNs);
+      this.#askForTick(nowNs);
+    });
     this.#era = options.times.current();
     const { table, taxonomyId } = options;
     this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
@@ -67,13 +79,9 @@ export class StreamEngine {
     return this.#groups.size;
   }
 
-  /** Whether any connection needs ticks of 1 ms. The intervals of fixed channels are multiples of 10 ms. */
-  get hasRealTime(): boolean {
-    return this.#groups.hasRealTime;
-  }
-
   /** Puts a changed catalogue and changed rights in force. The table must already have the new assets and IDs. */
   reload(catalogue: StreamCatalogue): void {
+    tellMovedAssets(this.#groups.sessions(), this.#catalogue, catalogue);
     this.#catalogue = catalogue;
     this.#indexById = indexById(catalogue);
     this.#delivery.resize();
@@ -82,10 +90,7 @@ export class StreamEngine {
     for (const session of this.#groups.sessions()) {
       const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
       // IDs may have changed, and with them the order, even when the assets have not.
-      this.#regroup(
-        session,
-        assets.sort((a, b) => ids[a]! - ids[b]!),
-      );
+      this.#regroup(session, assetSetOf(assets, ids));
     }
   }
 
@@ -101,8 +106,7 @@ export class StreamEngine {
   /**
    * The socket still held bytes, so it did not get a frame, which would only have waited behind older ones. The connection
    * gets nothing more until it has drained, and then the newest values.
-   * @param sequence it has got all changes up to this price sequence. Another thread reports a lag late, so the session's
-   * own sequence may already be higher.
+   * @param sequence it has got all changes up to this price sequence
    */
   lagged(session: StreamSession, sequence: number): void {
     const { group } = session;
@@ -124,9 +128,9 @@ export class StreamEngine {
 
   /** A text message of the client. */
   receive(session: StreamSession, text: string): void {
-    const { controlMessagesPerSecond } = this.#options.limits;
-    const second = Number(secondOf(this.#options.clock.nowNs()));
-    const isAllowed = takeControlMessage(session, second, controlMessagesPerSecond);
+    const { controlMessagesPerSecond, subscriptionChangesPerSecond } = this.#options.limits;
+    const nowNs = this.#options.clock.nowNs();
+    const isAllowed = takeControlMessage(session, Number(secondOf(nowNs)), controlMessagesPerSecond);
     // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
     if (!isAllowed) {
@@ -135,6 +139,8 @@ export class StreamEngine {
       refuseBadMessage(session, request);
     } else if (request.type === 'ping') {
       session.connection.send(pongText(request));
+    } else if (!takeSubscriptionChanges(session, request.assets.length, nowNs)) {
+      replyError(session, { error: changesError(subscriptionChangesPerSecond), id: request.id });
     } else if (request.type === 'subscribe') {
       this.#subscribe(session, request);
     } else {
@@ -153,7 +159,7 @@ export class StreamEngine {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** A tick of the clock, at least every 10 ms, and every 1 ms while {@link hasRealTime}. */
+  /** A tick of the clock, at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
     this.#noticeStepBack(nowNs);
@@ -162,6 +168,16 @@ export class StreamEngine {
     this.#delivery.flush(nowNs);
     const isChecked = this.#slowReaders.tick(nowNs);
     if (isChecked && this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
+  }
+
+  /** At the next multiple of an interval in use, and after 1 ms while changes wait to be sent. */
+  nextDueNs(nowNs: TimeNs): bigint | undefined {
+    return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
+  }
+
+  #askForTick(nowNs: TimeNs): void {
+    const dueNs = this.nextDueNs(nowNs);
+    if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
   /** The groups of the fixed channels whose interval has ended since the last tick. */
@@ -178,77 +194,77 @@ export class StreamEngine {
   }
 
   #subscribe(session: StreamSession, request: StreamRequest): void {
-    const known: AssetIndex[] = [];
-    const invalid: number[] = [];
-    for (const id of request.assets) {
-      const index = this.#visibleIndex(session, id);
-      if (index !== undefined) known.push(index);
-      else invalid.push(id);
-    }
+    const { known, invalid } = this.#lookUp(session, request);
     if (invalid.length > 0 && !request.ignoreInvalid) {
       const error = `unknown asset IDs, or not covered by the token: ${invalid.join(', ')}`;
       replyError(session, { error, id: request.id });
       return;
     }
-    const assets = new Set([...session.assets, ...known]);
+    const { set, added } = withAssets(session.set, known, this.#options.table.ids);
     const { subscriptionsPerConnection } = this.#options.limits;
-    if (assets.size > subscriptionsPerConnection) {
-      const error = subscriptionsError(assets.size, subscriptionsPerConnection);
+    if (set.assets.length > subscriptionsPerConnection) {
+      const error = subscriptionsError(set.assets.length, subscriptionsPerConnection);
       replyError(session, { error, id: request.id });
       return;
     }
-    if (session.options.channel === 'real_time') {
-      const before = new Set(session.assets);
-      const fresh = known.filter((index) => !before.has(index));
-      if (fresh.length > 0) session.fresh = new Set([...(session.fresh ?? []), ...fresh]);
+    if (session.options.channel === 'real_time' && added.length > 0) {
+      session.fresh ??= new Set();
+      for (const index of added) session.fresh.add(index);
     }
-    this.#answerAndRegroup(session, request, [...assets], invalid);
+    this.#answerAndRegroup(session, request, set, invalid);
   }
 
-  /** An ID that the token may not see is like one that does not exist. */
-  #visibleIndex(session: StreamSession, id: number): AssetIndex | undefined {
-    const index = this.#indexById.get(id);
-    return index !== undefined && this.#maySee(session, index) ? index : undefined;
+  #unsubscribe(session: StreamSession, request: StreamRequest): void {
+    const { known, invalid } = this.#lookUp(session, request);
+    for (const index of known) session.fresh?.delete(index);
+    if (session.fresh?.size === 0) session.fresh = undefined;
+    const set = withoutAssets(session.set, known, this.#options.table.ids);
+    this.#answerAndRegroup(session, request, set, invalid);
+  }
+
+  /** An ID that the token may not see is like one that does not exist. No connection is subscribed to it either. */
+  #lookUp(session: StreamSession, { assets }: StreamRequest) {
+    const known: AssetIndex[] = [];
+    const invalid: number[] = [];
+    for (const id of assets) {
+      const index = this.#indexById.get(id);
+      if (index !== undefined && this.#maySee(session, index)) known.push(index);
+      else invalid.push(id);
+    }
+    return { known, invalid };
   }
 
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
 
-  #unsubscribe(session: StreamSession, request: StreamRequest): void {
-    const gone = new Set(request.assets.map((id) => this.#indexById.get(id)));
-    for (const index of gone) if (index !== undefined) session.fresh?.delete(index);
-    if (session.fresh?.size === 0) session.fresh = undefined;
-    const assets = session.assets.filter((index) => !gone.has(index));
-    const invalid = request.assets.filter((id) => this.#visibleIndex(session, id) === undefined);
-    this.#answerAndRegroup(session, request, assets, invalid);
-  }
-
   #answerAndRegroup(
     session: StreamSession,
     request: StreamRequest,
-    assets: AssetIndex[],
+    set: AssetSet,
     invalid: readonly number[],
   ): void {
-    const { ids } = this.#options.table;
-    const changed = assets.length !== session.assets.length;
-    assets.sort((a, b) => ids[a]! - ids[b]!);
     if (request.id !== undefined) {
-      const assetIds = assets.map((index) => ids[index]!);
+      const { ids } = this.#options.table;
+      const assetIds = set.assets.map((index) => ids[index]!);
       session.connection.send(answerText(request.type, request.id, assetIds, invalid));
     }
-    if (changed) this.#regroup(session, assets);
+    if (set !== session.set) this.#regroup(session, set);
   }
 
-  #regroup(session: StreamSession, assets: readonly AssetIndex[]): void {
+  #regroup(session: StreamSession, set: AssetSet): void {
     this.#leaveGroup(session);
-    if (assets.length === 0) return;
+    if (set.assets.length === 0) return;
     const { table, times, clock } = this.#options;
     const era = enterEra(session, times, clock.nowNs());
-    const group = this.#groups.findOrAdd(session.options, era, assets, table.sequence);
+    const group = this.#groups.findOrAdd(session.options, era, set, table.sequence);
     session.group = group;
     group.waiting.add(session);
-    if (group.intervalMs !== undefined) this.#ticks.start(group.intervalMs, clock.nowNs());
+    group.payers?.add(session.budgets.signedFrames);
+    if (group.intervalMs !== undefined) {
+      this.#ticks.start(group.intervalMs, clock.nowNs());
+      this.#askForTick(clock.nowNs());
+    }
     if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
   }
 
@@ -263,7 +279,7 @@ export class StreamEngine {
   /** Takes connections of earlier eras into the current one as soon as the clock is past their times. */
   #leaveEarlierEras(nowNs: TimeNs): void {
     for (const session of this.#groups.sessions())
-      if (session.era !== this.#era && hasCaughtUp(session, nowNs)) this.#regroup(session, session.assets);
+      if (session.era !== this.#era && hasCaughtUp(session, nowNs)) this.#regroup(session, session.set);
   }
 
   #leaveGroup(session: StreamSession): void {
@@ -271,6 +287,7 @@ export class StreamEngine {
     if (group === undefined) return;
     if (group.members.has(session)) leave(group, session);
     group.waiting.delete(session);
+    group.payers?.delete(session.budgets.signedFrames);
     session.group = undefined;
     if (group.members.size + group.waiting.size === 0) this.#groups.remove(group);
   }

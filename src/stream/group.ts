@@ -1,10 +1,17 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { Roster } from '../model/roster.js';
+import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
+import type { AssetSet } from './asset_set.js';
 import type { KeptFrame } from './kept_frame.js';
 import type { StreamOptions } from './options.js';
+import { Payers } from './payers.js';
+import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
+
+/** How long a `real_time` group waits when none of its callers could pay. */
+const UNPAID_WAIT_NS = 10n * NS_PER_MS;
 
 /**
  * The connections with the same channel, message type, attributes, asset set and era. They share each frame's bytes, its
@@ -24,7 +31,15 @@ export class Group {
   signing = false;
   /** `real_time`: it is in the list of groups with changes to send. */
   dirty = false;
+  /** Who pays for its frames; only for `signed_ecdsa`. */
+  readonly payers: Payers | undefined;
+  /** When none of them could. */
+  unpaidAtNs = 0n;
+  /** The number of its last frame among the frames of all groups. */
+  lastFrameNumber = 0;
   readonly intervalMs: number | undefined;
+  /** Ascending by streaming ID. */
+  readonly assets: readonly AssetIndex[];
   /** Only for `unsigned` fixed channels, and only while there is memory for it. */
   keptFrame: KeptFrame | undefined;
 
@@ -33,9 +48,27 @@ export class Group {
     readonly topic: number,
     readonly options: StreamOptions,
     readonly era: StreamEra,
-    /** Ascending by streaming ID. */
-    readonly assets: readonly AssetIndex[],
+    readonly set: AssetSet,
   ) {
+    this.assets = set.assets;
     this.intervalMs = CHANNEL_INTERVALS_MS[options.channel];
+    if (options.messageType === 'signed_ecdsa') this.payers = new Payers();
+  }
+
+  /** Whether it is too early to ask its callers again. */
+  isUnpaid(nowNs: TimeNs): boolean {
+    return nowNs >= this.unpaidAtNs && nowNs - this.unpaidAtNs < UNPAID_WAIT_NS;
+  }
+
+  /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */
+  dueAssets({ live, changedAt }: PriceTable): AssetIndex[] {
+    const { assets } = this;
+    const changedAfter = this.intervalMs === undefined ? this.sequence : -1;
+    const due: AssetIndex[] = [];
+    for (let i = 0; i < assets.length; i++) {
+      const index = assets[i]!;
+      if (live[index] === 1 && changedAt[index]! > changedAfter) due.push(index);
+    }
+    return due;
   }
 }

@@ -1,5 +1,6 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
+import { type AssetSet, isSameSet } from './asset_set.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
@@ -8,6 +9,8 @@ import type { StreamSession } from './session.js';
 
 /** Memory for kept frames. Groups without room in it make each frame anew. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+/** Stands behind a key, once for each group before. */
+const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
 /** The groups that have connections, indexed by what their members share, by interval and by asset. */
@@ -15,7 +18,7 @@ export class Groups {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
   /** `real_time` groups by asset index. */
-  readonly #realTimeByAsset = new Map<AssetIndex, Set<Group>>();
+  readonly #realTimeByAsset: Set<Group>[] = [];
   #keptBytes = 0;
   readonly #newTopic: () => number;
   readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
@@ -33,10 +36,6 @@ export class Groups {
     return this.#byKey.size;
   }
 
-  get hasRealTime(): boolean {
-    return this.#realTimeByAsset.size > 0;
-  }
-
   /** The intervals of fixed channels that have connections, in ms, with their groups. */
   get fixed(): ReadonlyMap<number, ReadonlySet<Group>> {
     return this.#byInterval;
@@ -48,25 +47,29 @@ export class Groups {
   }
 
   realTimeOf(index: AssetIndex): ReadonlySet<Group> {
-    return this.#realTimeByAsset.get(index) ?? NO_GROUPS;
+    return this.#realTimeByAsset[index] ?? NO_GROUPS;
   }
 
   /**
    * The group of the connections with these options and assets in one era.
-   * @param assets ascending by streaming ID
    * @param sequence the sequence of the group if it is new and `real_time`
    */
-  findOrAdd(options: StreamOptions, era: StreamEra, assets: readonly AssetIndex[], sequence: number): Group {
+  findOrAdd(options: StreamOptions, era: StreamEra, set: AssetSet, sequence: number): Group {
     const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
-    const key = `${kind} ${assets.join()}`;
-    const known = this.#byKey.get(key);
-    if (known) return known;
-    const group = new Group(key, this.#newTopic(), options, era, assets);
+    let key = `${kind} ${set.hash}`;
+    for (;;) {
+      const known = this.#byKey.get(key);
+      if (known === undefined) break;
+      if (isSameSet(known.set, set)) return known;
+      // Another set has the same hash.
+      key += SAME_HASH;
+    }
+    const group = new Group(key, this.#newTopic(), options, era, set);
     group.sequence = sequence;
     this.#byKey.set(key, group);
     this.#keepFrame(group);
     if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);
-    else for (const index of group.assets) addTo(this.#realTimeByAsset, index, group);
+    else this.#addRealTime(group);
     return group;
   }
 
@@ -74,7 +77,19 @@ export class Groups {
     this.#byKey.delete(group.key);
     if (group.keptFrame !== undefined) this.#keptBytes -= keptFrameBytes(group.assets.length);
     if (group.intervalMs !== undefined) deleteFrom(this.#byInterval, group.intervalMs, group);
-    else for (const index of group.assets) deleteFrom(this.#realTimeByAsset, index, group);
+    else this.#removeRealTime(group);
+  }
+
+  #addRealTime(group: Group): void {
+    for (const index of group.assets) {
+      const groups = this.#realTimeByAsset[index];
+      if (groups) groups.add(group);
+      else this.#realTimeByAsset[index] = new Set([group]);
+    }
+  }
+
+  #removeRealTime(group: Group): void {
+    for (const index of group.assets) this.#realTimeByAsset[index]!.delete(group);
   }
 
   #keepFrame(group: Group): void {

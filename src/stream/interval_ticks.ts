@@ -1,4 +1,4 @@
-import { millisecondOf, type TimeNs } from '../model/time.js';
+import { earlierOf, millisecondOf, NS_PER_MS, type TimeNs } from '../model/time.js';
 
 /** Counts the wall-clock multiples of the intervals in use. */
 export class IntervalTicks {
@@ -13,6 +13,14 @@ export class IntervalTicks {
   /** Stops counting all other intervals. */
   keepOnly(intervals: { has(intervalMs: number): boolean }): void {
     for (const intervalMs of this.#last.keys()) if (!intervals.has(intervalMs)) this.#last.delete(intervalMs);
+  }
+
+  /** The next multiple of any interval in use. */
+  get nextNs(): bigint | undefined {
+    let nextNs: bigint | undefined;
+    for (const [intervalMs, last] of this.#last)
+      nextNs = earlierOf(nextNs, BigInt((last + 1) * intervalMs) * NS_PER_MS);
+    return nextNs;
   }
 
   /** How many multiples have passed since the last call. After the clock was stepped back, counting starts anew. */

@@ -1,8 +1,13 @@
-import { NS_PER_MS } from '../model/time.js';
+import { NS_PER_MS, nextMultiple } from '../model/time.js';
 import { REAL_TIME_INTERVAL_MS } from '../wire/stream.js';
 
 /** `real_time` sends no faster than this. */
 const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
+
+/** When changes that were too soon are tried again. */
+export function nextTryNs(nowNs: bigint): bigint {
+  return nextMultiple(nowNs, REAL_TIME_INTERVAL_NS);
+}
 
 /** Whether a connection that got a frame then must wait for the next. */
 export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {

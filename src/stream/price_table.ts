@@ -7,13 +7,26 @@ export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
 const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
 
+/** The two ASCII digits of each byte, in the order of memory. */
+export const HEX_OF_BYTE = Uint16Array.from(
+  { length: 256 },
+  (_, byte) =>
+    new Uint16Array(Uint8Array.from(Buffer.from(byte.toString(16).padStart(2, '0'), 'latin1')).buffer).at(0)!,
+);
+
 /**
  * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded
- * once when it changes, however many frames hold it.
+ * once when the first frame of its kind needs it, however many frames hold it.
  */
 export class PriceTable {
-  /** {@link ENTRY_BYTES} for each asset: ID and price as in payloads. */
+  /** {@link ENTRY_BYTES} for each asset that is not {@link stale}: ID and price as in payloads. */
   entries = Buffer.alloc(0);
+  /** The same in hex, with one element for the two digits of a byte. */
+  hexEntries = new Uint16Array(0);
+  /** For each asset 1 when {@link encode} must be called before its entry is read. */
+  stale = new Uint8Array(0);
+  /** The {@link digits} of each asset, or an empty text when they must be made. */
+  readonly digitTexts: string[] = [];
   /** The {@link openText} of each asset, or an empty text when it must be made. */
   readonly openTexts: string[] = [];
   /** The {@link closedText} of each asset, or an empty text. Two texts, so that a frame needs one concatenation for each asset. */
@@ -38,18 +51,16 @@ export class PriceTable {
 
   /** Adds assets, or changes the IDs of present ones. Prices stay. */
   resize(ids: readonly number[]): void {
-    const { entries, live, changedAt } = this;
+    const { live, changedAt } = this;
     this.#ids = ids;
     this.entries = Buffer.alloc(ids.length * ENTRY_BYTES);
-    entries.copy(this.entries);
+    this.hexEntries = new Uint16Array(ids.length * ENTRY_BYTES);
+    this.stale = new Uint8Array(ids.length).fill(1);
     this.live = new Uint8Array(ids.length);
     this.live.set(live);
     this.changedAt = new Float64Array(ids.length);
     this.changedAt.set(changedAt);
-    ids.forEach((id, index) => {
-      this.entries.writeUInt16BE(id, index * ENTRY_BYTES + ID_AT);
-      this.#forgetTexts(index as AssetIndex);
-    });
+    for (let index = 0; index < ids.length; index++) this.#forgetTexts(index as AssetIndex);
   }
 
   price(index: AssetIndex): Price | undefined {
@@ -60,7 +71,7 @@ export class PriceTable {
   set(index: AssetIndex, price: Price): boolean {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
-    writePrice(price, this.entries, index * ENTRY_BYTES + PRICE_AT);
+    this.stale[index] = 1;
     this.#forgetTexts(index);
     this.live[index] = 1;
     this.changedAt[index] = ++this.sequence;
@@ -73,21 +84,43 @@ export class PriceTable {
     this.live[index] = 0;
   }
 
+  /** Writes the entry of an asset that has a price. */
+  encode(index: AssetIndex): void {
+    const { entries, hexEntries } = this;
+    const start = index * ENTRY_BYTES;
+    entries.writeUInt16BE(this.#ids[index]!, start + ID_AT);
+    writePrice(this.#prices[index]!, entries, start + PRICE_AT);
+    for (let at = start; at < start + ENTRY_BYTES; at++) hexEntries[at] = HEX_OF_BYTE[entries[at]!]!;
+    this.stale[index] = 0;
+  }
+
+  /** The price of an asset that has one, in decimal digits. */
+  digits(index: AssetIndex): string {
+    const text = String(this.#prices[index]);
+    this.digitTexts[index] = text;
+    return text;
+  }
+
   /** `,{"id":1,"v":"123"` of an asset with a price, for frames with a market status after it. */
   openText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"`);
+    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"`);
     this.openTexts[index] = text;
     return text;
   }
 
   /** `,{"id":1,"v":"123"}` of an asset with a price. */
   closedText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"}`);
+    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"}`);
     this.closedTexts[index] = text;
     return text;
   }
 
+  #digitsOf(index: AssetIndex): string {
+    return this.digitTexts[index] || this.digits(index);
+  }
+
   #forgetTexts(index: AssetIndex): void {
+    this.digitTexts[index] = '';
     this.openTexts[index] = '';
     this.closedTexts[index] = '';
   }

@@ -5,6 +5,7 @@ import {
   REQUEST_ID_LENGTH_MAX,
   REQUEST_TYPES,
   type RequestType,
+  TAXONOMY_TYPE,
 } from '../wire/stream.js';
 import { type RequestId, readRequestId } from './request_id.js';
 
@@ -45,7 +46,13 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
     return { error: 'assets is not an array of integer asset IDs', id };
   if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
-  return { type, assets: [...new Set(assets as number[])], ignoreInvalid: ignoreInvalid ?? false, id };
+  return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid ?? false, id };
+}
+
+/** Ascending numbers, as most clients send them, need no set: it takes longer than to parse them. */
+function eachOnce(numbers: readonly number[]): readonly number[] {
+  for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
+  return numbers;
 }
 
 /** Reads the JSON object that a message is. @returns what is wrong where it is none */
@@ -62,6 +69,9 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
     ? (message as Record<string, unknown>)
     : 'the message is not a JSON object';
 }
+
+/** Tells a client that IDs of its assets changed. */
+export const TAXONOMY_CHANGED = `{"type":"${TAXONOMY_TYPE}"}`;
 
 /** The answer to a ping. */
 export function pongText({ id }: PingRequest): string {

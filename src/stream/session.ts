@@ -1,5 +1,7 @@
 import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
+import type { Budget } from '../model/budget.js';
+import { type AssetSet, NO_ASSETS } from './asset_set.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
 
@@ -20,7 +22,13 @@ export interface StreamRights {
   maySee(symbol: string): boolean;
 }
 
-const NO_ASSETS: readonly AssetIndex[] = [];
+/** What the caller of a connection may do in a second, over all of its connections. */
+export interface ReaderBudgets {
+  /** In the costs of `signedFrameCost`. */
+  readonly signedFrames: Budget;
+  /** In assets that `subscribe` and `unsubscribe` name. */
+  readonly subscriptionChanges: Budget;
+}
 
 /** One connection that gets prices in any form. There may be tens of thousands, most of them idle, so it is kept small. */
 export class ReaderSession {
@@ -34,6 +42,7 @@ export class ReaderSession {
   constructor(
     readonly connection: StreamConnection,
     readonly rights: StreamRights,
+    readonly budgets: ReaderBudgets,
   ) {}
 }
 
@@ -59,12 +68,17 @@ export class StreamSession extends ReaderSession {
     connection: StreamConnection,
     readonly options: StreamOptions,
     rights: StreamRights,
+    budgets: ReaderBudgets,
   ) {
-    super(connection, rights);
+    super(connection, rights, budgets);
+  }
+
+  get set(): AssetSet {
+    return this.group?.set ?? NO_ASSETS;
   }
 
   /** Ascending by streaming ID. */
   get assets(): readonly AssetIndex[] {
-    return this.group?.assets ?? NO_ASSETS;
+    return this.set.assets;
   }
 }

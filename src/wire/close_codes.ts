@@ -3,8 +3,6 @@ export interface Close {
   readonly code: number;
   /** What the close frame says. */
   readonly reason: string;
-  /** What documents say, in CommonMark. */
-  readonly meaning: string;
   /** On which paths: streams, publishers, or both. */
   readonly paths: 'all' | 'stream' | 'publish';
   /** Whether a client should connect again. */
@@ -16,61 +14,73 @@ export const CLOSES = {
   shuttingDown: {
     code: 1001,
     reason: 'the service is shutting down',
-    meaning: 'the service is shutting down',
     paths: 'all',
     reconnect: true,
   },
   binaryMessage: {
     code: 1003,
     reason: 'binary messages are not accepted',
-    meaning: 'a binary message',
     paths: 'all',
     reconnect: false,
   },
   badMessages: {
     code: 1008,
     reason: 'too many bad messages',
-    meaning: 'too many bad messages',
     paths: 'stream',
     reconnect: false,
+  },
+  refusedMessages: {
+    code: 1008,
+    reason: 'more than bad_messages_per_second messages of the token were refused',
+    paths: 'publish',
+    reconnect: true,
   },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
-    meaning: 'no whole message, ping or pong came within the idle timeout',
     paths: 'all',
     reconnect: true,
   },
   tooManySilent: {
     code: 1008,
     reason: 'too many connections of the token do not answer a ping',
-    meaning:
-      'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',
     paths: 'publish',
     reconnect: true,
   },
   tooSlow: {
     code: 1013,
     reason: 'too slow',
-    meaning: 'too slow, the connection took nothing for the time of `limits.slow_consumer`',
     paths: 'stream',
     reconnect: true,
   },
   tokenRevoked: {
     code: 4401,
     reason: 'the access token was revoked',
-    meaning: 'the access token was revoked',
     paths: 'all',
     reconnect: false,
   },
   keyRemoved: {
     code: 4401,
     reason: 'the publisher key is no longer on the allow-list',
-    meaning: 'the key that logged in by signature is no longer on the allow-list',
     paths: 'publish',
     reconnect: false,
   },
 } as const satisfies Readonly<Record<string, Close>>;
+
+/** What documents say of each, in CommonMark; a client does not load it. */
+export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
+  shuttingDown: 'the service is shutting down',
+  binaryMessage: 'a binary message',
+  badMessages: 'too many bad messages',
+  refusedMessages:
+    'more than `limits.bad_messages_per_second` messages of the token or key were refused as a whole: they could not be read, were too long, or were past `limits.publish_bytes_per_second`',
+  idle: 'no whole message, ping or pong came within the idle timeout',
+  tooManySilent:
+    'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',
+  tooSlow: 'too slow, the connection took nothing for the time of `limits.slow_consumer`',
+  tokenRevoked: 'the access token was revoked',
+  keyRemoved: 'the key that logged in by signature is no longer on the allow-list',
+};
 
 /** What a client sends that closes a connection. */
 export const CLIENT_CLOSE_CODE = 1000;

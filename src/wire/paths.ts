@@ -25,6 +25,9 @@ export const REST_PATHS = {
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',
   taxonomy: '/v1/taxonomy',
+  signers: '/v1/signers',
+  nodes: '/v1/nodes',
+  streamTicket: '/v1/stream_ticket',
   algorithms: '/v1/algorithms',
   brokers: '/v1/registry/brokers',
   publisherMetadata: '/v1/publisher/metadata',
@@ -33,10 +36,14 @@ export const REST_PATHS = {
   udfSymbols: '/udf/symbols',
   udfSearch: '/udf/search',
   udfHistory: '/udf/history',
+  udfQuotes: '/udf/quotes',
   page: '/docs',
   openApi: '/openapi.json',
   asyncApi: '/asyncapi.json',
 } as const;
+
+/** The live page, and the folder of the files that it loads. */
+export const PAGE_PATHS = { home: '/', files: '/page/' } as const;
 
 /** The paths of the admin listener, which needs no token. */
 export const ADMIN_PATHS = { live: '/livez', ready: '/readyz', metrics: '/metrics' } as const;

@@ -1,15 +1,12 @@
-import { NO_SCHEDULE } from './market_status.js';
 import { PRICE_BYTES } from './price.js';
 import { WORD_BYTES } from './signatures.js';
 
 // The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all
-// integers are big-endian.
+// integers are big-endian. What documents say of each field is in `payload_rules.ts`, which a client does not load.
 
 export interface PayloadField<Name extends string = string> {
   readonly name: Name;
   readonly bytes: number;
-  /** What documents say of it, in CommonMark. */
-  readonly rule: string;
 }
 
 /** Fields one behind the other. */
@@ -36,16 +33,16 @@ export const MASK_MARKET_STATUS = 0b10;
 /** The mask of a connection with `addtl_attrs=ms`. */
 export const MASK_PRICE_AND_MARKET_STATUS = MASK_PRICE | MASK_MARKET_STATUS;
 
-const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2, rule: 'Unsigned' } as const;
-const TIMESTAMP = { name: 'timestamp', bytes: 8, rule: 'Nanoseconds' } as const;
-const ASSET_ID = { name: 'asset ID', bytes: 2, rule: 'Unsigned; assets are ascending by ID' } as const;
-const PRICE = { name: 'price', bytes: PRICE_BYTES, rule: "Times 10^18, two's complement" } as const;
+const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2 } as const;
+const TIMESTAMP = { name: 'timestamp', bytes: 8 } as const;
+const ASSET_ID = { name: 'asset ID', bytes: 2 } as const;
+const PRICE = { name: 'price', bytes: PRICE_BYTES } as const;
 
 /** Stands first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
 export const PAYLOAD_SIGNATURE = partOf([
-  { name: 'r', bytes: WORD_BYTES, rule: 'Signature' },
-  { name: 's', bytes: WORD_BYTES, rule: 'Signature, low-s' },
-  { name: 'v', bytes: 1, rule: 'Recovery ID, 0 or 1' },
+  { name: 'r', bytes: WORD_BYTES },
+  { name: 's', bytes: WORD_BYTES },
+  { name: 'v', bytes: 1 },
 ]);
 
 /** The body on connections without `addtl_attrs`. */
@@ -57,25 +54,13 @@ export const SIMPLIFIED_LAYOUT = {
 /** The body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
 export const VERSIONED_LAYOUT = {
   head: partOf([
-    { name: 'magic', bytes: 1, rule: `${hexText(LAYOUT_MAGIC, 1)}: tells it from the simplified layout` },
-    { name: 'version', bytes: 1, rule: hexText(LAYOUT_VERSION, 1) },
-    {
-      name: 'attribute mask',
-      bytes: 2,
-      rule: `Bit 0: price, always set. Bit 1: \`ms\`. With \`ms\`: ${hexText(MASK_PRICE_AND_MARKET_STATUS, 2)}`,
-    },
+    { name: 'magic', bytes: 1 },
+    { name: 'version', bytes: 1 },
+    { name: 'attribute mask', bytes: 2 },
     TAXONOMY_ID,
     TIMESTAMP,
   ]),
-  asset: partOf([
-    ASSET_ID,
-    PRICE,
-    {
-      name: 'ms',
-      bytes: 1,
-      rule: `Market status, or ${hexText(NO_SCHEDULE, 1)} for an asset without a schedule`,
-    },
-  ]),
+  asset: partOf([ASSET_ID, PRICE, { name: 'ms', bytes: 1 }]),
 } satisfies PayloadLayout;
 
 function partOf<const Name extends string>(fields: readonly PayloadField<Name>[]): PayloadPart<Name> {
@@ -86,8 +71,4 @@ function partOf<const Name extends string>(fields: readonly PayloadField<Name>[]
     return place;
   });
   return { fields, at: Object.fromEntries(places) as Record<Name, number>, bytes };
-}
-
-function hexText(value: number, bytes: number): string {
-  return `\`0x${value.toString(16).padStart(bytes * 2, '0')}\``;
 }

@@ -16,9 +16,6 @@ export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 /** In the order in which they are documented. */
 export const CHANNELS = Object.keys(CHANNEL_INTERVALS_MS) as [Channel, ...Channel[]];
 
-/** All intervals of the fixed channels are multiples of it. */
-export const TICK_MS = 10;
-
 /** Frames of `real_time` on one connection are at least this far apart. */
 export const REAL_TIME_INTERVAL_MS = 1;
 
@@ -41,6 +38,9 @@ export type RequestType = (typeof REQUEST_TYPES)[number];
 /** The `type` of a question whether the connection still works, and of its answer, on every path. */
 export const PING_TYPE = 'ping';
 export const PONG_TYPE = 'pong';
+
+/** The `type` of the message behind which IDs of the connection's assets mean other assets: the taxonomy is to be read again. */
+export const TAXONOMY_TYPE = 'taxonomy';
 
 /** The `type` of what reports a fault, on every path. */
 export const ERROR_TYPE = 'error';

@@ -8,21 +8,26 @@ import { createPriceSigner, type PriceSigner } from '../../src/client/index.js';
 import { publishMessage } from '../../src/client/sign_price.js';
 import { AggregateTimes } from '../../src/clock/aggregate_times.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
+import { Ticker } from '../../src/clock/ticker.js';
 import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { FeedSource } from '../../src/edge/feed_source.js';
+import { Prices } from '../../src/edge/prices.js';
+import { RecordingSink } from '../../src/edge/recording_sink.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import { createCounters } from '../../src/metrics/counters.js';
 import type { Asset, Publisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { parseHex } from '../../src/model/hex.js';
-import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { Prices } from '../../src/prices/prices.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
 import { samplePublisher } from '../model/sample.js';
 
@@ -54,6 +59,8 @@ export interface AggregatorHarnessOptions {
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
   /** A folder that another harness left behind. */
   readonly dir?: string;
+  /** What measures the work of a turn; by default it takes no time. */
+  readonly nowMs?: () => number;
 }
 
 /** An aggregator with everything real around it but its clock and the end of its turns. */
@@ -63,8 +70,11 @@ export class AggregatorHarness {
   private constructor(
     readonly aggregator: Aggregator,
     readonly prices: Prices,
+    readonly sink: RecordingSink,
+    readonly catalogue: Catalogue,
     readonly stream: StreamEngine,
     readonly clock: FakeClock,
+    readonly ticker: Ticker,
     readonly table: PriceTable,
     readonly counters: ReturnType<typeof createCounters>,
     readonly store: Store,
@@ -78,7 +88,7 @@ export class AggregatorHarness {
   }
 
   static async start(t: Test, options: AggregatorHarnessOptions): Promise<AggregatorHarness> {
-    const { assets, publishers, threads = 0, through = (signer) => signer } = options;
+    const { assets, publishers, threads = 0, through = (signer) => signer, nowMs = () => 0 } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
     const pool = await createCryptoPool({ threads });
@@ -103,6 +113,7 @@ export class AggregatorHarness {
       deferred.push(callback);
     };
     const marks = new MemoryMarks();
+    const ticker = new Ticker(clock);
     const stream = new StreamEngine({
       table,
       catalogue,
@@ -123,14 +134,19 @@ export class AggregatorHarness {
         clientMessageBytes: 65_536,
         subscriptionsPerConnection: 1000,
         controlMessagesPerSecond: 10,
+        subscriptionChangesPerSecond: 1,
         slowConsumerNs: 10n * NS_PER_SECOND,
       },
       counters,
+      onDue: (timeNs) => ticker.noLaterThan(timeNs),
     });
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
     const aggregates = { signed: () => {} };
-    const prices = new Prices({ catalogue, clock, table, stream, aggregates, store });
+    const prices = new Prices({ catalogue, table, stream, aggregates });
+    const source = new FeedSource(catalogue, 1);
+    const sink = new RecordingSink({ clock, store, source });
+    source.feedTo(prices);
     const aggregator = new Aggregator({
       catalogue,
       ingest: {
@@ -142,10 +158,9 @@ export class AggregatorHarness {
       times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
       pool,
       signer: () => signer,
-      sink: prices,
-      epoch: 1,
+      sink,
       inputs: store,
-      updatesPerMessageMax: 1000,
+      nowMs,
       badSignaturesPerSecondMax: 100,
       onApplied: () => {},
       counters,
@@ -153,12 +168,17 @@ export class AggregatorHarness {
         failures.push([count, (error as Error).message]);
       },
       defer,
+      onDue: (timeNs) => ticker.noLaterThan(timeNs),
     });
+    ticker.start([aggregator, stream], (onTime) => new FakeTickTimer(clock, onTime));
     return new AggregatorHarness(
       aggregator,
       prices,
+      sink,
+      catalogue,
       stream,
       clock,
+      ticker,
       table,
       counters,
       store,
@@ -171,12 +191,7 @@ export class AggregatorHarness {
   /** What a service does at its start. */
   restore(): void {
     this.aggregator.restore();
-    this.prices.restore();
-  }
-
-  tick(nowNs: TimeNs): void {
-    this.aggregator.tick(nowNs);
-    this.stream.tick(nowNs);
+    this.sink.restore(this.catalogue);
   }
 
   /** Does what was deferred to the end of the turn, until nothing is. */
@@ -184,17 +199,23 @@ export class AggregatorHarness {
     while (this.#deferred.length > 0) this.#deferred.shift()!();
   }
 
-  /** Time passes with a tick every 10 ms. */
+  /** Time passes in steps of 10 ms, with ticks when a part asked for them. */
   advanceMs(durationMs: number): void {
     for (let ms = 0; ms < durationMs; ms += 10) {
-      this.tick(this.clock.advance(10_000_000n));
+      this.clock.advance(10_000_000n);
+      this.ticker.runIfDue();
       this.endTurn();
     }
   }
 }
 
 export function newSession(type: SignatureType = 'evm', identity = 'alice'): PublisherSession {
-  return { type, rights: { identity, mayPublishAs: () => true, maySee: () => true }, tail: undefined };
+  return {
+    type,
+    rights: { identity, mayPublishAs: () => true, maySee: () => true },
+    isDurable: false,
+    tail: undefined,
+  };
 }
 
 /** A message in which one publisher signs a price for each asset. */
@@ -207,6 +228,17 @@ export function messageOf(
     signer.sign({ symbol, price, timestampNs }),
   );
   return publishMessage('t1', updates);
+}
+
+/** Reads a message and has the aggregator take it. */
+export function receive(
+  aggregator: Aggregator,
+  session: PublisherSession,
+  text: string,
+): PublishOutcome | Promise<PublishOutcome> {
+  const message = readPublishMessage(text, 1000);
+  if (!message.ok) throw new Error(message.error);
+  return aggregator.receive(session, message);
 }
 
 /** An outcome that no other thread had to be waited for. */

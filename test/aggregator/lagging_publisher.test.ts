@@ -6,7 +6,7 @@ import type { PublisherSession } from '../../src/aggregator/session.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { sampleAsset } from '../model/sample.js';
-import { AggregatorHarness, atOnce, messageOf, newSession, testPublisher } from './harness.js';
+import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
 
 // A publisher that signs its current price at the present time twice a second, and every move with the time of its source.
 
@@ -60,7 +60,7 @@ class Run {
     const { symbol, index } = this.#asset;
     const text = messageOf(this.#publisher, { [symbol]: price }, timestampNs);
     this.published++;
-    const { rejected } = atOnce(this.harness.aggregator.receive(this.#own, text));
+    const { rejected } = atOnce(receive(this.harness.aggregator, this.#own, text));
     if (rejected.size > 0) this.refusals.push(`${price}: ${rejected.get(symbol)}`);
     if (this.harness.table.price(index) !== price) this.refusals.push(`${price} is not the price`);
     this.#sent.push(text);
@@ -94,7 +94,7 @@ class Run {
 
   #expectRefused(text: string, session: PublisherSession): void {
     this.replays++;
-    const { accepted } = atOnce(this.harness.aggregator.receive(session, text));
+    const { accepted } = atOnce(receive(this.harness.aggregator, session, text));
     if (accepted.length > 0) this.replaysAccepted.push(text);
   }
 }

@@ -18,7 +18,7 @@ test('a few bad ones hold nobody back', async (t) => {
   t.equal(throttle.allowance(8n), Number.POSITIVE_INFINITY);
 });
 
-test('past the bound a connection has its allowance a second, updates at the verifiers included', async (t) => {
+test('past the bound a caller has its allowance a second, updates at the verifiers included', async (t) => {
   const throttle = new SignatureThrottle(100);
   throttle.begin(130);
   throttle.end(130, 100, 7n);
@@ -33,4 +33,17 @@ test('past the bound a connection has its allowance a second, updates at the ver
   t.equal(throttle.allowance(8n), 0, 'never below 0');
   t.equal(throttle.allowance(17n), 100);
   t.equal(throttle.allowance(18n), Number.POSITIVE_INFINITY, 'ten seconds below it are forgiven');
+});
+
+test('it says from when on there is an allowance again, once bad signatures have used it up', async (t) => {
+  const throttle = new SignatureThrottle(100);
+  throttle.begin(99);
+  throttle.end(99, 99, 7n);
+  t.equal(throttle.allowedFrom(7n), undefined);
+  throttle.begin(1);
+  throttle.end(1, 1, 7n);
+  t.equal(throttle.allowedFrom(7n), 8n);
+  t.equal(throttle.allowedFrom(8n), undefined);
+  throttle.begin(100);
+  t.equal(throttle.allowedFrom(8n), undefined, 'those at the verifiers may be good');
 });

@@ -4,7 +4,7 @@ import type { AggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
-import { AggregatorHarness, atOnce, messageOf, newSession, testPublisher } from './harness.js';
+import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
 
 const MS = 1_000_000n;
 const bitcoin = sampleAsset();
@@ -39,7 +39,7 @@ test('while a batch is being signed the next gathers, and times of signatures on
   const { aggregator, prices, clock } = harness;
   const session = newSession();
   const put = (price: bigint, timestampNs: bigint) => {
-    atOnce(aggregator.receive(session, messageOf(first, { BTCUSD: price }, timestampNs)));
+    atOnce(receive(aggregator, session, messageOf(first, { BTCUSD: price }, timestampNs)));
     harness.endTurn();
   };
   put(100n, START_NS);
@@ -61,7 +61,7 @@ test('while a batch is being signed the next gathers, and times of signatures on
 test('a price that ends while its signature is made is not served', async (t) => {
   const { through, next } = gated();
   const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.aggregator.receive(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
+  atOnce(receive(harness.aggregator, newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
   harness.endTurn();
   harness.advanceMs(60_010);
   t.equal(harness.counters.assetsEnded, 1);
@@ -74,7 +74,7 @@ test('a price that ends while its signature is made is not served', async (t) =>
 test('a batch that cannot be signed is counted, and the next one is signed', async (t) => {
   const { through, next } = gated();
   const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
-  atOnce(harness.aggregator.receive(newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
+  atOnce(receive(harness.aggregator, newSession(), messageOf(first, { BTCUSD: 100n }, START_NS)));
   harness.endTurn();
   await next('fail');
   t.equal(harness.counters.signingFailures, 1);
@@ -86,7 +86,7 @@ test('a batch that cannot be signed is counted, and the next one is signed', asy
 
 test('many are signed on another thread, each with its own signature', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
-  await harness.aggregator.receive(newSession(), messageOf(first, pricesOfMany, START_NS));
+  await receive(harness.aggregator, newSession(), messageOf(first, pricesOfMany, START_NS));
   harness.endTurn();
   t.equal(harness.prices.latest(many[0]!), undefined, 'not yet');
   while (harness.counters.aggregatesSigned < many.length)

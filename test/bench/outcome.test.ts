@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { rowMarkdown } from '../../bench/harness/markdown.js';
 import { judge } from '../../bench/harness/outcome.js';
 import { sumUpProfiles } from '../../bench/harness/profile.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
@@ -36,6 +37,28 @@ test('what keeps a row from more is said where it misses, and only there', async
   const limited = { ...row, limit: 'Nature.' };
   t.equal(judge(limited, 'full', { ours: rates(9), peer: rates(9) }).limit, 'Nature.');
   t.equal(judge(limited, 'full', { ours: rates(12), peer: rates(4) }).limit, undefined);
+});
+
+test('a peer that this machine does not have is named, and not judged', async (t) => {
+  const outcome = judge(row, 'full', {
+    ours: rates(12),
+    peer: [{ figures: {}, missing: 'it needs a compiler' }],
+  });
+  t.ok(outcome.reached);
+  t.same(outcome.lines[0]!.peers, []);
+  t.same(outcome.missing, ['peer: it needs a compiler']);
+  t.match(rowMarkdown(outcome).join('\n'), 'Not on this machine: peer: it needs a compiler.');
+  t.notOk(judge(row, 'full', { ours: rates(9), peer: rates(4) }).missing);
+});
+
+test('a row that needs what this machine does not have has no lines, and is not judged', async (t) => {
+  const outcome = judge(row, 'full', {
+    ours: [{ figures: {}, missing: 'it needs a server' }],
+    peer: rates(4),
+  });
+  t.same(outcome.lines, []);
+  t.ok(outcome.reached);
+  t.match(rowMarkdown(outcome).join('\n'), 'Not on this machine: ours: it needs a server.');
 });
 
 test('variants that made other bytes are a row that misses', async (t) => {

@@ -22,6 +22,11 @@ function connect(options: ConnectionOptions, onText: (text: string) => void = ()
   return new ReconnectingSocket('/ws', QUIET_MS, options, { onOpen: () => {}, onText });
 }
 
+/** The credentials of an attempt come first, at once where they are known. */
+function socketMade(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Resolves with the next report that the connection is down. */
 function nextDown(): { onDown: (down: Down) => void; next: () => Promise<Down> } {
   let resolve: (down: Down) => void = () => {};
@@ -200,6 +205,28 @@ test('silence is probed; without an answer it is stale, down, and up again, in t
   t.same(fake.pending, []);
 });
 
+test('how long a connection may be silent can be said', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  server.onSocket = (socket) => socket.removeAllListeners('message');
+  const fake = new FakeSchedule();
+  const { onDown, next } = nextDown();
+  const socket = connect({
+    url: server.url,
+    token: TOKEN,
+    openSocket: openBrowserSocket,
+    schedule: fake.schedule,
+    staleAfterMs: 1_000,
+    onDown,
+  });
+  await socket.opened();
+  fake.run(400);
+  const down = next();
+  fake.run(600);
+  t.match(await down, { reason: /nothing arrived for 1000 ms/, final: false });
+  await socket.close();
+});
+
 test('where the socket has pings of its own, they are used, and their answers count', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
@@ -240,9 +267,11 @@ test('a connection that neither opens nor fails is given up, and so is one that 
   const down = next();
   const url = `ws://127.0.0.1:${port}`;
   const socket = connect({ url, token: TOKEN, openSocket, schedule: fake.schedule, onDown });
+  await socketMade();
   fake.run(10_000);
   t.match(await down, { reason: 'no connection within 10000 ms', final: false });
   fake.runOnly();
+  await socketMade();
   const closed = socket.close();
   fake.run(5_000);
   await closed;
@@ -267,14 +296,16 @@ test('without openSocket the global WebSocket is used, which sends no token', as
     scope.WebSocket = original;
   });
   scope.WebSocket = undefined;
-  t.throws(() => connect({ url: server.url }), TypeError);
+  const without = connect({ url: server.url });
+  await t.rejects(without.opened(), { message: 'openSocket is required: there is no global WebSocket' });
   // Stands for the proxy of the browser's own site, which adds the header.
   scope.WebSocket = class extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { Authorization: `Basic ${TOKEN}` } });
     }
   };
-  t.throws(() => connect({ url: server.url, token: TOKEN }), TypeError);
+  const withToken = connect({ url: server.url, token: TOKEN });
+  await t.rejects(withToken.opened(), { message: 'openSocket is required to send a token' });
   const texts: string[] = [];
   const socket = connect({ url: `${server.url}/` }, (text) => texts.push(text));
   await socket.opened();

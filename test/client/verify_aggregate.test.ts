@@ -10,13 +10,14 @@ import {
   evmAddress,
   evmAggregateHash,
   evmPriceHash,
-  keccak256,
-  signDigest,
 } from '../../src/client/evm.js';
+import { signDigest } from '../../src/client/evm_sign.js';
 import { parseExactJson, writeExactJson } from '../../src/client/exact_json.js';
+import { keccak256 } from '../../src/client/keccak.js';
 import { hashText, keyText } from '../../src/client/number_text.js';
 import { createPriceSigner, type SignedPrice } from '../../src/client/sign_price.js';
-import { starkExternalAssetId, starkPriceHash, starkPublicKey, starkSign } from '../../src/client/stark.js';
+import { starkExternalAssetId, starkPriceHash } from '../../src/client/stark.js';
+import { starkPublicX, starkSign } from '../../src/client/stark_ecdsa.js';
 import { type AggregateExpectations, verifyAggregate } from '../../src/client/verify_aggregate.js';
 import { verifySignedPrice } from '../../src/client/verify_signed_price.js';
 import type { AggregationType, SignatureType } from '../../src/model/asset.js';
@@ -65,7 +66,7 @@ function aggregateOf({ type = 'evm', algorithm = 'median', prices, price }: Draf
     const hash = starkPriceHash(starkExternalAssetId(asset_id, 'servc')!, signedAtNs, price)!;
     const { r, s } = starkSign(hash, SERVICE_KEY);
     return {
-      public_key: starkPublicKey(SERVICE_KEY),
+      public_key: `0x${starkPublicX(SERVICE_KEY).toString(16)}`,
       msg_hash: hexOf(hash),
       signature: { r: hexOf(r), s: hexOf(s) },
     };

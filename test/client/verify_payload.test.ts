@@ -2,7 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { Signers } from '../../src/client/checks.js';
-import { checksumAddress, evmAddress, signDigest } from '../../src/client/evm.js';
+import { checksumAddress, evmAddress } from '../../src/client/evm.js';
+import { signDigest } from '../../src/client/evm_sign.js';
 import { type PayloadExpectations, verifyPayload } from '../../src/client/verify_payload.js';
 
 const SECRET_KEY = new Uint8Array(32).fill(7);

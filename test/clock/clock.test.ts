@@ -9,8 +9,7 @@ const HOUR_NS = 3_600n * NS_PER_SECOND;
 test('the clock is the wall clock, finer than its milliseconds', async (t) => {
   const clock = systemClock();
   const seen = new Set<bigint>();
-  const untilMs = Date.now() + 30;
-  while (Date.now() < untilMs) {
+  for (let i = 0; i < 1_000; i++) {
     const beforeNs = BigInt(Date.now()) * NS_PER_MS;
     const timeNs = clock.nowNs();
     const afterNs = BigInt(Date.now()) * NS_PER_MS;
@@ -18,7 +17,7 @@ test('the clock is the wall clock, finer than its milliseconds', async (t) => {
       t.fail(`${timeNs} is not between ${beforeNs} and ${afterNs}`);
     seen.add(timeNs);
   }
-  t.ok(seen.size > 100, `${seen.size} different times in 30 ms`);
+  t.ok(seen.size > 100, `${seen.size} different times`);
 });
 
 test('it does not go back', async (t) => {

@@ -1,17 +1,20 @@
 import { test } from 'tap';
-import { openSignedTimes } from '../../src/clock/signed_times.js';
+import { openAggregateTimes, openStreamTimes } from '../../src/clock/signed_times.js';
 import { NS_PER_SECOND, secondOf, type TimeNs } from '../../src/model/time.js';
 import { FakeClock } from './fake_clock.js';
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 
-function open(clock: FakeClock, newestSecond: number | undefined, mark?: TimeNs) {
+async function open(clock: FakeClock, newestSecond: number | undefined, mark?: TimeNs) {
   const marks = {
     read: (kind: string) => (kind === 'aggregates' ? mark : undefined),
     write: (_kind: string, _number: number, _timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void) =>
       onSettled(true),
   };
-  return openSignedTimes({ clock, marks, newestSecond, node: 0, thread: 0 });
+  return Promise.all([
+    openAggregateTimes(clock, marks, newestSecond),
+    openStreamTimes(clock, marks, { node: 0, thread: 0 }),
+  ]).then(([aggregates, streams]) => ({ aggregates, streams }));
 }
 
 test('a new folder begins at the time of the clock', async (t) => {

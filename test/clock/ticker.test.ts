@@ -1,30 +1,79 @@
 import { test } from 'tap';
-import { Ticker } from '../../src/clock/ticker.js';
+import { type Ticked, Ticker } from '../../src/clock/ticker.js';
+import { NS_PER_MS, NS_PER_SECOND, nextMultiple, type TimeNs } from '../../src/model/time.js';
+import { FakeClock } from './fake_clock.js';
+import { FakeTickTimer } from './fake_tick_timer.js';
 
-test('a tick that comes while the ticker stops does not start it again', async (t) => {
-  let stopped: Promise<void> | undefined;
-  await new Promise<void>((resolve) => {
-    const ticker = new Ticker(1, () => {
-      stopped ??= ticker.stop();
-      ticker.setInterval(1);
-      resolve();
-    });
+const MS = NS_PER_MS;
+const START = 1_000_003n * MS;
+
+/** A ticker of parts that are due at those times; its time passes in steps that are smaller than any tick. */
+function start(...dueNs: readonly ((nowNs: bigint) => bigint | undefined)[]) {
+  const clock = new FakeClock(START);
+  const ticker = new Ticker(clock);
+  const ticksNs: bigint[] = [];
+  const parts = dueNs.map((nextDueNs): Ticked => ({ tick: () => {}, nextDueNs }));
+  let timer!: FakeTickTimer;
+  ticker.start([{ tick: (nowNs) => ticksNs.push(nowNs - START) }, ...parts], (onTime) => {
+    timer = new FakeTickTimer(clock, onTime);
+    return timer;
   });
-  await stopped;
-  t.pass('its thread has ended');
+  const pass = (durationNs: bigint) => {
+    for (let ns = 0n; ns < durationNs; ns += MS / 10n) {
+      clock.advance(MS / 10n);
+      timer.pass(MS / 10n);
+    }
+    return ticksNs.splice(0).map((ns) => Number(ns) / 1e6);
+  };
+  return { clock, ticker, timer, pass };
+}
+
+test('it ticks at its start, then every 250 ms while nothing is due', async (t) => {
+  const { pass } = start(() => undefined);
+  t.same(pass(NS_PER_SECOND), [0, 250, 500, 750, 1_000]);
 });
 
-test('no tick comes after stop was called', async (t) => {
-  let ticks = 0;
-  let ticker: Ticker;
-  await new Promise<void>((resolve) => {
-    ticker = new Ticker(1, () => {
-      ticks++;
-      resolve();
-    });
-  });
-  const stopped = ticker!.stop();
-  const before = ticks;
-  await stopped;
-  t.equal(ticks, before);
+test('it ticks all parts at the earliest time that one of them is due', async (t) => {
+  const { pass } = start(
+    (nowNs) => nextMultiple(nowNs, 40n * MS),
+    () => START + 47n * MS,
+  );
+  t.same(pass(50n * MS), [0, 37, 47, 48, 49, 50], 'one that stays due has 1 ms between its ticks');
+});
+
+test('a part may ask for a tick sooner than it said, and not for a later one', async (t) => {
+  const { pass, ticker } = start();
+  pass(100n * MS);
+  ticker.noLaterThan(START + 300n * MS);
+  ticker.noLaterThan(START + 120n * MS);
+  ticker.noLaterThan(START + 130n * MS);
+  t.same(pass(300n * MS), [120, 370]);
+});
+
+test('a message finds the tick that is due before it, once', async (t) => {
+  const { clock, ticker, pass } = start((nowNs) => nextMultiple(nowNs, 10n * MS));
+  pass(0n);
+  clock.advance(6n * MS);
+  ticker.runIfDue();
+  clock.advance(1n * MS);
+  ticker.runIfDue();
+  ticker.runIfDue();
+  clock.advance(35n * MS);
+  ticker.runIfDue();
+  t.same(pass(0n), [7, 42], 'intervals that passed meanwhile are one tick');
+});
+
+test('it goes on when the clock is stepped back', async (t) => {
+  const { clock, pass } = start((nowNs) => nextMultiple(nowNs, 10n * MS));
+  pass(10n * MS);
+  clock.advance(-3_600n * NS_PER_SECOND);
+  t.equal(pass(100n * MS).length, 10);
+});
+
+test('before its start it does nothing', async (t) => {
+  const ticker = new Ticker(new FakeClock(START));
+  ticker.noLaterThan(START as TimeNs);
+  ticker.runIfDue();
+  await ticker.stop();
+  t.equal(ticker.takeLateNsMax(), 0n);
 });

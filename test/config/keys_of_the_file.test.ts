@@ -52,6 +52,32 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
     'listen.trusted_proxies[0]',
     { right: ['127.0.0.1', 'fd00::/8', '0.0.0.0/0'], wrong: ['', '10.0.0.0/33', 'localhost', '10.0.0', 5] },
   ],
+  [
+    'listen.allowed_origins',
+    { right: [undefined, [], ['*'], ['https://a.example']], wrong: [{}, '*', null] },
+  ],
+  [
+    'listen.allowed_origins[0]',
+    {
+      right: ['*', 'https://a.example', 'http://localhost:3000', 'http://[::1]:8080', 'https://xn--p1ai'],
+      wrong: [
+        '',
+        'data:,',
+        'a.example',
+        '//a.example',
+        'https://a.example/',
+        'https://a.example/x',
+        'https://A.example',
+        'https://a.example:443',
+        'https://*.a.example',
+        'https://u@a.example',
+        'https://a.example?x',
+        'wss://a.example',
+        'file:///',
+        5,
+      ],
+    },
+  ],
   ['admin', { right: [undefined, {}], wrong: [9090] }],
   ['admin.host', { ...hosts, right: [undefined, ...hosts.right] }],
   ['admin.port', { ...ports, right: [undefined, ...ports.right], wrong: [...ports.wrong, 8080] }],
@@ -189,6 +215,13 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.slow_consumer', { right: [undefined, '1ms', '1h'], wrong: ['0s', '61m', '1500us', 10] }],
   ['limits.idle_timeout', { right: [undefined, '8s', '960s'], wrong: ['7s', '961s', '8500ms', 60] }],
   ['limits.drain', { right: [undefined, '0s', '1ms', '10m'], wrong: ['11m', '1500us', '-1s', 3] }],
+  ['limits.signed_frames_per_second', counts],
+  ['limits.subscription_changes_per_second', counts],
+  [
+    'limits.publish_bytes_per_second',
+    { right: [undefined, 64, '1 KiB', '64 GiB'], wrong: [63, '65 GiB', '1 MB', -1, null] },
+  ],
+  ['limits.bad_messages_per_second', counts],
   ['limits.bad_signatures_per_second', counts],
   ['limits.failed_logins_per_minute', counts],
 ];
@@ -241,7 +274,7 @@ test('the sample is the same with every defaulted section left out', async (t) =
   const { keys, tokens, assets, publishers, listen, calendars, deployments, pushed_assets } = sampleFile();
   const configOf = (file: object) => {
     const result = parseConfig(stringify(file), 'c');
-    return result.ok ? result.config : result.errors;
+    return result.ok ? { ...result.config, fileSha256: 'of other text' } : result.errors;
   };
   const short = {
     keys,

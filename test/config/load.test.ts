@@ -16,6 +16,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     port: 8080,
     threads: 'auto',
     trustedProxies: [],
+    allowedOrigins: [],
     tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   });
   t.same(config.tokens, [
@@ -83,6 +84,10 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     idleTimeoutSeconds: 60,
     drainMs: 3_000,
     badSignaturesPerSecond: 2000,
+    signedFramesPerSecond: 10_000,
+    subscriptionChangesPerSecond: 100_000,
+    publishBytesPerSecond: 8 * 1024 * 1024,
+    badMessagesPerSecond: 100,
     failedLoginsPerMinute: 300,
   });
 });

@@ -89,6 +89,27 @@ test('many batches at once each get their own results', async (t) => {
   await pool.close();
 });
 
+test('a small batch does not wait for all of a large one that came before', async (t) => {
+  const pool = await createCryptoPool({ threads: 1 });
+  const large = Array.from({ length: 2_000 }, (_, i) => evmJobs[i % evmJobs.length]!);
+  const done: string[] = [];
+  const results = await Promise.all(
+    Object.entries({ large, small: evmJobs.slice(0, 20), last: evmJobs.slice(0, 30) }).map(
+      async ([name, jobs]) => {
+        const verdicts = await pool.verifyEvm(jobs);
+        done.push(name);
+        return verdicts;
+      },
+    ),
+  );
+  t.same(done, ['small', 'last', 'large']);
+  t.same(
+    results[0],
+    Array.from({ length: 2_000 }, (_, i) => evmVerdicts[i % evmJobs.length]!),
+  );
+  await pool.close();
+});
+
 test('closing waits for running work; later work runs on the calling thread', async (t) => {
   const pool = await createCryptoPool({ threads: 2 });
   const underWay = Array.from({ length: 10 }, () => pool.verifyEvm(evmJobs));
@@ -145,24 +166,26 @@ for (const threads of [1, 2]) {
 
 test('jobs with which two threads hang are refused, and closing waits no longer than that', async (t) => {
   const { pool, hang, hanging, hangsLeft, expire } = await createFaultyPool(1);
+  const onePiece = evmJobs.slice(0, 100);
+  const verdicts = evmVerdicts.slice(0, 100);
   hang(2);
-  const refused = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
+  const refused = t.rejects(async () => pool.verifyEvm(onePiece), { name: 'ThreadHung' });
   for (const left of [1, 0]) {
     await hanging(left);
     expire();
   }
   await refused;
   t.equal(pool.queued, 0);
-  t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
+  t.same(await pool.verifyEvm(onePiece), verdicts);
   hang(2);
-  const refusedAtTheEnd = t.rejects(async () => pool.verifyEvm(evmJobs), { name: 'ThreadHung' });
-  const behind = pool.verifyEvm(evmJobs);
+  const refusedAtTheEnd = t.rejects(async () => pool.verifyEvm(onePiece), { name: 'ThreadHung' });
+  const behind = pool.verifyEvm(onePiece);
   await hanging(1);
   const closed = pool.close();
   expire();
   await closed;
   await refusedAtTheEnd;
-  t.same(await behind, evmVerdicts, 'what waited behind it is done on the calling thread');
+  t.same(await behind, verdicts, 'what waited behind it is done on the calling thread');
   t.equal(hangsLeft(), 1, 'no second thread is lost to it at the end');
 });
 

@@ -76,7 +76,7 @@ test('signs the same as the plain library, for any hash and key', async (t) => {
         `${hashNumber} ${keyNumber}`,
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -132,10 +132,10 @@ test('agrees with the plain verifier, for good and damaged signatures', async (t
       t.equal(verdict === 'valid', plainVerdict(claim), `${name} of ${value} by ${key}`);
       if (name === undefined || name === 'other s') t.equal(verdict, 'valid');
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
   t.comment(JSON.stringify(seen));
-  t.ok(seen.valid > 100 && seen['invalid signature'] > 100 && seen['hash mismatch'] > 10);
+  t.ok(seen.valid > 40 && seen['invalid signature'] > 40 && seen['hash mismatch'] > 2);
 });
 
 test('the nonce point has r itself as its x, not r plus n', async (t) => {

@@ -30,7 +30,9 @@ const SOCKETS: readonly Target[] = [
 ];
 /** For publishers that log in by signature; a token is no login there. */
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
-const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm'];
+/** All other paths with a token need the scope `rest`. */
+const STREAM_PATHS = ['/v1/stream_ticket'];
+const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm', '/v1/signers'];
 
 async function restTargets({ url }: TestService): Promise<Target[]> {
   const { paths } = (await (await get(`${url}/openapi.json`)).json()) as {
@@ -38,9 +40,10 @@ async function restTargets({ url }: TestService): Promise<Target[]> {
   };
   return Object.entries(paths)
     .filter(([path]) => !LOGIN_PATHS.includes(path))
-    .map(([path, { get: operation }]) =>
-      operation!.security ? { path, headers: [] } : { path, scope: 'rest' as const, headers: [] },
-    );
+    .map(([path, { get: operation }]) => {
+      if (operation!.security) return { path, headers: [] };
+      return { path, scope: STREAM_PATHS.includes(path) ? 'stream' : 'rest', headers: [] };
+    });
 }
 
 async function request(
@@ -102,8 +105,8 @@ for (const threads of [1, 2]) {
         if (!scopes.includes(target.scope!)) {
           t.equal(status, 403, `${target.path} with ${name}`);
           t.match(JSON.parse(body), { error: `the access token has no scope "${target.scope}"` });
-        } else if (target.scope === 'rest') t.ok([200, 400].includes(status), `${target.path}: ${status}`);
-        else t.equal(status, 101, `${target.path} with ${name}`);
+        } else if (target.headers === UPGRADE) t.equal(status, 101, `${target.path} with ${name}`);
+        else t.ok([200, 400].includes(status), `${target.path}: ${status}`);
       }
       for (const [why, headers] of REFUSED) {
         attempts++;

@@ -1,38 +1,53 @@
 import { test } from 'tap';
 import { type PriceUpdate, writeExactJson } from '../../src/client/index.js';
-import { publisherSigner, startTestService, TestSocket } from '../service/harness.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { publisherSigner, sha256, startTestService, TestSocket, TOKEN } from '../service/harness.js';
 import { altered, openPublisher, publish, refusalOf, UNIT } from '../service/publishing.js';
 
 const LIMIT = 20;
 const SYMBOLS = Array.from({ length: 60 }, (_, i) => `ASSET${i}`);
 
-function signed(symbol: string, publisher = 1): PriceUpdate {
-  return publisherSigner(publisher).sign({
-    symbol,
-    price: UNIT,
-    timestampNs: BigInt(Date.now()) * 1_000_000n,
-  });
+interface Signing {
+  readonly publisher?: number;
+  /** Now, unless given. */
+  readonly timestampNs?: bigint;
+}
+
+function signed(
+  symbol: string,
+  { publisher = 1, timestampNs = BigInt(Date.now()) * 1_000_000n }: Signing = {},
+): PriceUpdate {
+  return publisherSigner(publisher).sign({ symbol, price: UNIT, timestampNs });
 }
 
 /** Right in every check but the curve arithmetic. */
-function forged(symbol: string): PriceUpdate {
-  return altered(signed(symbol), { r: signed(symbol, 2).signed_price.timestamped_signature.signature.r });
+function forged(symbol: string, signing: Signing = {}): PriceUpdate {
+  const other = signed(symbol, { ...signing, publisher: 2 });
+  return altered(signed(symbol, signing), { r: other.signed_price.timestamped_signature.signature.r });
 }
 
-test('a flood of bad signatures is answered, counted and throttled, and affects no other connection', async (t) => {
+test('a flood of bad signatures is answered, counted and throttled, and affects no other token', async (t) => {
   const service = await startTestService({
     assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
+    tokens: [TOKEN, 'healthy'].map((token) => ({ name: token, sha256: sha256(token), scopes: ['publish'] })),
     limits: { bad_signatures_per_second: LIMIT },
   });
   t.teardown(() => service.stop());
-  const [flood, healthy] = [await openPublisher(service), await openPublisher(service)];
+  const flood = await openPublisher(service);
+  const healthy = await openPublisher(service, 'evm', { query: '?ack=true', token: 'healthy' });
   t.equal(await refusalOf(flood, signed('ASSET0')), undefined, 'good before');
   t.match(await publish(flood, [forged('ASSET1')]), { rejected: { ASSET1: /not by publisher_key/ } });
 
   const startMs = Date.now();
   const answers = [];
-  for (let i = 0; i < 10; i++) answers.push(await publish(flood, SYMBOLS.map(forged)));
-  // The first message is verified whole; from then on the connection gets the limit for each second.
+  for (let i = 0; i < 10; i++)
+    answers.push(
+      await publish(
+        flood,
+        SYMBOLS.map((symbol) => forged(symbol)),
+      ),
+    );
+  // The first message is verified whole; from then on the token gets the limit for each second.
   const verifiedMax = SYMBOLS.length + LIMIT * (2 + Math.ceil((Date.now() - startMs) / 1000));
   const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
   t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
@@ -63,4 +78,71 @@ test('messages over the limit are refused without verification', async (t) => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => socket.nextJson()));
   const throttled = answers.filter((answer) => JSON.stringify(answer).includes('too many bad'));
   t.ok(throttled.length >= 26, `${throttled.length} of 30 throttled`);
+});
+
+test('who was closed for bad messages cannot connect again before the next is allowed', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService({ limits: { bad_messages_per_second: 2 } }, { clock });
+  t.teardown(() => service.stop());
+  const socket = await openPublisher(service);
+  for (let i = 1; i <= 3; i++) socket.send('junk');
+  t.equal((await socket.closed).code, 1008);
+  await t.rejects(openPublisher(service), { message: /^429 .*more than bad_messages_per_second messages/ });
+  const reader = await TestSocket.open(`${service.socketUrl}/ws`);
+  await reader.close();
+  clock.advanceMs(1_000);
+  await openPublisher(service);
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  t.match(metrics, /^tickseal_budget_refusals_total\{limit="bad_messages_per_second",caller="all"\} 2$/m);
+});
+
+test('who was closed for bad messages comes back with one connection at a time', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService({ limits: { bad_messages_per_second: 40 } }, { clock });
+  t.teardown(() => service.stop());
+  const socket = await openPublisher(service);
+  for (let i = 1; i <= 41; i++) socket.send('junk');
+  t.equal((await socket.closed).code, 1008);
+  clock.advanceMs(450);
+  // The longest message counts 16 times.
+  await openPublisher(service);
+  await t.rejects(openPublisher(service), { message: /^429 .*more than bad_messages_per_second messages/ });
+  clock.advanceMs(400);
+  await openPublisher(service);
+  await t.rejects(openPublisher(service), { message: /^429 / });
+  clock.advanceMs(1_000);
+  for (let i = 0; i < 10; i++) await openPublisher(service);
+});
+
+test('long messages are not read while bad signatures are used up, and are again when signatures are verified', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService(
+    {
+      assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
+      limits: { bad_signatures_per_second: LIMIT },
+    },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const publisher = await openPublisher(service);
+  const long = (updates: PriceUpdate[]) => {
+    const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));
+    publisher.send(writeExactJson({ type: 'signed_prices', data }).padEnd(65 * 1024));
+    return publisher.nextJson();
+  };
+  const at = () => ({ timestampNs: clock.nowNs() });
+  t.match(await long(SYMBOLS.map((symbol) => forged(symbol, at()))), {
+    rejected: { ASSET0: /not by publisher_key/ },
+  });
+  const refusal = { type: 'error', error: 'too many bad signatures of this token or key: not read' };
+  t.same(await long([signed('ASSET1', at())]), refusal);
+  t.match(
+    await publish(publisher, [signed('ASSET1', at())]),
+    { rejected: { ASSET1: /not verified/ } },
+    'a short one is read',
+  );
+  clock.advanceMs(1_000);
+  t.match(await long([signed('ASSET1', at())]), { accepted: ['ASSET1'] });
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  t.match(metrics, /rejected_total\{reason="too many bad signatures of this token or key: not read"\} 1$/m);
 });

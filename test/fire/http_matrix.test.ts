@@ -16,10 +16,10 @@ type Row = readonly [
    */
   after: 'open' | 'closed' | 'cut',
   /**
-   * `at once`: with several threads, a request that arrives while another is being answered ends the connection. `reads`: too
-   * long for one packet; the parser refuses a head that it does not get in one read, perhaps while the client still writes.
+   * `reads`: too long for one packet; the parser refuses a head that it does not get in one read, perhaps while the client
+   * still writes.
    */
-  by?: 'parser' | 'at once' | 'reads',
+  by?: 'parser' | 'reads',
 ];
 
 const AUTH = `Authorization: Basic ${TOKEN}\r\n`;
@@ -50,8 +50,8 @@ const PLAIN: readonly Row[] = [
   ['a plain request', withHeaders(''), [200], 'open'],
   ['no token', `GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`, [401], 'open'],
   ['a repeated token', withHeaders(AUTH), [401], 'open'],
-  ['three at once', withHeaders('').repeat(3), [200, 200, 200], 'open', 'at once'],
-  ['forty at once', withHeaders('').repeat(40), new Array(40).fill(200), 'open', 'at once'],
+  ['three at once', withHeaders('').repeat(3), [200, 200, 200], 'open'],
+  ['forty at once', withHeaders('').repeat(40), new Array(40).fill(200), 'open'],
   ['connection: close', withHeaders('Connection: close\r\n'), [200], 'closed'],
   [
     'h2c upgrade',
@@ -273,14 +273,13 @@ async function checkRows(t: Test, threads: number): Promise<void> {
     `${ROWS.length} requests, the slowest ${Math.round(Math.max(...results.map((one) => one.result.tookMs)))} ms`,
   );
   for (const { row, result } of results) {
-    const [name, , statuses, given, by] = row;
+    const [name, , statuses, after, by] = row;
     const { responses, end } = result;
     const answered = responses.map(({ status }) => status);
     if (by === 'reads' && end === 'closed') {
       t.match(answered.join(), /^(?:431|505)?$/, `${name}: refused by the parser`);
       continue;
     }
-    const after = by === 'at once' && threads > 1 ? 'cut' : given;
     t.same(answered, after === 'cut' ? statuses.slice(0, answered.length) : statuses, `${name}: answers`);
     t.equal(end, after === 'open' ? 'open' : 'closed', `${name}: end`);
     if (by === 'parser') continue;

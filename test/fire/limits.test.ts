@@ -43,7 +43,8 @@ const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
 /** Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. */
-const OTHER_KEYS = ['drain', 'idle_timeout'];
+/** `signed_frames_per_second` answers nothing; `test/stream/signed_delivery.test.ts` tries it. */
+const OTHER_KEYS = ['drain', 'idle_timeout', 'signed_frames_per_second'];
 
 const LIMITS: readonly Limit[] = [
   {
@@ -148,6 +149,46 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
+    name: 'subscription_changes_per_second',
+    at: 20,
+    sections: { assets: ASSETS, limits: { subscription_changes_per_second: 20 } },
+    refusal: /^more than subscription_changes_per_second \(20\) assets in the token's requests of a second$/,
+    async attempt(stage, count) {
+      const open = () => TestSocket.open(`${stage.socketUrl}/ws`);
+      await control(await open(), [...Array(10).keys()]);
+      return control(await open(), [...Array(count - 10).keys()]);
+    },
+  },
+  {
+    name: 'publish_bytes_per_second',
+    at: 4_000,
+    sections: { limits: { publish_bytes_per_second: 4_000, publish_message_bytes: 4_000 } },
+    refusal: /^the token has sent more than publish_bytes_per_second \(4000\): not read$/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      const message = () => publishMessage('size', [feed.sign({ symbol: 'BTCUSD', price: units(1) })]);
+      const first = await answerTo(feed.socket, message().padEnd(2_000));
+      const other = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      stage.clock.advance(1n);
+      const said = await answerTo(other.socket, message().padEnd(count - 2_000));
+      return first === WORKS ? said : `then ${first}`;
+    },
+  },
+  {
+    name: 'bad_messages_per_second',
+    at: 100,
+    refusal: /^1008 more than bad_messages_per_second messages of the token were refused$/,
+    async attempt(stage, count) {
+      const open = () => TestSocket.open(`${stage.socketUrl}/evm/publish?ack=true`);
+      const [one, other] = [await open(), await open()];
+      for (let i = 1; i < count; i++) await answerTo(one, '{');
+      await answerTo(other, '{');
+      other.send('{"type":"ping"}');
+      const ended = other.closed.then(({ code, reason }) => `${code} ${reason}`);
+      return Promise.race([ended, other.next().then(() => WORKS)]);
+    },
+  },
+  {
     // In seconds.
     name: 'slow_consumer',
     at: 9,
@@ -159,7 +200,7 @@ const LIMITS: readonly Limit[] = [
     name: 'bad_signatures_per_second',
     at: 20,
     sections: { limits: { bad_signatures_per_second: 20 } },
-    refusal: /^too many bad signatures on this connection: not verified$/,
+    refusal: /^too many bad signatures of this token or key: not verified$/,
     async attempt(stage, count) {
       const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
       const other = feed.sign({ symbol: 'BTCUSD', price: units(1), publisher: 2 });

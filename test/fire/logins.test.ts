@@ -1,4 +1,6 @@
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TestSocket } from '../service/harness.js';
 
@@ -8,7 +10,8 @@ const DEPLOYMENTS = '/v1/deployments/evm';
 
 for (const threads of [1, 2]) {
   test(`clients behind a trusted proxy are counted each by itself, ${threads} threads`, async (t) => {
-    const clock = new FakeClock();
+    // It runs, because threads count by what they share of it.
+    const clock = new FakeClock(systemClock());
     const service = await startTestService(
       {
         listen: { port: 0, threads, trusted_proxies: ['127.0.0.0/8', '10.0.0.0/8'] },
@@ -63,7 +66,8 @@ for (const threads of [1, 2]) {
     t.match(metrics, /^tickseal_logins_refused_total\{reason="unknown"\} 9$/m);
     t.match(metrics, /^tickseal_logins_refused_total\{reason="limited"\} 5$/m);
     clock.advanceMs(15_000);
-    t.equal(await ask('198.51.100.1', 'other'), 200);
+    // Threads learn of the time with a tick.
+    await eventually(async () => (await ask('198.51.100.1', 'other')) === 200);
   });
 }
 

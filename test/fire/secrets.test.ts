@@ -71,6 +71,14 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
     seen.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`);
   };
 
+  const answer = await fetch(`${url}/v1/stream_ticket`, { headers: { Authorization: `Basic ${TOKEN}` } });
+  const { ticket } = ((await answer.json()) as { data: { ticket: string } }).data;
+  const openByTicket = () =>
+    TestSocket.open(`${socketUrl}/ws`, null, {}, ['tickseal.v1', `ticket.${ticket}`]);
+  await openByTicket();
+  await openByTicket().catch((error: Error) => seen.push(error.message));
+  await fetch(`${url}/${ticket}?ticket=${ticket}`);
+
   const paths = [
     '/v1/prices/assets',
     '/v1/prices/latest?assets=BTCUSD',
@@ -129,7 +137,8 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
     service.stdout.split('not valid').length > 19 && seen.length > 25,
     'there is something to look through',
   );
-  t.same(secretsIn([...seen, service.stdout, service.stderr].join('\n'), WRITINGS), []);
+  const writings = [...WRITINGS, ...writingsOfToken(ticket)];
+  t.same(secretsIn([...seen, service.stdout, service.stderr].join('\n'), writings), []);
 });
 
 test('no failed start shows a key', async (t) => {

@@ -4,7 +4,7 @@ import type { PublishOutcome } from '../../src/aggregator/session.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { AggregatorHarness, newSession, testPublisher } from '../aggregator/harness.js';
+import { AggregatorHarness, newSession, receive, testPublisher } from '../aggregator/harness.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 
@@ -123,9 +123,9 @@ for (const type of ['evm', 'stark'] as const) {
         const good = sign();
         const bad = alter(good);
         if (JSON.stringify(partsOf(bad)) === JSON.stringify(partsOf(good))) return true;
-        const refused = await harness.aggregator.receive(session, publishMessage('bad', [bad]));
+        const refused = await receive(harness.aggregator, session, publishMessage('bad', [bad]));
         if (!isRefused(refused, symbol)) return false;
-        const control = await harness.aggregator.receive(session, publishMessage('good', [good]));
+        const control = await receive(harness.aggregator, session, publishMessage('good', [good]));
         if (control.ok && control.accepted.includes(symbol)) controls++;
         return true;
       }),
@@ -141,7 +141,7 @@ test('stark: an update with s replaced by n - s is refused', async (t) => {
   const session = newSession('stark');
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
   const publish = (update: PriceUpdate, by = session) =>
-    harness.aggregator.receive(by, publishMessage('t', [update]));
+    receive(harness.aggregator, by, publishMessage('t', [update]));
   const at = (ns: bigint, price: bigint) =>
     signer.sign({ symbol: SYMBOLS.stark, price, timestampNs: START_NS + ns });
   const twin = (update: PriceUpdate, ns: bigint) =>
@@ -160,7 +160,7 @@ test('stark: a key off the curve and an asset that overflows the field are refus
   const session = newSession('stark');
   const update = OFF_CURVE.signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS });
   const offCurve = altered(update, { publisher_key: hex(X_OFF_CURVE) });
-  const refused = await harness.aggregator.receive(session, publishMessage('t', [offCurve]));
+  const refused = await receive(harness.aggregator, session, publishMessage('t', [offCurve]));
   t.match(refused, { rejected: new Map([[SYMBOLS.stark, /signature/]]) });
 
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
@@ -169,7 +169,7 @@ test('stark: a key off the curve and an asset that overflows the field are refus
     asset_id: LONG_SYMBOL,
     external_asset_id: `0x${long}`,
   });
-  t.ok(isRefused(await harness.aggregator.receive(session, publishMessage('t', [overflow])), LONG_SYMBOL));
+  t.ok(isRefused(await receive(harness.aggregator, session, publishMessage('t', [overflow])), LONG_SYMBOL));
 });
 
 function isRefused(outcome: PublishOutcome, symbol: string): boolean {

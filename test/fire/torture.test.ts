@@ -14,8 +14,10 @@ const CHECKS = [
   'worker',
   'serving',
   'clock',
+  'cluster',
   'disk',
   'flood',
+  'fair',
   'install',
 ];
 

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
+import { eventually, pause } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
@@ -61,8 +62,8 @@ async function endsUnfinished(t: Test, threads: number): Promise<void> {
   const published = await Deaf.open(service);
   published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
   const quiet = await Deaf.open(service);
-  // All of these are found silent later than that one.
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  // Silent connections are looked for every 2 s: all of these are found later than that one.
+  await pause(5_000);
   const attackers: Deaf[] = [];
   for (let i = 0; i < 20; i++) {
     const attacker = await Deaf.open(service);
@@ -70,10 +71,8 @@ async function endsUnfinished(t: Test, threads: number): Promise<void> {
     attackers.push(attacker);
   }
   const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
-  const endMs = Date.now() + 60_000;
-  while (open() > SILENT_MAX - 1 && Date.now() < endMs)
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await eventually(() => open() <= SILENT_MAX - 1, { what: 'the others are closed' });
+  await pause(2_500);
   t.equal(open(), SILENT_MAX - 1, 'the token has its share of silent connections');
   t.notOk(quiet.isClosed, 'the one that was silent before stays');
   t.notOk(published.isClosed, 'one that has published does not count');
@@ -89,7 +88,7 @@ test('a message of more than twice the limit ends the connection before it is th
   within.send('x'.repeat(128 * KIB), 1);
   const over = await Deaf.open(service);
   over.send('x'.repeat(128 * KIB + 1), 1);
-  while (!over.isClosed) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => over.isClosed);
   t.notOk(within.isClosed);
   within.socket.destroy();
 });

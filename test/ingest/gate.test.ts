@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type AllowList, Gate, type PublishRights } from '../../src/ingest/gate.js';
+import { type AllowList, Gate, type PublishRights, toPublisherPrice } from '../../src/ingest/gate.js';
 import type { RawUpdate } from '../../src/ingest/message.js';
 import type { Asset, Publisher } from '../../src/model/asset.js';
 import { AssetMap } from '../../src/model/asset_map.js';
@@ -224,12 +224,39 @@ test('after a restart what was accepted stays refused, and a refresh is verified
   const good = admitted(before, GOOD);
   before.accept(good);
   const { gate } = newGate();
-  gate.restore(bitcoin, publisher, START_NS, before.seen(good));
+  gate.restore(bitcoin, publisher, toPublisherPrice(good), before.seen(good));
   t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
   const refresh = admitted(gate, { ...GOOD, timestamp: String(START_NS + 1n) });
   t.equal(refresh.verified, false);
   t.equal(gate.accept(refresh), undefined);
   t.equal(admitted(gate, { ...GOOD, timestamp: String(START_NS + 2n) }).verified, true);
+});
+
+test('the last accepted update is accepted once more when its message is sent again, over a restart too', async (t) => {
+  const before = newGate().gate;
+  const good = admitted(before, GOOD);
+  const asWell = before.admit(GOOD, 'evm', ALL, true);
+  before.accept(good);
+  t.equal(
+    typeof asWell === 'string' ? asWell : before.accept(asWell),
+    undefined,
+    'also while the first is verified',
+  );
+  const restored = newGate().gate;
+  restored.restore(bitcoin, publisher, toPublisherPrice(good), before.seen(good));
+  for (const gate of [before, restored]) {
+    t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
+    const again = gate.admit(GOOD, 'evm', ALL, true);
+    if (typeof again === 'string') return t.fail(again);
+    t.equal(again.verified, true);
+    t.equal(gate.accept(again), undefined);
+    t.same(gate.seen(again).updates, before.seen(good).updates, 'nothing has changed');
+    for (const change of [{ r: '0x12' }, { s: '0x23' }, { v: '0x1c' }, { price: '6' }, { metadata: '{}' }])
+      t.equal(gate.admit({ ...GOOD, ...change }, 'evm', ALL, true), SEEN_BEFORE, JSON.stringify(change));
+  }
+  const later = admitted(before, { ...GOOD, msgHash: '0x34', timestamp: String(START_NS + 1n) });
+  before.accept(later);
+  t.equal(before.admit(GOOD, 'evm', ALL, true), SEEN_BEFORE, 'another one was accepted since');
 });
 
 test('a changed catalogue takes effect and forgets nothing', async (t) => {

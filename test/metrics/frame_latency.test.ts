@@ -1,49 +1,50 @@
 import { test } from 'tap';
-import { FrameLatency } from '../../src/metrics/frame_latency.js';
+import { FrameLatency, newLatencyCounts } from '../../src/metrics/frame_latency.js';
+import type { Histogram } from '../../src/metrics/text_format.js';
 import { FakeClock } from '../clock/fake_clock.js';
 
 const MS = 1_000_000n;
 
 /** How many were measured, and their sum in milliseconds. */
-async function measured({ histogram }: FrameLatency): Promise<{ count: number; sumMs: number }> {
-  const { values } = await histogram.get();
-  const sampleOf = (suffix: string) =>
-    values.find(({ metricName }) => metricName === `tickseal_publish_to_frame_seconds_${suffix}`)?.value ?? 0;
-  return { count: sampleOf('count'), sumMs: Math.round(sampleOf('sum') * 1e6) / 1e3 };
+function measured({ buckets, sumSeconds }: Histogram): { count: number; sumMs: number } {
+  const count = buckets.reduce((sum, inBucket) => sum + inBucket, 0);
+  return { count, sumMs: Math.round(sumSeconds * 1e6) / 1e3 };
 }
 
 test('a message is measured once, from its receipt to the first frame that has its prices', async (t) => {
   const clock = new FakeClock();
-  const latency = new FrameLatency();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
   latency.received(1, clock.nowNs());
   clock.advance(2n * MS);
   latency.sent(0, clock);
-  t.same(await measured(latency), { count: 0, sumMs: 0 }, 'a frame of what was before');
+  t.same(measured(counts), { count: 0, sumMs: 0 }, 'a frame of what was before');
   clock.advance(MS);
   latency.sent(1, clock);
-  t.same(await measured(latency), { count: 1, sumMs: 3 });
+  t.same(measured(counts), { count: 1, sumMs: 3 });
   clock.advance(MS);
   latency.sent(1, clock);
   latency.sent(2, clock);
-  t.same(await measured(latency), { count: 1, sumMs: 3 }, 'the frames behind it are not its own');
+  t.same(measured(counts), { count: 1, sumMs: 3 }, 'the frames behind it are not its own');
 
   latency.received(1, clock.nowNs());
   latency.sent(2, clock);
-  t.same(await measured(latency), { count: 1, sumMs: 3 }, 'a message that changed no price has no frame');
+  t.same(measured(counts), { count: 1, sumMs: 3 }, 'a message that changed no price has no frame');
 
   latency.received(3, clock.nowNs());
   clock.advance(MS);
   latency.received(5, clock.nowNs());
   latency.sent(4, clock);
-  t.same(await measured(latency), { count: 2, sumMs: 4 }, 'the second one waits');
+  t.same(measured(counts), { count: 2, sumMs: 4 }, 'the second one waits');
   clock.advance(10n * MS);
   latency.sent(6, clock);
-  t.same(await measured(latency), { count: 3, sumMs: 14 });
+  t.same(measured(counts), { count: 3, sumMs: 14 });
 });
 
 test('a message that waited for the first stream, or during a clock set back, is not measured', async (t) => {
   const clock = new FakeClock();
-  const latency = new FrameLatency();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
   for (const [sequence, waitedNs] of [
     [1, 2_000n * MS],
     [2, 2_000n * MS + 1n],
@@ -55,16 +56,17 @@ test('a message that waited for the first stream, or during a clock set back, is
     clock.advance(waitedNs);
     latency.sent(sequence, clock);
   }
-  t.same(await measured(latency), { count: 2, sumMs: 2_000 });
+  t.same(measured(counts), { count: 2, sumMs: 2_000 });
 });
 
 test('at most 1,024 messages wait', async (t) => {
   const clock = new FakeClock();
-  const latency = new FrameLatency();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
   for (let sequence = 1; sequence <= 2_000; sequence++) latency.received(sequence, clock.nowNs());
   latency.sent(2_000, clock);
-  t.match(await measured(latency), { count: 1_024 });
+  t.match(measured(counts), { count: 1_024 });
   latency.received(2_001, clock.nowNs());
   latency.sent(2_001, clock);
-  t.match(await measured(latency), { count: 1_025 }, 'and then there is room again');
+  t.match(measured(counts), { count: 1_025 }, 'and then there is room again');
 });

@@ -1,6 +1,16 @@
 import { test } from 'tap';
-import { countRejection, createCounters } from '../../src/metrics/counters.js';
+import {
+  countBudgetRefusal,
+  countReason,
+  countRejection,
+  createCounters,
+  sumOf,
+} from '../../src/metrics/counters.js';
 import { createMetrics } from '../../src/metrics/metrics.js';
+import { SAMPLE_FIGURES, SAMPLE_STATE } from './sample_state.js';
+
+/** The metrics of `state.ts`, which have a test of their own. */
+const STATE = /^(?:config|ready|certificate|clock_healthy|store_(?:bytes|free|last|oldest))/;
 
 test('every metric shows its value', async (t) => {
   const counters = Object.assign(createCounters(), {
@@ -18,26 +28,27 @@ test('every metric shows its value', async (t) => {
     threadFailures: 12,
   });
   for (let i = 0; i < 13; i++) countRejection(counters, 'a reason');
+  for (const limit of ['a_limit', 'another'])
+    for (let i = 0; i < 3; i++) countBudgetRefusal(counters, limit, 'alice');
   const health = { ok: false, reason: 'a full disk' } as const;
-  const metrics = createMetrics(counters);
+  const metrics = createMetrics();
   metrics.measure({
     pool: { queued: 14, failures: 15 },
-    aggregator: { updatesWaiting: 16 },
-    streams: [{ groupCount: 8 }, { groupCount: 9 }],
-    store: { health: () => health, recordsWaiting: 18 },
-    table: { live: Uint8Array.from([...Array<number>(19).fill(1), ...Array<number>(20).fill(0)]) },
-    clock: { jumpSeconds: 26, aggregatesAheadSeconds: 27, streamsAheadSeconds: 28 },
-    server: {
-      sockets: { size: 21, streams: 22 },
-      threads: 23,
-      waiting: { frameBytes: 24, eventBytes: 25 },
-    },
+    maker: { updatesWaiting: 16 },
+    store: { health: () => health, recordsWaiting: 18, figures: () => SAMPLE_FIGURES },
+    state: () => SAMPLE_STATE,
+    assets: () => ({ listed: 39, live: 19 }),
+    clock: () => ({ jumpSeconds: 26, aggregatesAheadSeconds: 27 }),
+    edges: () => ({ threads: 23, feedBytesWaiting: 24 }),
   });
+  const edge = { connections: 20, streamConnections: 20, streamGroups: 8, streamsAheadSeconds: 28 };
+  const other = { connections: 1, streamConnections: 2, streamGroups: 9, streamsAheadSeconds: 5 };
+  const scrape = { counters, edges: [edge, other], lateNsMax: 29_000_000_000n };
   const shown = async () =>
     Object.fromEntries(
-      [...(await metrics.text()).matchAll(/^tickseal_(\S+) (\d+)$/gm)]
+      [...(await metrics.text(scrape)).matchAll(/^tickseal_(\w+) (\d+)$/gm)]
         .map(([, name, value]) => [name, Number(value)] as const)
-        .filter(([name]) => !/^(?:publish_to_frame|event_loop)/.test(name!)),
+        .filter(([name]) => !/^(?:publish_to_frame|budget)/.test(name!) && !STATE.test(name!)),
     );
   const expected = {
     publish_messages_total: 1,
@@ -63,13 +74,60 @@ test('every metric shows its value', async (t) => {
     connections: 21,
     stream_connections: 22,
     listen_threads: 23,
-    listen_thread_frames_waiting_bytes: 24,
-    listen_thread_events_waiting_bytes: 25,
+    listen_thread_feed_waiting_bytes: 24,
     clock_jump_seconds: 26,
     clock_aggregates_ahead_seconds: 27,
     clock_streams_ahead_seconds: 28,
+    event_loop_delay_max_seconds: 29,
   };
   t.same(await shown(), expected);
-  t.match(await metrics.text(), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');
+  t.match(await metrics.text(scrape), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');
+  t.match(await metrics.text(scrape), '\ntickseal_budget_refusals_total{limit="another",caller="alice"} 3\n');
   t.same(await shown(), expected, 'a second look counts nothing twice');
+});
+
+test('the counts of threads are added up', async (t) => {
+  const one = createCounters();
+  const other = createCounters();
+  one.framesMade = 2;
+  other.framesMade = 3;
+  countReason(one.loginsRefused, 'unknown');
+  countReason(other.loginsRefused, 'unknown');
+  countReason(other.loginsRefused, 'missing');
+  countBudgetRefusal(one, 'a_limit', 'alice');
+  countBudgetRefusal(other, 'a_limit', 'alice');
+  countBudgetRefusal(other, 'another', 'bob');
+  one.frameLatency.buckets[1] = 4;
+  one.frameLatency.sumSeconds = 0.5;
+  other.frameLatency.buckets[1] = 5;
+  const sum = sumOf([one, other]);
+  t.equal(sum.framesMade, 5);
+  t.same(
+    sum.loginsRefused,
+    new Map([
+      ['unknown', 2],
+      ['missing', 1],
+    ]),
+  );
+  t.same(
+    sum.budgetRefusals,
+    new Map([
+      ['a_limit', new Map([['alice', 2]])],
+      ['another', new Map([['bob', 1]])],
+    ]),
+  );
+  t.equal(sum.frameLatency.buckets[1], 9);
+  t.equal(sum.frameLatency.sumSeconds, 0.5);
+  t.same(sumOf([sum, createCounters()]), sum);
+  t.equal(one.framesMade, 2, 'what is added up stays');
+});
+
+test('past a thousand callers the refusals of others are counted together', async (t) => {
+  const counters = createCounters();
+  for (let caller = 1; caller <= 1_005; caller++) countBudgetRefusal(counters, 'a_limit', `token ${caller}`);
+  countBudgetRefusal(counters, 'a_limit', 'token 1');
+  const byCaller = counters.budgetRefusals.get('a_limit')!;
+  t.equal(byCaller.size, 1_001);
+  t.equal(byCaller.get('token 1'), 2);
+  t.equal(byCaller.get('others'), 5);
 });

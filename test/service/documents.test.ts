@@ -194,10 +194,14 @@ test('a running service says what its documents say', async (t) => {
     await expect(400, '/v1/market_status?asset_id=BTCUSD');
     await expect(403, '/v1/market_status?asset_id=BTCUSD', NARROW);
     await expect(200, '/v1/taxonomy');
+    await expect(200, '/v1/nodes');
+    await expect(200, '/v1/stream_ticket');
     await expect(200, '/v1/algorithms');
     await expect(200, '/v0/deployments/service_pushed_assets');
     await expect(200, '/udf/config');
     await expect(200, '/udf/time');
+    await expect(200, '/udf/quotes?symbols=BTCUSD,AAPL,NOUSD');
+    await expect(400, '/udf/quotes?symbols=BTCUSD,');
     await expect(200, '/udf/symbols?symbol=AAPL');
     await expect(200, '/udf/symbols?symbol=NOUSD');
     await expect(200, '/udf/search?query=usd&limit=1');
@@ -215,7 +219,7 @@ test('a running service says what its documents say', async (t) => {
     )) {
       await expect(401, path, '');
       await expect(401, path, 'unknown');
-      await expect(403, path, NO_REST);
+      await expect(403, path, path === '/v1/stream_ticket' ? NARROW : NO_REST);
       await expect(400, `${path}?a=%zz`);
       await expect(400, `${path}?a=1&a=2`);
     }
@@ -229,6 +233,7 @@ test('a running service says what its documents say', async (t) => {
     t.equal(await expect(200, '/asyncapi.json', ''), JSON.stringify(asyncApi));
     t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
     await expect(200, '/v1/deployments/evm', '');
+    await expect(200, '/v1/signers', '');
     // An address has five requests at once; a fifth of a second brings one back.
     let response: Response;
     do response = await fetch(`${service.url}/v1/deployments/evm`);

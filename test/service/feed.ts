@@ -3,6 +3,15 @@ import type { SignatureType } from '../../src/model/asset.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import { publisherSigner, type TestService, TestSocket, TOKEN } from './harness.js';
 
+let lastNs = 0n;
+
+/** The time of this machine's clock. No two calls get the same, for of two updates with one time the second is refused. */
+export function distinctNowNs(): bigint {
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  lastNs = nowNs > lastNs ? nowNs : lastNs + 1n;
+  return lastNs;
+}
+
 /** A whole number of currency units as a price. */
 export function units(count: number): Price {
   return (BigInt(count) * PRICE_SCALE) as Price;
@@ -32,7 +41,7 @@ export class Feed {
       type = 'evm',
       token = TOKEN,
       ack = 'true',
-      nowNs = () => BigInt(Date.now()) * 1_000_000n,
+      nowNs = distinctNowNs,
     }: { type?: SignatureType; token?: string; ack?: 'true' | 'durable'; nowNs?: () => bigint } = {},
   ): Promise<Feed> {
     const socket = await TestSocket.open(`${service.socketUrl}/${type}/publish?ack=${ack}`, token);

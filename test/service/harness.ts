@@ -7,10 +7,12 @@ import WebSocket from 'ws';
 import { HANG_MS } from '../../scripts/load/wait.js';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
+import type { PrivateKeys } from '../../src/config/keys.js';
 import { parseConfig } from '../../src/config/load.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import type { Clock } from '../../src/model/time.js';
-import { type Service, startService } from '../../src/service.js';
+import type { Service } from '../../src/service/service.js';
+import { startService } from '../../src/service/start.js';
 
 /** The text of the token that has every scope. */
 export const TOKEN = 'test-token';
@@ -62,24 +64,43 @@ export function testConfig(dir: string, sections: Sections = {}): string {
   return JSON.stringify(file);
 }
 
+/** Sections with the token that has every scope and others like it. */
+export function withTokens(...texts: string[]): Sections {
+  return {
+    tokens: [TOKEN, ...texts].map((text, i) => ({
+      name: `token ${i}`,
+      sha256: sha256(text),
+      scopes: ['rest', 'stream', 'publish'],
+      requests_per_second: 1000,
+    })),
+  };
+}
+
 export interface TestService extends Service {
+  readonly evmAddress: string;
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
   /** `ws://127.0.0.1:PORT` */
   readonly socketUrl: string;
   readonly adminUrl: string;
   readonly dir: string;
-  /** Puts other sections in force, as SIGHUP does. */
-  reconfigure(sections: Sections): void;
+  /** Puts other sections in force, and other keys, as SIGHUP does. */
+  reconfigure(sections: Sections, keys?: typeof SERVICE_KEYS): void;
 }
 
 /**
  * Starts a whole service in this process on free ports with a data folder of its own. `stop` frees and removes all.
- * @param options a folder of an earlier service to start on, or a clock
+ * @param options a folder of an earlier service to start on, a clock, or threads for signatures: these are most of the time of a
+ * start, so there are none unless a test needs them
  */
 export async function startTestService(
   sections: Sections = {},
-  options: { readonly dir?: string; readonly clock?: Clock } = {},
+  options: {
+    readonly dir?: string;
+    readonly clock?: Clock;
+    readonly keys?: PrivateKeys;
+    readonly cryptoThreads?: number;
+  } = {},
 ): Promise<TestService> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
   const removeDir = () => {
@@ -87,21 +108,23 @@ export async function startTestService(
   };
   const service = await startService({
     config: configOf(dir, sections),
-    keys: SERVICE_KEYS,
+    keys: options.keys ?? SERVICE_KEYS,
     clock: options.clock ?? systemClock(),
     logger: pino({ level: 'silent' }),
     env: {},
+    cryptoThreads: options.cryptoThreads ?? 0,
   }).catch((error) => {
     removeDir();
     throw error;
   });
   return {
     ...service,
+    evmAddress: service.evmAddress!,
     url: `http://127.0.0.1:${service.port}`,
     socketUrl: `ws://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
     dir,
-    reconfigure: (changed) => service.reload(configOf(dir, changed), SERVICE_KEYS),
+    reconfigure: (changed, keys = SERVICE_KEYS) => service.reload(configOf(dir, changed), keys),
     async stop() {
       await service.stop();
       removeDir();
@@ -139,10 +162,11 @@ export class TestSocket {
     url: string,
     token: string | null = TOKEN,
     headers: Record<string, string> = {},
+    protocols: readonly string[] = [],
   ): Promise<TestSocket> {
     return new Promise((resolve, reject) => {
       const authorization = token === null ? {} : { Authorization: `Basic ${token}` };
-      const ws = new WebSocket(url, { headers: { ...authorization, ...headers } });
+      const ws = new WebSocket(url, [...protocols], { headers: { ...authorization, ...headers } });
       const socket = new TestSocket(ws);
       ws.once('open', () => resolve(socket));
       ws.once('error', reject);

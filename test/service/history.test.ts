@@ -197,3 +197,42 @@ test('a chart finds its configuration, its symbols and its candles below /udf', 
   t.match(await udf('history?symbol=BTCUSD&resolution=3&from=0&to=1'), { s: 'error', errmsg: /resolution/ });
   t.match(await udf(`history?symbol=SILENT&resolution=1&from=0&to=${START_S}&countback=5`), { s: 'no_data' });
 });
+
+test('quotes count the change from the last close before today, or from the first price', async (t) => {
+  const service = await serviceWith([
+    [START_S - 3 * DAY_S, units(10)],
+    [START_S - 3 * DAY_S + 60, units(8)],
+    [START_S, units(9)],
+    [START_S + 60, units(10)],
+  ]);
+  t.teardown(() => service.stop());
+  const quotes = async (query: string) => (await get(`${service.url}/udf/quotes?${query}`)).json();
+  t.match(await quotes('symbols=BTCUSD,SILENT,NOPE'), {
+    s: 'ok',
+    d: [
+      {
+        s: 'ok',
+        n: 'BTCUSD',
+        v: { lp: 10, ch: 2, chp: 25, prev_close_price: 8, open_price: 9, high_price: 10, low_price: 9 },
+      },
+      { s: 'error', n: 'SILENT', v: {} },
+      { s: 'error', n: 'NOPE', v: {} },
+    ],
+  });
+  t.match(await quotes('symbols=BTCUSD&signature_type=stark'), { d: [{ s: 'error', n: 'BTCUSD' }] });
+  for (const query of [
+    '',
+    'symbols=',
+    'symbols=BTCUSD,',
+    `symbols=${Array.from({ length: 101 }, (_, i) => `A${i}`)}`,
+  ])
+    t.equal((await get(`${service.url}/udf/quotes?${query}`)).status, 400, query.slice(0, 40));
+
+  const young = await serviceWith([
+    [START_S, units(4)],
+    [START_S + 60, units(3)],
+  ]);
+  t.teardown(() => young.stop());
+  const { d } = (await (await get(`${young.url}/udf/quotes?symbols=BTCUSD`)).json()) as { d: object[] };
+  t.match(d, [{ v: { ch: -1, chp: -25, prev_close_price: 4 } }]);
+});

@@ -24,72 +24,76 @@ interface Child {
   readonly socketUrl: string;
 }
 
-test('kill -9 loses nothing that was acknowledged as durable', async (t) => {
-  const dir = t.testdir();
-  const configFile = writeConfig(dir);
-  const publisher = publisherSigner(1);
-  const signedNow = (price: bigint) =>
-    publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
-  let price = UNIT;
-  let acknowledged: { readonly timestamp: bigint; readonly price: bigint } | undefined;
-  /** In the order of their acknowledgements. */
-  const durable: PriceUpdate[] = [];
-  let promised: { readonly second: number; readonly text: string } | undefined;
+for (const threads of [1, 2]) {
+  test(`${threads} threads: kill -9 loses nothing that was acknowledged as durable`, async (t) => {
+    const dir = t.testdir();
+    const configFile = writeConfig(dir, threads);
+    const publisher = publisherSigner(1);
+    const signedNow = (price: bigint) =>
+      publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
+    let price = UNIT;
+    let acknowledged: { readonly timestamp: bigint; readonly price: bigint } | undefined;
+    /** In the order of their acknowledgements. */
+    const durable: PriceUpdate[] = [];
+    let promised: { readonly second: number; readonly text: string } | undefined;
 
-  for (let round = 0; round < ROUNDS; round++) {
-    const child = await startChild(configFile);
-    t.teardown(() => child.process.kill('SIGKILL'));
-    if (acknowledged !== undefined && promised !== undefined) {
-      const least = acknowledged.timestamp;
-      const { BTCUSD } = await eventually(async () => {
-        const latest = await latestOf(child, 'BTCUSD');
-        return latest['BTCUSD'] === undefined ? undefined : (latest as { BTCUSD: Aggregate });
-      });
-      const found = BTCUSD.signed_prices[0]!;
-      t.ok(
-        found.timestamped_signature.timestamp >= least,
-        `round ${round}: the acknowledged update or a newer one`,
-      );
-      t.ok(BigInt(found.price) >= acknowledged.price);
-      t.equal(BTCUSD.price, found.price, 'and the price that is made of it');
-      t.equal(await recentText(child, promised.second), promised.text, 'recent as before, byte by byte');
+    for (let round = 0; round < ROUNDS; round++) {
+      const child = await startChild(configFile);
+      t.teardown(() => child.process.kill('SIGKILL'));
+      if (acknowledged !== undefined && promised !== undefined) {
+        const least = acknowledged.timestamp;
+        const { BTCUSD } = await eventually(async () => {
+          const latest = await latestOf(child, 'BTCUSD');
+          return latest['BTCUSD'] === undefined ? undefined : (latest as { BTCUSD: Aggregate });
+        });
+        const found = BTCUSD.signed_prices[0]!;
+        t.ok(
+          found.timestamped_signature.timestamp >= least,
+          `round ${round}: the acknowledged update or a newer one`,
+        );
+        t.ok(BigInt(found.price) >= acknowledged.price);
+        t.equal(BTCUSD.price, found.price, 'and the price that is made of it');
+        t.equal(await recentText(child, promised.second), promised.text, 'recent as before, byte by byte');
+      }
+
+      const socket = await TestSocket.open(`${child.socketUrl}/evm/publish?ack=durable`);
+      for (const update of durable.slice(-REPLAYED)) {
+        socket.send(publishMessage('replay', [update]));
+        t.match(await socket.nextJson(), { accepted: [], rejected: { BTCUSD: String } }, `round ${round}`);
+      }
+      const publishNext = async () => {
+        price += UNIT;
+        const update = signedNow(price);
+        socket.send(publishMessage(`${price}`, [update]));
+        const answer = await socket.nextJson();
+        if (!(answer['accepted'] as string[]).includes('BTCUSD')) return;
+        durable.push(update);
+        acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
+      };
+      // A second in which there was an aggregate is over, and then something newer than it is on disk.
+      while (acknowledged === undefined) await publishNext();
+      await eventually(async () => 'BTCUSD' in (await latestOf(child, 'BTCUSD')));
+      const second = Math.floor(Date.now() / 1_000);
+      while (Math.floor(Date.now() / 1_000) === second) await publishNext();
+      promised = { second, text: await recentText(child, second) };
+      t.match(promised.text, /"price"/);
+      const before: bigint = acknowledged.timestamp;
+      while (acknowledged.timestamp === before) await publishNext();
+
+      for (let i = 0; i < PIPELINED; i++) {
+        price += UNIT;
+        socket.send(publishMessage('unanswered', [signedNow(price)]));
+      }
+      // Each round kills further into that work.
+      for (let i = 0; i < round * 20; i++) await socket.next();
+      child.process.kill('SIGKILL');
+      await once(child.process, 'exit');
     }
+    t.ok(price > UNIT * BigInt(ROUNDS * PIPELINED));
+  });
+}
 
-    const socket = await TestSocket.open(`${child.socketUrl}/evm/publish?ack=durable`);
-    for (const update of durable.slice(-REPLAYED)) {
-      socket.send(publishMessage('replay', [update]));
-      t.match(await socket.nextJson(), { accepted: [], rejected: { BTCUSD: String } }, `round ${round}`);
-    }
-    const publishNext = async () => {
-      price += UNIT;
-      const update = signedNow(price);
-      socket.send(publishMessage(`${price}`, [update]));
-      const answer = await socket.nextJson();
-      if (!(answer['accepted'] as string[]).includes('BTCUSD')) return;
-      durable.push(update);
-      acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
-    };
-    // A whole second is over, and then something newer than its aggregate is on disk.
-    const startS = Math.floor(Date.now() / 1_000);
-    while (acknowledged === undefined || Math.floor(Date.now() / 1_000) === startS) await publishNext();
-    promised = { second: startS, text: await recentText(child, startS) };
-    t.match(promised.text, /"price"/);
-    const before: bigint = acknowledged.timestamp;
-    while (acknowledged.timestamp === before) await publishNext();
-
-    for (let i = 0; i < PIPELINED; i++) {
-      price += UNIT;
-      socket.send(publishMessage('unanswered', [signedNow(price)]));
-    }
-    // Each round kills further into that work.
-    for (let i = 0; i < round * 20; i++) await socket.next();
-    child.process.kill('SIGKILL');
-    await once(child.process, 'exit');
-  }
-  t.ok(price > UNIT * BigInt(ROUNDS * PIPELINED));
-});
-
-function writeConfig(dir: string): string {
+function writeConfig(dir: string, threads: number): string {
   mkdirSync(join(dir, 'keys'));
   const keys = Object.fromEntries(
     Object.entries(SERVICE_KEYS).map(([type, key]) => {
@@ -101,7 +105,11 @@ function writeConfig(dir: string): string {
   const configFile = join(dir, 'config.yaml');
   writeFileSync(
     configFile,
-    testConfig(dir, { keys, assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }] }),
+    testConfig(dir, {
+      listen: { port: 0, threads },
+      keys,
+      assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }],
+    }),
   );
   return configFile;
 }

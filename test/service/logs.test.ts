@@ -27,8 +27,8 @@ async function run(service: ServeProcess, file: string): Promise<void> {
   service.child.kill('SIGHUP');
 }
 
-/** What depends on the user, and what each reading of the file says again. */
-const ADVICE = /^the (?:service runs as root|configuration: )/;
+/** What depends on the user and the machine, and what each reading of the file says again. */
+const ADVICE = /^(?:the (?:service runs as root|configuration: )|signatures use )/;
 
 test('every line is JSON with a level, a time and a message', async (t) => {
   const file = writeConfig(t.testdir());

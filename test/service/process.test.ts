@@ -106,6 +106,7 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   await running.line(/was read again/);
   t.same(await symbols(), ['BTCUSD', 'ETHUSD']);
   await feed.accept({ symbol: 'ETHUSD', price: units(3) }, { symbol: 'BTCUSD', price: units(2) });
+  t.same(await stream.nextJson(), { type: 'taxonomy' }, 'its asset has another ID');
   t.match(await stream.nextJson(), { a: [{ id: 9, v: String(units(2)) }] });
 
   const other = { name: 'other', sha256: sha256('other'), scopes: ['rest'] };

@@ -90,7 +90,9 @@ test('who may open a publisher socket', async (t) => {
 });
 
 test('a publisher that never reads is neither closed nor slowed', async (t) => {
-  const service = await startTestService({ limits: { idle_timeout: '8s' } });
+  const service = await startTestService({
+    limits: { idle_timeout: '8s', publish_bytes_per_second: '64 MiB' },
+  });
   t.teardown(() => service.stop());
   const silent = await openPublisher(service);
   silent.ws.pause();

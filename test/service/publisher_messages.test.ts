@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { writeExactJson } from '../../src/client/index.js';
+import { distinctNowNs } from './feed.js';
 import { publisherSigner, startTestService, type TestSocket } from './harness.js';
 import { openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
@@ -8,8 +9,7 @@ const SYMBOLS = ['BTCUSD', 'ETHUSD', 'SOLUSD', 'XRPUSD'];
 const signer = publisherSigner(1);
 
 function update(symbol: string, metadata?: object) {
-  const timestampNs = BigInt(Date.now()) * 1_000_000n;
-  return signer.sign({ symbol, price: UNIT, timestampNs, metadata });
+  return signer.sign({ symbol, price: UNIT, timestampNs: distinctNowNs(), metadata });
 }
 
 function messageOf(traceId: unknown, data: unknown): string {

@@ -111,6 +111,7 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
   const entry = { signature_type: 'evm', aggregation: 'median' };
   t.same((await ask(service, '/v1/taxonomy')).data, {
     taxonomy_id: 65_535,
+    oracle_id: 'servc',
     signers: [
       { address: service.evmAddress, signature_type: 'evm', role: 'aggregate' },
       { address: service.starkPublicKey, signature_type: 'stark', role: 'aggregate' },
@@ -171,4 +172,25 @@ test('another service name stands in the identifiers, and asset IDs may be hashe
   });
   t.match(await ask(service, '/v0/deployments/acme_pushed_assets'), { status: 200 });
   t.match(await ask(service, '/v0/deployments/service_pushed_assets'), { status: 404 });
+});
+
+test('the nodes of a service that is alone, and their keys', async (t) => {
+  const service = await startTestService({ assets: [{ ...MARKETS[3] }, MARKETS[1]] });
+  t.teardown(() => service.stop());
+  const evm = { address: service.evmAddress, signature_type: 'evm', node: 0 };
+  const stark = { address: service.starkPublicKey, signature_type: 'stark', node: 0 };
+  const signers = (await (await fetch(`${service.url}/v1/signers`)).json()) as { data: { since: number }[] };
+  t.same(
+    signers.data.map(({ since: _, ...signer }) => signer),
+    [
+      { ...evm, role: 'aggregate' },
+      { ...stark, role: 'aggregate' },
+      { ...evm, role: 'stream' },
+    ],
+  );
+  t.ok(signers.data.every(({ since }) => Number.isInteger(since)));
+  t.same((await ask(service, '/v1/nodes')).data, {
+    self: 0,
+    nodes: [{ node: 0, name: 'solo', role: 'leader' }],
+  });
 });

@@ -89,7 +89,8 @@ test('unknown paths are 404, other methods 405, and both are JSON', async (t) =>
   const service = await startTestService();
   t.teardown(() => service.stop());
   for (const path of [
-    '/',
+    '/index.html',
+    '/page/none.js',
     '/v1',
     '/v1/prices',
     '/v1/prices/assets/',

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A TCP relay that can go silent: its connections stay open, and nothing passes either way any more. */
 export interface SilentRelay {
@@ -8,15 +9,22 @@ export interface SilentRelay {
   close(): Promise<void>;
 }
 
-/** Relays to a port of this machine. */
-export async function openSilentRelay(targetPort: number): Promise<SilentRelay> {
+/**
+ * Relays to a port of this machine.
+ * @param alter what the client gets in place of the bytes that the target sent
+ */
+export async function openSilentRelay(
+  targetPort: number,
+  alter: (bytes: Buffer) => Buffer = (bytes) => bytes,
+): Promise<SilentRelay> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((client) => {
     const target = connect(targetPort, '127.0.0.1');
     const pair = [client, target] as const;
     pairs.add(pair);
     client.pipe(target);
-    target.pipe(client);
+    const altered = new Transform({ transform: (bytes: Buffer, _, done) => done(null, alter(bytes)) });
+    target.pipe(altered).pipe(client);
     for (const socket of pair) {
       socket.on('error', () => {});
       socket.on('close', () => {
@@ -31,7 +39,7 @@ export async function openSilentRelay(targetPort: number): Promise<SilentRelay> 
     silence() {
       for (const [client, target] of pairs) {
         client.unpipe(target).pause();
-        target.unpipe(client).pause();
+        target.unpipe().pause();
       }
       return pairs.size;
     },

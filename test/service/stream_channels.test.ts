@@ -167,14 +167,16 @@ test('payloads verify, simplified and versioned, and both types say the same', a
   // The FakeClock starts at 9:00 in New York: the session before regular hours.
   const withStatus = assets.map((asset, i) => ({ ...asset, marketStatus: [null, 2, 3][i] }));
   const timestampNs = clock.nowNs();
-  t.match(await verify(plain), {
-    verdict: 'verified',
-    payload: { layout: 'simplified', timestampNs, assets },
-  });
-  t.match(await verify(versioned), {
-    verdict: 'verified',
-    payload: { layout: 'versioned', assets: withStatus },
-  });
+  const reports = [await verify(plain), await verify(versioned)];
+  t.match(reports, [
+    { verdict: 'verified', payload: { layout: 'simplified', assets } },
+    { verdict: 'verified', payload: { layout: 'versioned', assets: withStatus } },
+  ]);
+  // No two payloads have one time: each next one is 4 µs later.
+  const [plainNs, versionedNs] = reports.map(({ payload }) => payload!.timestampNs - timestampNs);
+  t.ok(plainNs !== versionedNs);
+  for (const laterNs of [plainNs!, versionedNs!])
+    t.ok(laterNs >= 0n && laterNs < 100_000n, `${laterNs} ns later`);
   t.same((await text.nextJson())['a'], [
     { id: 3, v: String(prices[0]) },
     { id: 4, v: String(prices[1]), ms: 2 },

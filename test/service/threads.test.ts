@@ -1,8 +1,18 @@
 import { test } from 'tap';
+import { eventually, pause } from '../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../src/client/index.js';
-import { planThreads } from '../../src/server/threads/thread_plan.js';
+import { planThreads } from '../../src/edge/threads/thread_plan.js';
 import { ServeProcess, writeConfig } from './child.js';
-import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
+import {
+  get,
+  publisherSigner,
+  sha256,
+  startTestService,
+  type TestService,
+  TestSocket,
+  TOKEN,
+} from './harness.js';
+import { latestWhen } from './publishing.js';
 
 // What is served must not depend on how many threads serve it: each test runs with one and with two.
 
@@ -28,7 +38,7 @@ function priceMessage(price: bigint, symbols: readonly string[] = ['BTCUSD']): s
 for (const threads of [1, 2]) {
   const listen = { port: 0, threads };
 
-  test(`${threads} threads: the same signed bytes reach all who share a set`, async (t) => {
+  test(`${threads} threads: all who share a set are sent the same prices, and no two payloads have one time`, async (t) => {
     const service = await startTestService({ listen });
     t.teardown(() => service.stop());
     const streams = await openStreams(service, 'message_type=signed_ecdsa');
@@ -40,12 +50,17 @@ for (const threads of [1, 2]) {
     for (let price = 1n; price <= 3n; price++) {
       publisher.send(priceMessage(price));
       t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
-      const frames = new Set(await Promise.all(streams.map((stream) => stream.next())));
-      t.equal(frames.size, 1);
-      const { p } = JSON.parse([...frames][0]!) as { p: string };
-      const report = verifyPayload(p, { signers: [service.evmAddress], taxonomyId: 1 });
-      t.equal(report.verdict, 'verified');
-      t.match(report.payload?.assets, [{ id: 1, value: price }]);
+      // Each thread makes its own.
+      const frames = [...new Set(await Promise.all(streams.map((stream) => stream.next())))];
+      t.ok(frames.length <= threads, `${frames.length} payloads`);
+      const times = frames.map((frame) => {
+        const { p } = JSON.parse(frame) as { p: string };
+        const report = verifyPayload(p, { signers: [service.evmAddress], taxonomyId: 1 });
+        t.equal(report.verdict, 'verified');
+        t.match(report.payload?.assets, [{ id: 1, value: price }]);
+        return report.payload!.timestampNs;
+      });
+      t.equal(new Set(times).size, frames.length);
     }
     const latest = await get(`${service.url}/v1/prices/latest?assets=BTCUSD`);
     t.equal(latest.status, 200);
@@ -67,6 +82,51 @@ for (const threads of [1, 2]) {
     service.reconfigure({ listen, limits: { connections_per_token: CONNECTIONS }, tokens: [] });
     for (const stream of streams) t.equal((await stream.closed).code, 4401);
     t.equal((await get(`${service.url}/v1/prices/assets`)).status, 401);
+  });
+
+  test(`${threads} threads: of a burst over many connections as many requests pass as a second allows, and no more`, async (t) => {
+    const allowed = 40;
+    const token = { name: 'few', sha256: sha256(TOKEN), scopes: ['rest'], requests_per_second: allowed };
+    const service = await startTestService({ listen, tokens: [token] });
+    t.teardown(() => service.stop());
+    const startMs = performance.now();
+    const statuses = await Promise.all(
+      Array.from({ length: 3 * allowed }, async () => {
+        const response = await get(`${service.url}/v1/prices/assets`, { Connection: 'close' });
+        await response.text();
+        return response.status;
+      }),
+    );
+    const passed = statuses.filter((status) => status === 200).length;
+    const cameBack = Math.ceil((allowed * (performance.now() - startMs)) / 1_000);
+    t.ok(passed >= allowed && passed <= allowed + cameBack, `${passed} passed, ${cameBack} came back`);
+    t.equal(statuses.filter((status) => status === 429).length, 3 * allowed - passed);
+  });
+
+  test(`${threads} threads: recent, history and reloads are the same from all of them`, async (t) => {
+    const service = await startTestService({ listen });
+    t.teardown(() => service.stop());
+    const publisher = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=durable`);
+    publisher.send(priceMessage(7n));
+    t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+    await latestWhen(service, 'BTCUSD');
+    const second = Math.floor(Date.now() / 1_000);
+    while (Math.floor(Date.now() / 1_000) <= second) await pause(10);
+    const range = `symbol=BTCUSD&resolution=1&from=${second - 3_600}&to=${second + 60}`;
+    for (const path of [
+      `/v1/prices/latest?assets=BTCUSD`,
+      `/v1/prices/recent?assets=BTCUSD&timestamp=${second}`,
+      `/udf/history?${range}`,
+    ]) {
+      const answers = await manyAnswers(service, path);
+      t.equal(answers.length, 1, `${path}: ${answers.join(' | ')}`);
+      t.match(answers[0], '7');
+    }
+    service.reconfigure({ listen, assets: [{ id: 5, symbol: 'NEWUSD' }] });
+    await eventually(async () => {
+      const answers = await manyAnswers(service, '/v1/prices/assets');
+      return answers.length === 1 && answers[0]?.includes('NEWUSD') && !answers[0].includes('BTCUSD');
+    });
   });
 
   test(`${threads} threads: stopping closes all with 1001`, async (t) => {
@@ -128,10 +188,22 @@ test('sockets that are decided on by another thread leave nothing on standard er
   t.equal(running.stderr, '');
 });
 
+/** The different answers that many new connections get. */
+async function manyAnswers({ url }: TestService, path: string): Promise<string[]> {
+  const answers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () =>
+      (await get(`${url}${path}`, { Connection: 'close' })).text(),
+    ),
+  );
+  return [...new Set(answers)];
+}
+
 async function metricReaches({ adminUrl }: TestService, name: string, least: number): Promise<void> {
   const pattern = new RegExp(`^${name} (\\d+)$`, 'm');
-  for (let value = 0; value < least; )
-    value = Number(pattern.exec(await (await fetch(`${adminUrl}/metrics`)).text())![1]);
+  await eventually(async () => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    return Number(pattern.exec(text)![1]) >= least;
+  });
 }
 
 test('auto leaves the main thread a core, and signatures what serving does not take', async (t) => {

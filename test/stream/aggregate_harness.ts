@@ -3,7 +3,9 @@ import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { AggregateSession } from '../../src/stream/aggregate_group.js';
 import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
 import type { StreamLimits } from '../../src/stream/engine.js';
+import type { ReaderBudgets } from '../../src/stream/session.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 
 /** Signed aggregates as far as streams look at them: their text is their number. */
@@ -51,6 +53,7 @@ export class AggregateHarness {
         clientMessageBytes: 65_536,
         subscriptionsPerConnection: 1_000,
         controlMessagesPerSecond: 1_000_000,
+        subscriptionChangesPerSecond: 20,
         slowConsumerNs: 10_000_000_000n,
         ...limits,
       },
@@ -58,8 +61,12 @@ export class AggregateHarness {
     });
   }
 
-  connect(type: SignatureType = 'evm', maySee: (symbol: string) => boolean = () => true): AggregateClient {
-    const client = new AggregateClient(this, type, maySee);
+  connect(
+    type: SignatureType = 'evm',
+    maySee: (symbol: string) => boolean = () => true,
+    budgets: ReaderBudgets = readerBudgets(),
+  ): AggregateClient {
+    const client = new AggregateClient(this, type, maySee, budgets);
     this.clients.add(client);
     return client;
   }
@@ -126,6 +133,7 @@ export class AggregateClient {
     readonly harness: AggregateHarness,
     type: SignatureType,
     maySee: (symbol: string) => boolean,
+    budgets: ReaderBudgets,
   ) {
     const connection = {
       send: (frame: Uint8Array | string) => this.take(Buffer.from(frame as string).toString()),
@@ -142,7 +150,7 @@ export class AggregateClient {
         this.close();
       },
     };
-    this.session = new AggregateSession(connection, { maySee }, type);
+    this.session = new AggregateSession(connection, { maySee }, budgets, type);
   }
 
   knownSequence(_published: number): number {

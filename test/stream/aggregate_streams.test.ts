@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 import { AggregateHarness, sampleAssets } from './aggregate_harness.js';
 
@@ -61,6 +62,24 @@ test('unknown symbols and those that the token does not cover are alike, and the
   harness.endTurn();
   t.same(stark.takePrices(), [[['A2', number]]]);
   t.same(client.takePrices(), []);
+});
+
+test('past its subscription changes a token gets an error', async (t) => {
+  const subscriptionChanges = new CountedBudget(2);
+  const client = new AggregateHarness(sampleAssets(4)).connect(
+    'evm',
+    () => true,
+    readerBudgets({ subscriptionChanges }),
+  );
+  client.subscribe('A0', 'A1');
+  client.send({ type: 'unsubscribe', data: ['A0'], trace_id: 'late' });
+  t.match(client.takeReceived()[1], {
+    type: 'error',
+    trace_id: 'late',
+    error: /^more than subscription_changes_per_second \(20\) assets/,
+  });
+  t.equal(subscriptionChanges.refusals, 1);
+  t.equal(client.session.assets.length, 2);
 });
 
 test('the limits: at them it works, one past them is an error', async (t) => {

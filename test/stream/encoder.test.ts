@@ -181,6 +181,50 @@ test('frames of any assets agree with slow writers, and do not affect the next f
   );
 });
 
+test('a signed frame is the same of the last body, of a copy, and after the frame of another body', async (t) => {
+  const assets = 20;
+  const prices = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
+  const round = fc.record({
+    changes: fc.array(fc.tuple(fc.nat(assets - 1), prices), { maxLength: 5 }),
+    set: fc.subarray(indexes(assets), { minLength: 1 }),
+    withStatus: fc.boolean(),
+    firstId: fc.option(fc.nat(60_000)),
+  });
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 1, maxLength: 5 }), (rounds) => {
+      const elements = indexes(assets).map((index) => ({
+        id: index as number,
+        price: 0n,
+        status: index % 4,
+      }));
+      const table = tableOf(elements.map(({ id, price }) => [id, price]));
+      const encoder = new FrameEncoder(table, 7);
+      const statuses = Uint8Array.from(elements.map(({ status }) => status));
+      let other: { readonly body: Buffer; readonly hex: string } | undefined;
+      for (const { changes, set, withStatus, firstId } of rounds) {
+        if (firstId !== null) {
+          for (const element of elements) element.id = firstId + elements.indexOf(element);
+          table.resize(elements.map(({ id }) => id));
+        }
+        for (const [index, price] of changes) {
+          elements[index]!.price = price;
+          table.set(index as AssetIndex, price as Price);
+        }
+        const shown = set.map((index) => elements[index]!);
+        const body = encoder.payloadBody(set, VECTOR_TIME_NS, withStatus ? statuses : undefined);
+        const hex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
+        const hexOf = (of: Buffer) => encoder.signedFrame(of, VECTOR_SIGNATURE).toString().slice(160, -2);
+        t.equal(hexOf(body), hex, 'the last body');
+        t.equal(hexOf(Buffer.from(body)), hex, 'a copy');
+        if (other !== undefined) t.equal(hexOf(other.body), other.hex, 'the body of the round before');
+        t.equal(hexOf(body), hex, 'the last body again');
+        other = { body: Buffer.from(body), hex };
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
 for (const count of [1, 10, 11, 100, 1000]) {
   test(`${count} assets with the longest texts fit, in the sizes of the layouts`, async (t) => {
     // The longest ID, price, status, taxonomy ID and timestamp, all at once.

@@ -1,6 +1,8 @@
 import { test } from 'tap';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
+import { NS_PER_MS } from '../../src/model/time.js';
+import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 test('a request with an id is answered with the whole set, one without is not', async (t) => {
@@ -34,6 +36,24 @@ test('a ping is answered, and counts as a control message', async (t) => {
     },
   ]);
   t.same(client.session.assets, []);
+});
+
+test('past its subscription changes a token gets an error, on all of its connections', async (t) => {
+  const harness = new Harness();
+  const subscriptionChanges = new CountedBudget(3);
+  const [one, other] = [1, 2].map(() =>
+    harness.connect(REAL_TIME, () => true, readerBudgets({ subscriptionChanges })),
+  );
+  one!.say({ type: 'subscribe', assets: [1, 3], id: 1 });
+  other!.say({ type: 'subscribe', assets: [1, 3], id: 2 });
+  other!.say({ type: 'subscribe', assets: [500], id: 3 });
+  one!.say({ type: 'unsubscribe', assets: [1], id: 4 });
+  const error = "more than subscription_changes_per_second (20) assets in the token's requests of a second";
+  t.match(one!.replies, [{ assets: [1, 3] }, { type: 'error', error, id: 4 }]);
+  t.match(other!.replies, [{ type: 'error', error, id: 2 }, { assets: [500] }]);
+  t.equal(subscriptionChanges.refusals, 2);
+  one!.say({ type: 'subscribe', assets: [], id: 5 });
+  t.match(one!.replies.at(-1), { assets: [1, 3] }, 'nothing has changed, and asking costs nothing');
 });
 
 test('subscribing is all or nothing, or what is known with ignore_invalid', async (t) => {
@@ -145,13 +165,10 @@ test('a group without connections is removed, and no frame is made for it', asyn
   const clients = [REAL_TIME, SIGNED_REAL_TIME, { ...REAL_TIME, channel: '10ms' as const }].map((options) =>
     harness.connect(options),
   );
-  t.equal(harness.engine.hasRealTime, false);
   for (const client of clients) client.subscribe(1);
   t.equal(harness.engine.groupCount, 3);
-  t.equal(harness.engine.hasRealTime, true);
   clients[0]!.unsubscribe(1);
   clients[1]!.hangUp();
-  t.equal(harness.engine.hasRealTime, false);
   clients[2]!.close(1001);
   t.equal(harness.engine.groupCount, 0);
   harness.price(1, 5n);
@@ -193,7 +210,7 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   harness.table.resize(assets.map(({ id }) => id));
   harness.engine.reload({ assets, listed: assets });
   client.say({ type: 'subscribe', assets: [52], id: 1 });
-  t.same(client.replies, [{ type: 'subscribe', id: 1, assets: [51, 52], invalid: [] }]);
+  t.same(client.replies, [{ type: 'taxonomy' }, { type: 'subscribe', id: 1, assets: [51, 52], invalid: [] }]);
   client.subscribe(1);
   t.match(client.replies.at(-1), { error: 'unknown asset IDs, or not covered by the token: 1' });
   harness.table.set(1 as AssetIndex, 11n as Price);
@@ -204,4 +221,49 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   harness.engine.reload({ assets, listed: [] });
   t.equal(harness.engine.groupCount, 0);
   t.equal(client.topics.size, 0);
+});
+
+test('an engine asks for a tick no sooner than something is due', async (t) => {
+  const harness = new Harness();
+  const nextMs = () => Number(harness.nextTickNs / NS_PER_MS);
+  t.equal(nextMs(), 250, 'nobody reads');
+  harness.advanceMs(3);
+  const real = [REAL_TIME, SIGNED_REAL_TIME].map((options) => harness.connect(options));
+  for (const client of real) client.subscribe(1);
+  harness.endTurn();
+  t.equal(nextMs(), 247, 'no price has changed');
+  harness.price(1, 5n);
+  harness.endTurn();
+  t.equal(nextMs(), 247, 'the change was sent at once');
+  harness.price(1, 6n);
+  harness.endTurn();
+  t.equal(nextMs(), 1, 'a change waits until 1 ms is over');
+  harness.advanceMs(1);
+  t.same(
+    real.map(({ frames }) => frames.length),
+    [2, 2],
+  );
+  t.equal(nextMs(), 250);
+});
+
+test('an engine asks for ticks at the smallest interval that has readers', async (t) => {
+  const harness = new Harness();
+  const gapsMs = (ticks: number) =>
+    Array.from({ length: ticks }, () => {
+      const gapMs = Number(harness.nextTickNs / NS_PER_MS);
+      harness.advanceMs(gapMs);
+      return gapMs;
+    });
+  harness.price(1, 5n);
+  const slow = harness.connect({ ...REAL_TIME, channel: '50ms' });
+  slow.subscribe(1);
+  t.same(gapsMs(2), [50, 50]);
+  const quick = harness.connect({ ...REAL_TIME, channel: '20ms' });
+  quick.subscribe(1);
+  t.same(gapsMs(5), [20, 20, 10, 10, 20], 'the multiples of both');
+  t.same([slow.frames.length, quick.frames.length], [3, 4]);
+  quick.hangUp();
+  slow.hangUp();
+  gapsMs(1);
+  t.same(gapsMs(2), [250, 250]);
 });

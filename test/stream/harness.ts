@@ -1,4 +1,5 @@
 import { StreamTimes } from '../../src/clock/stream_times.js';
+import { Ticker } from '../../src/clock/ticker.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
@@ -7,10 +8,12 @@ import type { PayloadSignature } from '../../src/stream/encoder.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import { type StreamConnection, StreamSession } from '../../src/stream/session.js';
+import { type ReaderBudgets, type StreamConnection, StreamSession } from '../../src/stream/session.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
+import { readerBudgets } from '../model/counted_budget.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;
@@ -44,6 +47,8 @@ export class Harness {
   /** The signed frame of each `ts`. */
   readonly #signed = new Map<bigint, string>();
   readonly #deferred: (() => void)[] = [];
+  readonly #ticker = new Ticker(this.clock);
+  #timer!: FakeTickTimer;
   #topics = 0;
   readonly #unsigned: { resolve(): void; reject(): void }[] = [];
   readonly #indexById: ReadonlyMap<number, number>;
@@ -74,16 +79,26 @@ export class Harness {
         clientMessageBytes: 65_536,
         subscriptionsPerConnection: 1000,
         controlMessagesPerSecond: 1_000_000,
+        subscriptionChangesPerSecond: 20,
         slowConsumerNs: 10_000_000_000n,
         ...limits,
       },
       counters: this.counters,
+      onDue: (timeNs: bigint) => this.#ticker.noLaterThan(timeNs),
     };
     this.engine = new StreamEngine(options);
+    this.#ticker.start([this.engine], (onTime) => {
+      this.#timer = new FakeTickTimer(this.clock, onTime);
+      return this.#timer;
+    });
   }
 
-  connect(options: StreamOptions = REAL_TIME, maySee: (symbol: string) => boolean = () => true): Client {
-    const client = new Client(this, options, maySee);
+  connect(
+    options: StreamOptions = REAL_TIME,
+    maySee: (symbol: string) => boolean = () => true,
+    budgets: ReaderBudgets = readerBudgets(),
+  ): Client {
+    const client = new Client(this, options, maySee, budgets);
     this.clients.add(client);
     return client;
   }
@@ -116,12 +131,24 @@ export class Harness {
     return this.#deferred.length;
   }
 
-  /** Time passes, in ticks. */
-  advanceMs(durationMs: number, tickMs = 1): void {
-    for (let ms = 0; ms < durationMs; ms += tickMs) {
-      this.engine.tick(this.clock.advance(BigInt(tickMs) * 1_000_000n));
+  /** Time passes in steps, with ticks when the engine asked for them. */
+  advanceMs(durationMs: number, stepMs = 1): void {
+    for (let ms = 0; ms < durationMs; ms += stepMs) {
+      this.pass(BigInt(stepMs) * 1_000_000n);
       this.endTurn();
     }
+  }
+
+  /** Time passes; a tick runs if one is due then. */
+  pass(durationNs: bigint): void {
+    this.clock.advance(durationNs);
+    this.#timer.pass(durationNs);
+    this.#ticker.runIfDue();
+  }
+
+  /** How long until the next tick. */
+  get nextTickNs(): bigint {
+    return this.#timer.leftNs;
   }
 
   get signing(): number {
@@ -168,8 +195,9 @@ export class Client implements StreamConnection {
     readonly harness: Harness,
     options: StreamOptions,
     maySee: (symbol: string) => boolean,
+    budgets: ReaderBudgets,
   ) {
-    this.session = new StreamSession(this, options, { maySee });
+    this.session = new StreamSession(this, options, { maySee }, budgets);
   }
 
   subscribe(...assets: number[]): void {

@@ -37,6 +37,9 @@ test('with more assets or other IDs the prices stay, under the new IDs', async (
   t.same([...table.live], [1, 0, 0]);
   t.equal(table.price(first), 5n);
   t.equal(table.closedText(first), ',{"id":9,"v":"5"}');
+  t.equal(table.stale[first], 1);
+  table.encode(first);
+  t.equal(table.stale[first], 0);
   t.equal(table.entries.readUInt16BE(0), 9);
   t.equal(table.entries.readBigUInt64BE(10), 5n);
   t.equal(table.set(2 as AssetIndex, 1n as Price), true);

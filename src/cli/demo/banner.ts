@@ -1,4 +1,4 @@
-import { ADMIN_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
+import { ADMIN_PATHS, PAGE_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
 
 export interface BannerOptions {
   /** `http://` address of REST; the sockets have the same host and port. */
@@ -21,9 +21,12 @@ export function renderDemoBanner(options: BannerOptions): string {
   const streamUrl = socketUrl + STREAM_PATH;
   const authorization = `-H "Authorization: Basic ${token}"`;
   const subscribe = `-x '{"type":"subscribe","assets":[1,2]}' -w 10`;
+  // Browsers send what stands behind # to nobody, so no server and no log sees the token.
+  const pageUrl = `${url}${PAGE_PATHS.home}#token=${token}&signer=${evmAddress}&signer=${starkPublicKey}`;
   return `
 tickseal is ready. Every price here is simulated; every signature is real.
 
+  live page   ${pageUrl}
   REST        ${url}
   streaming   ${streamUrl}
   publishers  ${socketUrl}${PUBLISH_PATHS.evm}  ${socketUrl}${PUBLISH_PATHS.stark}

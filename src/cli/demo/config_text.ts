@@ -13,27 +13,33 @@ export interface DemoConfigOptions {
   readonly assets: readonly DemoAsset[];
   readonly token: string;
   readonly publisherToken: string;
-  /** Absolute paths of the service's key files. */
-  readonly keyFiles: Readonly<Record<SignatureType, string>>;
+  /** Absolute paths of the service's key files, by their names in `keys`. */
+  readonly keyFiles: Readonly<Record<string, string>>;
   /** `publisher_key` texts. */
   readonly publishers: Readonly<Record<SignatureType, readonly string[]>>;
   /** Absolute path. */
   readonly storageDir: string;
+  /** For a node of a cluster. */
+  readonly cluster?: DemoClusterSection;
+}
+
+export interface DemoClusterSection {
+  readonly role: 'aggregator' | 'edge';
+  readonly node: number;
+  readonly servers: readonly string[];
 }
 
 /** The YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
-  const { keyFiles, publishers, publisherToken } = options;
+  const { keyFiles, publishers, publisherToken, cluster } = options;
   const publisherKeys = [...publishers.evm, ...publishers.stark];
   return `# The demo's configuration: simulated publishers, real signatures.
 # It is written anew at every start of the demo; to change it, copy it and serve the copy with --config.
 service: { name: service, taxonomy_id: 1, oracle_id: servc }
-listen: { host: 127.0.0.1, port: ${options.port} }
+listen: { host: 127.0.0.1, port: ${options.port}${cluster === undefined ? '' : ', threads: 1'} }
 admin: { host: 127.0.0.1, port: ${options.adminPort} }
 keys:
-  evm: { file: ${quoted(keyFiles.evm)} }
-  stark: { file: ${quoted(keyFiles.stark)} }
-tokens:
+${Object.entries(keyFiles).map(keyText).join('')}tokens:
   - name: demo
     sha256: "${sha256Hex(options.token)}"
     scopes: [rest, stream, publish]
@@ -47,7 +53,11 @@ ${options.assets.map(assetText).join('')}publishers:
 ${publishers.evm.map((key, i) => publisherText(key, 'evm', i)).join('')}${publishers.stark
   .map((key, i) => publisherText(key, 'stark', i))
   .join('')}storage: { dir: ${quoted(options.storageDir)} }
-`;
+${cluster === undefined ? '' : `cluster: ${JSON.stringify(cluster)}\n`}`;
+}
+
+function keyText([name, file]: readonly [string, string]): string {
+  return `  ${name}: { file: ${quoted(file)} }\n`;
 }
 
 /** Stark signatures cost the service more, so its Stark aggregates are signed less often. */

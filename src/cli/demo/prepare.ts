@@ -4,7 +4,7 @@ import { createPriceSigner, parseSecretKey } from '../../client/sign_price.js';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { DEMO_CATALOGUE } from './assets.js';
-import { demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
+import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
 import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
 
 export interface Demo {
@@ -19,27 +19,43 @@ export interface Demo {
 export function prepareDemo(dataDir: string, ports: { port: number; adminPort: number }): Demo {
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);
-  const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
-  for (const type of SIGNATURE_TYPES) {
-    writeFileSync(keyFiles[type], `${secrets.serviceKeys[type]}\n`, { mode: 0o600 });
-  }
+  const keyFiles = writeServiceKeys(dir, secrets);
   const configFile = join(dir, 'demo.yaml');
   const text = demoConfigText({
+    ...demoIdentity(secrets),
     ...ports,
-    assets: DEMO_CATALOGUE,
-    token: secrets.token,
-    publisherToken: secrets.publisherToken,
     keyFiles,
-    publishers: { evm: publicKeys(secrets, 'evm'), stark: publicKeys(secrets, 'stark') },
     storageDir: join(dir, 'store'),
   });
   writeFileSync(configFile, text, { mode: 0o600 });
   return { configFile, token: secrets.token, created };
 }
 
-function publicKeys(secrets: DemoSecrets, signatureType: SignatureType): string[] {
-  return secrets.publisherKeys[signatureType].map((hex) => {
-    const secretKey = parseSecretKey(hex)!;
-    return createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }).publicKey;
-  });
+/** Writes the keys of aggregates where the configuration names them. @returns the files */
+export function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
+  const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
+  for (const type of SIGNATURE_TYPES)
+    writeFileSync(keyFiles[type], `${serviceKeys[type]}\n`, { mode: 0o600 });
+  return keyFiles;
+}
+
+/** What is the same on every process that serves the demo. */
+export function demoIdentity({
+  token,
+  publisherToken,
+  publisherKeys,
+}: DemoSecrets): Pick<DemoConfigOptions, 'assets' | 'token' | 'publisherToken' | 'publishers'> {
+  const publicKeys = (type: SignatureType) => publisherKeys[type].map((hex) => publicKeyOf(hex, type));
+  return {
+    assets: DEMO_CATALOGUE,
+    token,
+    publisherToken,
+    publishers: { evm: publicKeys('evm'), stark: publicKeys('stark') },
+  };
+}
+
+/** The address or the Stark public key of a key in hex. */
+export function publicKeyOf(hex: string, signatureType: SignatureType): string {
+  const secretKey = parseSecretKey(hex)!;
+  return createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }).publicKey;
 }

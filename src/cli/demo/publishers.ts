@@ -41,6 +41,8 @@ const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readon
 };
 /** A connection that does not take what was sent is left alone: fresher prices come later. */
 const BUFFERED_BYTES_MAX = 256 * 1024;
+/** What a service answers while it starts. */
+const STARTING_STATUS = 503;
 /** The service gets this long for its half of the closing handshake. */
 const CLOSE_DELAY_MS_MAX = 1_000;
 
@@ -90,9 +92,8 @@ class Simulation {
 
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    const closed = Promise.all(this.#publishers.map(({ connection }) => connection.close()));
-    const giveUp = setTimeout(() => process.exit(), CLOSE_DELAY_MS_MAX);
-    closed.then(() => clearTimeout(giveUp));
+    setTimeout(() => process.exit(), CLOSE_DELAY_MS_MAX);
+    void Promise.all(this.#publishers.map(({ connection }) => connection.close())).then(() => process.exit());
   }
 
   /** Publishes everything as soon as there is a connection, then in turns; `phase` 0..1 keeps publishers apart. */
@@ -145,7 +146,8 @@ function split<T>(items: readonly T[], shares: number): T[][] {
 }
 
 function onDown({ reason, httpStatus }: Down): void {
-  if (httpStatus !== undefined) process.stderr.write(`simulated publisher: ${reason}\n`);
+  if (httpStatus !== undefined && httpStatus !== STARTING_STATUS)
+    process.stderr.write(`simulated publisher: ${reason}\n`);
 }
 
 function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {

@@ -17,6 +17,7 @@ export interface DemoSecrets {
 }
 
 const FILE_NAME = 'demo-secrets.json';
+const STREAM_KEY_NAME = 'demo-stream.hex';
 const PUBLISHERS_PER_TYPE = 3;
 const TOKEN_BYTES = 32;
 const KEY_BYTES = 32;
@@ -37,6 +38,17 @@ export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; crea
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return { secrets: readDemoSecrets(dataDir), created: false };
   }
+}
+
+/** Makes the key of a cluster's streaming payloads in `dataDir`, unless it is there. @returns its file and its hex */
+export function ensureStreamKey(dataDir: string): { file: string; hex: string } {
+  const file = join(dataDir, STREAM_KEY_NAME);
+  try {
+    writeFileSync(file, `${freshKey()}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return { file, hex: readFileSync(file, 'utf8').trim() };
 }
 
 /**

@@ -1,11 +1,14 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export interface SimulationOptions {
-  /** The folder given to `prepareDemo`. */
+export interface PublishersOptions {
+  /** The folder with the demo's secrets. */
   readonly dataDir: string;
   /** `ws://` base address of the publisher sockets. */
   readonly url: string;
+}
+
+export interface SimulationOptions extends PublishersOptions {
   /** Called when the process ends without having been stopped. */
   readonly onExit?: ((code: number | null) => void) | undefined;
 }
@@ -18,10 +21,15 @@ export interface RunningSimulation {
 /** A process that has not ended by then is killed. */
 const STOP_DELAY_MS_MAX = 3_000;
 
-/** Starts the simulated publishers in a process of their own, so that they cost the service nothing but its sockets. */
-export function startSimulation({ dataDir, url, onExit }: SimulationOptions): RunningSimulation {
+/** The process of the simulated publishers: it ends when it is told to, or when this one goes away. */
+export function forkPublishers({ dataDir, url }: PublishersOptions): ChildProcess {
   const file = fileURLToPath(new URL('./publishers.js', import.meta.url));
-  const child = fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  return fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+/** Starts the simulated publishers in a process of their own, so that they cost the service nothing but its sockets. */
+export function startSimulation({ onExit, ...options }: SimulationOptions): RunningSimulation {
+  const child = forkPublishers(options);
   let isStopping = false;
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code) => {

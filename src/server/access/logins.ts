@@ -2,9 +2,13 @@ import type { Scope } from '../../config/config.js';
 import type { LoginFault } from '../../ingest/login.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type Clock, NS_PER_SECOND, secondOf } from '../../model/time.js';
+import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
+import type { CallerTimes } from './caller_times.js';
+import type { Origins } from './origins.js';
 import { loginName, type PublisherLogin, type PublisherLogins } from './publisher_logins.js';
-import { type Allowance, limitHeaders, RateLimiter } from './rate_limit.js';
+import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js';
+import type { Tickets } from './tickets.js';
 import { hashOf, readTokenText, Token, type TokenDirectory } from './tokens.js';
 
 /** Who may come in: the holder of a token, or a publisher that logged in with a signature. */
@@ -13,24 +17,34 @@ export type Caller = Token | PublisherLogin;
 export interface LoginOptions {
   readonly tokens: TokenDirectory;
   readonly publishers: PublisherLogins;
+  readonly tickets: Tickets;
+  /** The web pages that may open streams with them. */
+  readonly origins: Origins;
   readonly clock: Clock;
   /** Whom limits per client address count a request to. */
   readonly clientOf: (request: RestRequest) => string;
   /** Failed logins that a client address may make in a minute, also at once. */
   readonly failuresPerMinute: number;
+  /** Counts failed logins. */
+  readonly failures: RateLimiter;
+  /** When a token or publisher key was last used from a client address; all threads know. */
+  readonly familiar: CallerTimes;
+  /** One word, which all threads know: until then there may be a client address past its limit. */
+  readonly limitedUntilNs: BigInt64Array;
   /** A login was refused. */
   readonly onRefused: (reason: RefusedLogin) => void;
   /** A client address has made more failed logins than it may; called at most every 10 s. */
   readonly onLimited: (client: string) => void;
 }
 
-/** `limited`: the client address had made too many failed logins, and the token or signature was not looked at. */
-export type RefusedLogin = LoginFault | 'limited';
+/**
+ * `limited`: the client address had made too many failed logins, and the token or signature was not looked at. `ticket`: there is no such
+ * ticket, or no longer. `origin`: that of a web page which may open no streams.
+ */
+export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin';
 
 const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
-/** Pairs of a client address and a token or publisher key that was used from there. */
-const FAMILIAR_MAX = 10_000;
 
 /**
  * Decides who may come in, and limits failed logins per client address. Past the limit no token that comes from the address is looked
@@ -40,17 +54,13 @@ const FAMILIAR_MAX = 10_000;
 export class Logins {
   readonly #options: LoginOptions;
   readonly #failures: RateLimiter;
-  /** In the order in which they were seen last. */
-  readonly #familiar = new Set<string>();
   /** The second in which a use was last remembered: to read an address takes a fifth of a request. */
   readonly #rememberedAtS = new WeakMap<Caller, bigint>();
-  /** Until then there may be a client address past its limit. */
-  #limitedUntilNs = 0n;
   #reportedNs = 0n;
 
   constructor(options: LoginOptions) {
     this.#options = options;
-    this.#failures = new RateLimiter(options.clock);
+    this.#failures = options.failures;
   }
 
   /** @returns the token, or the response that refuses the request: 401, 403 or 429 */
@@ -67,7 +77,7 @@ export class Logins {
     const token = tokens.find(hash);
     if (token === undefined) return this.#refuse(request, 'unknown', 'the access token is not known');
     this.#remember(request, token, hash);
-    return token.has(scope) ? token : failure(403, `the access token has no scope "${scope}"`);
+    return withScope(token, scope);
   }
 
   /**
@@ -92,10 +102,30 @@ export class Logins {
     return login;
   }
 
+  /**
+   * A login to a stream by ticket. A ticket cannot be guessed, so one that is right comes in past the limit of failed logins too.
+   * @returns the token that the ticket stands for, or the response that refuses the request: 400, 401, 403 or 429
+   */
+  authorizeTicket(request: RestRequest): Token | RestResponse {
+    const { tokens, tickets, origins } = this.#options;
+    const ticket = readTicket(request);
+    if ('error' in ticket) return failure(400, ticket.error);
+    if (!origins.mayOpenStream(request)) return this.#refuse(request, 'origin', FOREIGN_ORIGIN, 403);
+    const hash = tickets.take(ticket.text);
+    const token = hash === undefined ? undefined : tokens.find(hash);
+    if (hash === undefined || token === undefined) return this.#refuse(request, 'ticket', NO_TICKET);
+    this.#remember(request, token, hash);
+    return withScope(token, 'stream');
+  }
+
   /** Whether a reload has left the caller its right. */
   isValid(caller: Caller, scope: Scope): boolean {
     const { tokens, publishers } = this.#options;
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
+  }
+
+  get #limitedUntilNs(): bigint {
+    return Atomics.load(this.#options.limitedUntilNs, 0);
   }
 
   /**
@@ -105,18 +135,15 @@ export class Logins {
   #limitOf(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);
     const allowance = this.#failures.peek(client, this.#options.failuresPerMinute, MINUTE_NS);
-    return allowance.allowed || this.#familiar.has(`${client} ${name}`) ? undefined : allowance;
+    return allowance.allowed || this.#options.familiar.read(`${client} ${name}`) > 0n ? undefined : allowance;
   }
 
   #remember(request: RestRequest, caller: Caller, name: string): void {
     const nowS = secondOf(this.#options.clock.nowNs());
     if (this.#rememberedAtS.get(caller) === nowS) return;
     this.#rememberedAtS.set(caller, nowS);
-    const pair = `${this.#options.clientOf(request)} ${name}`;
-    this.#familiar.delete(pair);
-    this.#familiar.add(pair);
-    const [oldest] = this.#familiar;
-    if (this.#familiar.size > FAMILIAR_MAX && oldest !== undefined) this.#familiar.delete(oldest);
+    const { clientOf, familiar, clock } = this.#options;
+    familiar.update(`${clientOf(request)} ${name}`, () => clock.nowNs());
   }
 
   #refuse(request: RestRequest, reason: RefusedLogin, error: string, status = 401): RestResponse {
@@ -125,7 +152,9 @@ export class Logins {
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
     if (allowance.remaining === 0) this.#watch(allowance);
-    return failure(status, error, status === 401 ? [['WWW-Authenticate', 'Basic realm="tickseal"']] : []);
+    // A browser that reads `Basic` would ask its user for a name and a password, which help no page that has a ticket.
+    const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
+    return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
   }
 
   #refuseLimited(request: RestRequest, allowance: Allowance): RestResponse {
@@ -143,6 +172,29 @@ export class Logins {
   /** Looks at client addresses until this one has its whole allowance again. */
   #watch({ resetS }: Allowance): void {
     const untilNs = this.#options.clock.nowNs() + BigInt(resetS) * NS_PER_SECOND;
-    if (untilNs > this.#limitedUntilNs) this.#limitedUntilNs = untilNs;
+    if (untilNs > this.#limitedUntilNs) Atomics.store(this.#options.limitedUntilNs, 0, untilNs);
   }
+}
+
+const FOREIGN_ORIGIN = 'the Origin of the web page is not one of listen.allowed_origins';
+const NO_TICKET = `the ticket is not known, was used, or is older than ${TICKET_LIFETIME_S} s`;
+
+function withScope(token: Token, scope: Scope): Token | RestResponse {
+  return token.has(scope) ? token : failure(403, `the access token has no scope "${scope}"`);
+}
+
+/** Whether a request for a WebSocket offers a ticket as a subprotocol. */
+export function offersTicket({ protocols }: RestRequest): boolean {
+  return protocols?.some((protocol) => protocol.startsWith(TICKET_PREFIX)) ?? false;
+}
+
+/** The text of the ticket that a request offers, or what is wrong with its headers. */
+function readTicket({ protocols = [], authorization }: RestRequest): { text: string } | { error: string } {
+  const tickets = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX));
+  if (tickets.length !== 1) return { error: `the request offers ${tickets.length} tickets` };
+  if (authorization.length > 0) return { error: 'the request has an Authorization header and a ticket' };
+  // A browser closes a connection when the server selects none of the subprotocols that the page offered.
+  if (!protocols.includes(STREAM_PROTOCOL))
+    return { error: `a ticket stands beside the subprotocol ${STREAM_PROTOCOL}` };
+  return { text: tickets[0]!.slice(TICKET_PREFIX.length) };
 }

@@ -1,4 +1,5 @@
 import { type Clock, NS_PER_SECOND } from '../../model/time.js';
+import { CallerTimes } from './caller_times.js';
 
 /** What one more request did to its caller's allowance, or would do. */
 export interface Allowance {
@@ -24,69 +25,62 @@ export function limitHeaders(allowance: Allowance): [name: string, value: string
   return headers;
 }
 
-/** Callers whose allowance is remembered. A caller at rest has a full one, so forgetting the idle loses nothing. */
-const CALLERS_MAX = 100_000;
-
 /**
  * A token bucket per caller on exact integers: each request moves the caller's time a share of the period on, and it is
- * allowed while that time is at most a full burst ahead of the clock (the generic cell rate algorithm).
+ * allowed while that time is at most a full burst ahead of the clock (the generic cell rate algorithm). The times may be in
+ * memory that threads share: then what they count is exact over all of them.
  */
 export class RateLimiter {
   readonly #clock: Clock;
-  /** In the order of the callers' last requests. */
-  readonly #busyUntilNs = new Map<string, bigint>();
-  #lastCaller: string | undefined;
+  readonly #times: CallerTimes;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, times = new CallerTimes()) {
     this.#clock = clock;
+    this.#times = times;
   }
 
   /** @param limit requests in a period, also the burst */
   take(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const nowNs = this.#clock.nowNs();
-    const { allowance, busyUntilNs } = this.#next(caller, limit, periodNs, nowNs);
-    this.#remember(caller, busyUntilNs, nowNs);
-    return allowance;
+    let allowance: Allowance | undefined;
+    this.#times.update(caller, (beforeNs) => {
+      const next = nextAllowance(beforeNs, limit, periodNs, nowNs);
+      ({ allowance } = next);
+      return next.busyUntilNs;
+    });
+    return allowance!;
   }
 
   /** What {@link take} would answer; the caller's allowance stays as it is. */
   peek(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
-    return this.#next(caller, limit, periodNs, this.#clock.nowNs()).allowance;
+    return nextAllowance(this.#times.read(caller), limit, periodNs, this.#clock.nowNs()).allowance;
   }
+}
 
-  #next(caller: string, limit: number, periodNs: bigint, nowNs: bigint) {
-    const intervalNs = periodNs / BigInt(limit);
-    const burstNs = intervalNs * BigInt(limit);
-    const before = this.#busyUntilNs.get(caller) ?? 0n;
-    // A time more than a burst ahead is from before the clock was stepped back.
-    const startNs = before > nowNs && before <= nowNs + burstNs ? before : nowNs;
-    const untilNs = startNs + intervalNs;
-    const allowed = untilNs <= nowNs + burstNs;
-    const busyUntilNs = allowed ? untilNs : startNs;
-    const allowance = {
-      allowed,
-      limit,
-      remaining: Number((nowNs + burstNs - busyUntilNs) / intervalNs),
-      resetS: ceilSeconds(busyUntilNs - nowNs),
-      retryAfterS: allowed ? 0 : ceilSeconds(untilNs - burstNs - nowNs),
-    };
-    return { allowance, busyUntilNs };
-  }
+/** Clocks of threads differ by less; a time that is further ahead than a burst is from before the clock was stepped back. */
+const CLOCK_STEP_NS = NS_PER_SECOND;
 
-  #remember(caller: string, busyUntilNs: bigint, nowNs: bigint): void {
-    // Who asks again at once is at the end already.
-    if (caller === this.#lastCaller) {
-      this.#busyUntilNs.set(caller, busyUntilNs);
-      return;
-    }
-    this.#lastCaller = caller;
-    this.#busyUntilNs.delete(caller);
-    this.#busyUntilNs.set(caller, busyUntilNs);
-    for (const [oldest, untilNs] of this.#busyUntilNs) {
-      if (untilNs > nowNs && this.#busyUntilNs.size <= CALLERS_MAX) break;
-      this.#busyUntilNs.delete(oldest);
-    }
-  }
+function nextAllowance(
+  beforeNs: bigint,
+  limit: number,
+  periodNs: bigint,
+  nowNs: bigint,
+): { readonly allowance: Allowance; readonly busyUntilNs: bigint } {
+  const intervalNs = periodNs / BigInt(limit);
+  const burstNs = intervalNs * BigInt(limit);
+  const isAhead = beforeNs > nowNs && beforeNs <= nowNs + burstNs + CLOCK_STEP_NS;
+  const startNs = isAhead ? beforeNs : nowNs;
+  const untilNs = startNs + intervalNs;
+  const allowed = untilNs <= nowNs + burstNs;
+  const busyUntilNs = allowed ? untilNs : startNs;
+  const allowance = {
+    allowed,
+    limit,
+    remaining: Math.max(0, Number((nowNs + burstNs - busyUntilNs) / intervalNs)),
+    resetS: ceilSeconds(busyUntilNs - nowNs),
+    retryAfterS: allowed ? 0 : ceilSeconds(untilNs - burstNs - nowNs),
+  };
+  return { allowance, busyUntilNs };
 }
 
 function ceilSeconds(durationNs: bigint): number {

@@ -3,6 +3,7 @@ import { AggregateSession } from '../../stream/aggregate_group.js';
 import type { AggregateStreams } from '../../stream/aggregate_streams.js';
 import { SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
 import {
   type Connection,
@@ -13,16 +14,18 @@ import {
 } from './connection.js';
 
 export interface AggregateEndpointOptions extends ReaderLimits {
+  readonly budgets: BudgetDirectory;
   readonly aggregates: AggregateStreams;
 }
 
 /** `/evm/subscribe` and `/stark/subscribe`. */
 export function aggregateEndpoints(options: AggregateEndpointOptions): readonly Endpoint[] {
-  const { aggregates } = options;
+  const { aggregates, budgets } = options;
   return SIGNATURE_TYPES.map((type) => ({
     path: readerPath(SUBSCRIBE_PATHS[type], options),
     scope: 'stream',
-    accept: (_query, caller) => (socket) => new AggregateSocket(aggregates, socket, caller, type),
+    accept: (_query, caller) => (socket) =>
+      new AggregateSocket(aggregates, socket, caller, budgets.of(caller), type),
   }));
 }
 
@@ -32,9 +35,10 @@ class AggregateSocket extends AggregateSession implements ConnectionEvents {
     readonly aggregates: AggregateStreams,
     socket: Connection,
     caller: Caller,
+    budgets: CallerBudgets,
     type: SignatureType,
   ) {
-    super(socket, caller, type);
+    super(socket, caller, budgets, type);
   }
 
   text(text: string): void {

@@ -4,7 +4,7 @@ import type { StreamConnection } from '../../stream/session.js';
 import type { Caller } from '../access/logins.js';
 import type { RestRequest, RestResponse } from '../http/messages.js';
 
-/** An open WebSocket as the service sees it, on this thread or on another. Once it is closed, calls do nothing. */
+/** An open WebSocket as the service sees it. Once it is closed, calls do nothing. */
 export interface Connection extends StreamConnection {
   owner: ConnectionOwner | undefined;
   /** Its place among its owner's sockets. */
@@ -38,7 +38,7 @@ export interface ConnectionEvents {
   closed(): void;
 }
 
-/** How the sockets of one path are served, whatever is said on them. Plain data: it is sent to other threads. */
+/** How the sockets of one path are served, whatever is said on them. */
 export interface ConnectionPath {
   readonly path: string;
   /** Longer messages become {@link ConnectionEvents.oversize}, without their bytes. */
@@ -90,8 +90,8 @@ export interface Endpoint {
   readonly scope: Scope;
   /** The keys that may log in by signature here, instead of a token. */
   readonly loginType?: SignatureType;
-  /** Reads the query of an upgrade request. @returns what opens the socket, or an error text. */
-  accept(query: ReadonlyMap<string, string>, caller: Caller): OpenConnection | string;
+  /** Reads the query of an upgrade request. @returns what opens the socket, or a response that refuses it */
+  accept(query: ReadonlyMap<string, string>, caller: Caller): UpgradeDecision;
 }
 
 export type OpenConnection = (socket: Connection) => ConnectionEvents;
@@ -99,9 +99,4 @@ export type OpenConnection = (socket: Connection) => ConnectionEvents;
 /** What becomes of an upgrade request: a socket, or a response that refuses it. */
 export type UpgradeDecision = OpenConnection | RestResponse;
 
-/** Decides an upgrade request, by calling `answer` once, at once or later. */
-export type DecideUpgrade = (
-  path: ConnectionPath,
-  request: RestRequest,
-  answer: (decision: UpgradeDecision) => void,
-) => void;
+export type DecideUpgrade = (path: ConnectionPath, request: RestRequest) => UpgradeDecision;

@@ -1,18 +1,31 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
+import { readPublishMessage } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
+import { TurnQueue, type WorkOwner } from '../../model/turn_queue.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
+import { CLOSES } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS } from '../../wire/paths.js';
 import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
+import type { CallerCounts } from '../access/shared_access.js';
+import { failure } from '../http/messages.js';
 import { type Connection, type Endpoint, type OpenConnection, PARSER_HEADROOM } from './connection.js';
+import {
+  type PublisherBounds,
+  PublisherBoundsDirectory,
+  type PublisherBoundsOptions,
+} from './publisher_bounds.js';
 import { SilentPublishers } from './silent_publishers.js';
 
-export interface PublishEndpointOptions {
+export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly receiver: PublishReceiver;
-  readonly messageBytesMax: number;
-  /** Resolves when all that was accepted so far is on disk; rejects while the disk fails. */
-  readonly durable: () => Promise<void>;
+  readonly counts: CallerCounts;
+  readonly updatesPerMessageMax: number;
+  /** A message that may be one with prices has come. */
+  readonly onMessage: () => void;
+  /** Called for each message that is refused as a whole, with a text of which there are few. */
+  readonly onRefused: (reason: string) => void;
   /** Called when a reply was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
@@ -27,14 +40,25 @@ const IDLE_TIMEOUT_SECONDS = 960;
 
 /** `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM);
-  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, silent));
+  const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM, options.counts);
+  const bounds = new PublisherBoundsDirectory(options);
+  const reading = new TurnQueue({
+    waitingBytesMax: UNREAD_BYTES_MAX,
+    nowMs: () => performance.now(),
+    defer: setImmediate,
+  });
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, bounds, silent, reading));
 }
+
+/** Of messages that wait to be read, of all callers. */
+const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
 function publishEndpoint(
   type: SignatureType,
   options: PublishEndpointOptions,
+  boundsOf: PublisherBoundsDirectory,
   silent: SilentPublishers,
+  reading: TurnQueue,
 ): Endpoint {
   const { messageBytesMax } = options;
   return {
@@ -51,8 +75,16 @@ function publishEndpoint(
     loginType: type,
     accept(query, caller) {
       const ack = query.get('ack') ?? DEFAULT_ACK;
-      if (!isAck(ack)) return `ack must be one of ${ACKS.join(', ')}`;
-      return openPublisher({ type, rights: caller, tail: undefined }, ack, options, {
+      if (!isAck(ack)) return failure(400, `ack must be one of ${ACKS.join(', ')}`);
+      const bounds = boundsOf.of(caller);
+      if (!bounds.admitConnection()) return failure(429, CLOSES.refusedMessages.reason);
+      const session: PublisherSession = {
+        type,
+        rights: caller,
+        isDurable: ack === 'durable',
+        tail: undefined,
+      };
+      return openPublisher(session, ack, { bounds, reading }, options, {
         add: (socket) => silent.add(caller, socket),
         delete: (socket) => silent.delete(caller, socket),
       });
@@ -66,19 +98,43 @@ interface SilentOfCaller {
   delete(socket: Connection): void;
 }
 
+/** What the messages of one caller wait for. */
+interface Gates {
+  readonly bounds: PublisherBounds;
+  /** Where they wait to be read. */
+  readonly reading: TurnQueue;
+}
+
 function openPublisher(
   session: PublisherSession,
   ack: Ack,
+  { bounds, reading }: Gates,
   options: PublishEndpointOptions,
   silent: SilentOfCaller,
 ): OpenConnection {
-  const { receiver, messageBytesMax, onReplyDropped, onFault } = options;
+  const { receiver, messageBytesMax, updatesPerMessageMax, onRefused, onReplyDropped, onFault } = options;
+  const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {
     let hasPublished = false;
     const reply = (outcome: PublishOutcome) => {
+      bounds.note(outcome);
       if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
-      if (ack === 'durable') replyWhenDurable(socket, outcome, options);
-      else sendReply(socket, outcome, ack);
+      sendReply(socket, outcome, ack);
+    };
+    const refuse = (messageBytes: number, error: string, traceId?: string) => {
+      reply({ ok: false, traceId, error });
+      bounds.countBad(socket, messageBytes);
+    };
+    /** @returns `undefined` when the message could not be read; then it is answered */
+    const read = (text: string): PublishOutcome | undefined | Promise<PublishOutcome> => {
+      const message = readPublishMessage(text, updatesPerMessageMax);
+      if (message.ok) return receiver.receive(session, message);
+      onRefused('unreadable message');
+      refuse(text.length, message.error, message.traceId);
+      return undefined;
+    };
+    const replyIfRead = (outcome: PublishOutcome | undefined) => {
+      if (outcome !== undefined) reply(outcome);
     };
     return {
       text(text) {
@@ -87,14 +143,25 @@ function openPublisher(
           socket.send(pongText(ping));
           return;
         }
-        const outcome = receiver.receive(session, text);
-        if (outcome instanceof Promise)
-          outcome.then(reply, (error) => onFault(PUBLISH_PATHS[session.type], error));
-        else reply(outcome);
+        options.onMessage();
+        const unread = bounds.take(text);
+        if (unread !== undefined) {
+          onRefused(unread.reason);
+          if (unread.isBad) refuse(text.length, unread.error);
+          else reply({ ok: false, traceId: undefined, error: unread.error });
+        } else if (!reading.hasRoom(owner.caller, text.length)) {
+          onRefused(TOO_MANY_UNREAD);
+          reply({ ok: false, traceId: undefined, error: TOO_MANY_UNREAD });
+        } else {
+          const outcome = reading.run(owner, text.length, () => read(text));
+          if (outcome instanceof Promise)
+            outcome.then(replyIfRead, (error) => onFault(PUBLISH_PATHS[session.type], error));
+          else replyIfRead(outcome);
+        }
       },
       oversize(messageBytes) {
         const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
-        reply({ ok: false, traceId: undefined, error });
+        refuse(messageBytes, error);
       },
       lagged() {
         throw new Error('a publisher is in no topic');
@@ -105,10 +172,15 @@ function openPublisher(
         if (!hasPublished) silent.add(socket);
       },
       heard: () => silent.delete(socket),
-      closed: () => silent.delete(socket),
+      closed() {
+        silent.delete(socket);
+        receiver.closed?.(session);
+      },
     };
   };
 }
+
+const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
 /** A longer text is read as a publish message: most of those cost no more than this comparison. */
 const PING_LENGTH_MAX = 512;
@@ -122,24 +194,6 @@ function readPing(text: string): PingRequest | undefined {
 
 function isAck(text: string): text is Ack {
   return (ACKS as readonly string[]).includes(text);
-}
-
-function replyWhenDurable(
-  socket: Connection,
-  outcome: PublishOutcome,
-  { durable }: PublishEndpointOptions,
-): void {
-  if (!outcome.ok || outcome.accepted.length === 0) {
-    sendReply(socket, outcome, 'durable');
-    return;
-  }
-  durable().then(
-    () => sendReply(socket, outcome, 'durable'),
-    (reason: Error) => {
-      const error = `accepted, but not on disk: ${reason.message}`;
-      sendReply(socket, { ok: false, traceId: outcome.traceId, error }, 'durable');
-    },
-  );
 }
 
 /** A socket that is closed by now takes no reply. */

@@ -1,9 +1,10 @@
 import type { Scope } from '../../config/config.js';
 import { Roster } from '../../model/roster.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
-import type { Caller, Logins } from '../access/logins.js';
+import { type Caller, type Logins, offersTicket } from '../access/logins.js';
+import type { CallerCounts } from '../access/shared_access.js';
 import { Token } from '../access/tokens.js';
-import { failure, type RestRequest } from '../http/messages.js';
+import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
@@ -35,18 +36,21 @@ class Entry implements ConnectionOwner {
   }
 }
 
-/** The open WebSockets of all threads: who may open one, how many there are, and closing them all or by caller. */
+/** The open WebSockets of a thread: who may open one, how many there are, and closing them all or by caller. */
 export class ConnectionRegistry {
   readonly #entries = new Map<Caller, Entry[]>();
   readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
+  /** Over all threads. */
+  readonly #counts: CallerCounts;
   #open = 0;
   #streams = 0;
   draining = false;
 
-  constructor(logins: Logins, limits: ConnectionLimits) {
+  constructor(logins: Logins, limits: ConnectionLimits, counts: CallerCounts) {
     this.#logins = logins;
     this.#limits = limits;
+    this.#counts = counts;
   }
 
   get size(): number {
@@ -62,30 +66,38 @@ export class ConnectionRegistry {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
-    const caller =
-      loginType !== undefined && request.login.length > 0
-        ? this.#logins.authorizePublisher(request, loginType)
-        : this.#logins.authorize(request, scope);
+    const caller = this.#authorize(request, scope, loginType);
     if ('status' in caller) return caller;
     if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down');
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
     const open = accept(query, caller);
-    if (typeof open === 'string') return failure(400, open);
+    if (typeof open !== 'function') return open;
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
-    const entries = this.#entries.get(caller) ?? [];
-    if (entries.reduce((open, { sockets }) => open + sockets.size, 0) >= connectionsPerTokenMax)
+    const place = this.#counts.placeOf(caller.identity);
+    if (!this.#counts.open(place, connectionsPerTokenMax))
       return failure(
         429,
         `the ${caller instanceof Token ? 'token' : 'key'} has connections_per_token (${connectionsPerTokenMax}) connections`,
       );
-    if (scope === 'stream' && this.#streams >= streamConnectionsMax)
+    if (scope === 'stream' && !this.#counts.openStream(streamConnectionsMax)) {
+      this.#counts.close(place);
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
+    }
     return (socket) => {
       this.#opened(socket, caller, scope);
       return open(socket);
     };
+  }
+
+  /** By signature where publishers log in, by ticket where there are streams, or by token. */
+  #authorize(request: RestRequest, scope: Scope, loginType: Endpoint['loginType']): Caller | RestResponse {
+    if (loginType !== undefined && request.login.length > 0)
+      return this.#logins.authorizePublisher(request, loginType);
+    return scope === 'stream' && offersTicket(request)
+      ? this.#logins.authorizeTicket(request)
+      : this.#logins.authorize(request, scope);
   }
 
   #opened(socket: Connection, caller: Caller, scope: Scope): void {
@@ -104,7 +116,11 @@ export class ConnectionRegistry {
   /** One of its sockets is closed. */
   #closed({ caller, scope }: Entry): void {
     this.#open--;
-    if (scope === 'stream') this.#streams--;
+    this.#counts.close(this.#counts.placeOf(caller.identity));
+    if (scope === 'stream') {
+      this.#streams--;
+      this.#counts.closeStream();
+    }
     if (this.#entries.get(caller)!.every((one) => one.sockets.size === 0)) this.#entries.delete(caller);
   }
 

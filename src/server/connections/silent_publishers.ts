@@ -1,5 +1,6 @@
 import { CLOSES } from '../../wire/close_codes.js';
 import type { Caller } from '../access/logins.js';
+import type { CallerCounts } from '../access/shared_access.js';
 import type { Connection } from './connection.js';
 
 /** What the silent connections of one caller may hold of unfinished messages. */
@@ -14,21 +15,31 @@ export class SilentPublishers {
   readonly #byCaller = new Map<Caller, Set<Connection>>();
   readonly #perCallerMax: number;
 
+  /** Over all threads. */
+  readonly #counts: CallerCounts;
+
   /** @param unfinishedBytesMax what one connection may hold */
-  constructor(unfinishedBytesMax: number) {
+  constructor(unfinishedBytesMax: number, counts: CallerCounts) {
+    this.#counts = counts;
     this.#perCallerMax = Math.max(1, Math.floor(SILENT_BYTES_PER_CALLER / unfinishedBytesMax));
   }
 
   add(caller: Caller, socket: Connection): void {
-    const silent = this.#byCaller.get(caller);
-    if (silent === undefined) this.#byCaller.set(caller, new Set([socket]));
-    else if (silent.size < this.#perCallerMax) silent.add(socket);
-    else socket.close(CLOSES.tooManySilent.code, CLOSES.tooManySilent.reason);
+    const silent = this.#byCaller.get(caller) ?? new Set();
+    if (silent.has(socket)) return;
+    if (!this.#counts.openSilent(this.#counts.placeOf(caller.identity), this.#perCallerMax)) {
+      socket.close(CLOSES.tooManySilent.code, CLOSES.tooManySilent.reason);
+      return;
+    }
+    silent.add(socket);
+    this.#byCaller.set(caller, silent);
   }
 
   /** It has answered or closed. */
   delete(caller: Caller, socket: Connection): void {
     const silent = this.#byCaller.get(caller);
-    if (silent?.delete(socket) && silent.size === 0) this.#byCaller.delete(caller);
+    if (!silent?.delete(socket)) return;
+    this.#counts.closeSilent(this.#counts.placeOf(caller.identity));
+    if (silent.size === 0) this.#byCaller.delete(caller);
   }
 }

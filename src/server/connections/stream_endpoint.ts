@@ -2,7 +2,9 @@ import type { StreamEngine } from '../../stream/engine.js';
 import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
 import { StreamSession } from '../../stream/session.js';
 import { STREAM_PATH } from '../../wire/paths.js';
+import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
+import { failure } from '../http/messages.js';
 import {
   type Connection,
   type ConnectionEvents,
@@ -12,22 +14,28 @@ import {
 } from './connection.js';
 
 export interface StreamEndpointOptions extends ReaderLimits {
+  readonly budgets: BudgetDirectory;
   readonly stream: StreamEngine;
+  /** Whether there is a key for `signed_ecdsa`. */
+  readonly signsPayloads: () => boolean;
 }
 
 /** `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
-  const { stream } = options;
+  const { stream, signsPayloads, budgets } = options;
   return {
     path: readerPath(STREAM_PATH, options),
     scope: 'stream',
     accept(query, caller) {
       const parsed = parseStreamOptions(query);
-      if (typeof parsed === 'string') return parsed;
-      return (socket) => new StreamSocket(stream, socket, parsed, caller);
+      if (typeof parsed === 'string') return failure(400, parsed);
+      if (parsed.messageType === 'signed_ecdsa' && !signsPayloads()) return failure(400, NO_KEY);
+      return (socket) => new StreamSocket(stream, socket, parsed, caller, budgets.of(caller));
     },
   };
 }
+
+const NO_KEY = 'message_type signed_ecdsa is not served here: this node has no key of streaming payloads';
 
 /** The session and its events in one object, for there may be tens of thousands. */
 class StreamSocket extends StreamSession implements ConnectionEvents {
@@ -36,8 +44,9 @@ class StreamSocket extends StreamSession implements ConnectionEvents {
     socket: Connection,
     options: StreamOptions,
     caller: Caller,
+    budgets: CallerBudgets,
   ) {
-    super(socket, options, caller);
+    super(socket, options, caller, budgets);
   }
 
   text(text: string): void {

@@ -1,3 +1,6 @@
+import { REST_PATHS } from '../../wire/paths.js';
+import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
+
 /** What both documents say of the service, written for their `description` fields in CommonMark. */
 
 /** The version of the interface description. */
@@ -22,6 +25,15 @@ export const LOGIN_SCHEMES = {
 asset `STORKAUTH`.',
   ),
   loginType: loginHeader('X-Signature-Type', '`evm` or `stark`.'),
+} as const;
+
+/** How a web page opens a stream, which can set no `Authorization` header then. */
+export const TICKET_SCHEME = {
+  in: 'header',
+  name: 'Sec-WebSocket-Protocol',
+  description: `The value is \`${STREAM_PROTOCOL}, ${TICKET_PREFIX}<TICKET>\`: a web page offers both as subprotocols of its WebSocket. The ticket \
+comes from \`${REST_PATHS.streamTicket}\` and opens one stream within ${TICKET_LIFETIME_S} s. The service selects \`${STREAM_PROTOCOL}\`. The publisher \
+paths take no tickets.`,
 } as const;
 
 /** The scheme in the `Authorization` header. */

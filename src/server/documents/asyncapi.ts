@@ -1,4 +1,4 @@
-import { API_VERSION, EXACT_NUMBERS, TOKEN_SCHEME } from './about.js';
+import { API_VERSION, EXACT_NUMBERS, TICKET_SCHEME, TOKEN_SCHEME } from './about.js';
 import { CHANNELS, type ChannelDefinition } from './channels.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
 import {
@@ -50,6 +50,7 @@ export function asyncApiDocument(serviceName: string) {
       schemas: schemas.components,
       securitySchemes: {
         token: { type: 'httpApiKey', ...TOKEN_SCHEME },
+        ticket: { type: 'httpApiKey', ...TICKET_SCHEME },
       },
     },
   };
@@ -60,7 +61,7 @@ const DESCRIPTION = `Streams of prices to clients, and of signed prices from pub
 - Messages are JSON in text frames, either way.
 - ${EXACT_NUMBERS}
 - The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`; on the publisher paths it may carry a \
-login by signature instead.`;
+login by signature instead, and on the others a ticket, with which web pages log in.`;
 
 function server(protocol: 'ws' | 'wss', description: string) {
   return {
@@ -68,7 +69,7 @@ function server(protocol: 'ws' | 'wss', description: string) {
     protocol,
     description,
     variables: { host: { default: 'localhost:8080', description: 'Where this document was read from' } },
-    security: [{ $ref: '#/components/securitySchemes/token' }],
+    security: ['token', 'ticket'].map((name) => ({ $ref: `#/components/securitySchemes/${name}` })),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { CLOSES, type Close } from '../../wire/close_codes.js';
+import { CLOSE_MEANINGS, CLOSES, type Close } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { aggregateQuery, publishQuery, streamQuery } from '../schemas/messages.js';
 import type { MessageName } from './message_catalogue.js';
@@ -23,10 +23,11 @@ export interface ChannelDefinition {
 const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResponse\` say what is wrong:
 
 - 400: a query parameter has another value than those allowed, or is repeated
-- 401: the access token is missing or not known, or a login by signature is not right
-- 403: the access token lacks the scope, or the publisher key is not listed or of another signature type
+- 401: the access token is missing or not known; a ticket is not known, was used or is too old; or a login by signature is not right
+- 403: the access token lacks the scope, the publisher key is not listed or of another signature type, or the web page may open no streams
 - 426: the request asks for no WebSocket
-- 429: the token has as many connections as \`limits.connections_per_token\` allows, or the client address has made too many \
+- 429: the token has as many connections as \`limits.connections_per_token\` allows, it has sent more bad messages than \
+\`limits.bad_messages_per_second\` allows, or the client address has made too many \
 failed logins
 - 503: the service is full or shutting down
 
@@ -63,6 +64,11 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
         summary: 'Ask whether the connection works; counts as a control message',
         messages: ['ping'],
         reply: ['pong', 'streamError'],
+      },
+      sendTaxonomyChanged: {
+        action: 'send',
+        summary: 'Other IDs of subscribed assets, after a reload of the configuration',
+        messages: ['taxonomyChanged'],
       },
       sendUnsigned: {
         action: 'send',
@@ -151,11 +157,11 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
 }
 
 function closeCodes(paths: readonly Close['paths'][]): string {
-  const rows = Object.values<Close>(CLOSES)
-    .filter((close) => paths.includes(close.paths))
-    .map(
-      ({ code, meaning, reconnect }) =>
-        `- ${code}: ${meaning}; ${reconnect ? 'connect again' : 'do not connect again'}`,
-    );
+  const rows = Object.entries<Close>(CLOSES)
+    .filter(([, close]) => paths.includes(close.paths))
+    .map(([name, { code, reconnect }]) => {
+      const meaning = CLOSE_MEANINGS[name as keyof typeof CLOSES];
+      return `- ${code}: ${meaning}; ${reconnect ? 'connect again' : 'do not connect again'}`;
+    });
   return ['The service closes a connection with', '', ...rows].join('\n');
 }

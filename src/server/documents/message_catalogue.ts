@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { REST_PATHS } from '../../wire/paths.js';
 import { DEFAULT_SERVICE_NAME, signedPriceField } from '../../wire/service_name.js';
 import {
   ack,
@@ -16,6 +17,7 @@ import {
   streamError,
   subscribe,
   subscribed,
+  taxonomyChanged,
   unsignedFrame,
   unsubscribe,
   unsubscribed,
@@ -153,6 +155,12 @@ export const MESSAGES = {
     summary: 'Comes at once',
     schema: pong,
     example: { type: 'pong', id: 3 },
+  },
+  taxonomyChanged: {
+    title: 'Taxonomy changed',
+    summary: `Assets of this connection have other IDs in the frames behind it: read \`${REST_PATHS.taxonomy}\` again`,
+    schema: taxonomyChanged,
+    example: { type: 'taxonomy' },
   },
   streamError: {
     title: 'Error',

@@ -74,6 +74,8 @@ const DESCRIPTION = `Signed prices, each the aggregate of prices signed by sever
 - ${EXACT_NUMBERS}
 - Requests carry the header \`Authorization: Basic <TOKEN>\`. Those of a token are counted together; paths that need no \
 token are counted per client address.
+- Web pages of the origins that the operator allows may read every answer (CORS), with the header \`Authorization\` and without \
+credentials of the browser.
 - Any other path is answered 404, any method but a path's own 405 with \`Allow\`, and a request with a body 400, except where a \
 path takes one.`;
 
@@ -134,6 +136,7 @@ const FAILURES: Readonly<Record<number, Failure & { readonly name: string }>> = 
     headers: [...RATE_LIMIT_HEADERS, 'Retry-After'],
   },
   500: { name: 'InternalError', description: 'A fault of the service.', headers: RATE_LIMIT_HEADERS },
+  503: { name: 'ServiceUnavailable', description: 'The service is too busy.', headers: RATE_LIMIT_HEADERS },
 };
 const SECURITY: Readonly<Record<RouteAccess, { readonly security?: readonly object[] }>> = {
   open: { security: [] },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { REST_PATHS } from '../../wire/paths.js';
+import { PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
 import type { AsyncApiDocument } from './asyncapi.js';
 import { Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
@@ -33,17 +33,10 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
 <style>${STYLE_HTML}</style>
 </head>
 <body>
-<nav>
-<b>REST</b>
-<ul>${operations.map(({ path, operation }) => html`<li><a href="#${operation.operationId}">${path}</a></li>\n`)}</ul>
-<b>WebSockets</b>
-<ul>${channels.map(([name, { address }]) => html`<li><a href="#channel-${name}">${address}</a></li>\n`)}</ul>
-<b>Schemas</b>
-<ul>${names.map((name) => html`<li><a href="#schema-${name}">${name}</a></li>\n`)}</ul>
-</nav>
+<header class="bar"><b>tickseal</b><a href="${PAGE_PATHS.home}">Live prices</a><a class="jump" href="#contents">Contents</a></header>
 <main>
-<h1>tickseal</h1>
-<p>The interface, version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
+<h1>API reference</h1>
+<p>Version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
 <a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>.</p>
 <h2>REST</h2>
 ${renderMarkdown(rest.info.description)}
@@ -56,6 +49,14 @@ ${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
 <h2>Schemas</h2>
 ${names.map((name) => renderComponent(name, schemas[name]!))}
 </main>
+<nav id="contents" aria-label="Contents">
+<b>REST</b>
+<ul>${operations.map(({ path, operation }) => html`<li><a href="#${operation.operationId}">${path}</a></li>\n`)}</ul>
+<b>WebSockets</b>
+<ul>${channels.map(([name, { address }]) => html`<li><a href="#channel-${name}">${address}</a></li>\n`)}</ul>
+<b>Schemas</b>
+<ul>${names.map((name) => html`<li><a href="#schema-${name}">${name}</a></li>\n`)}</ul>
+</nav>
 </body>
 </html>
 `;

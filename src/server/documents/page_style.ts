@@ -1,30 +1,61 @@
-/** The style of the page: what a browser has, in two columns where there is room, light or dark as the reader likes. */
-export const PAGE_STYLE = `
-:root { color-scheme: light dark; --line: #8884; --faint: #8881; --soft: #8889; --accent: light-dark(#0b57d0, #8ab4f8) }
+/** Colours by day and night and the typefaces: of the documents and of the live page. */
+export const PALETTE = `
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f6f7f8, #0e1114);
+  --panel: light-dark(#fff, #14181c);
+  --raised: light-dark(#f1f3f4, #1c2127);
+  --line: light-dark(#e2e5e8, #262c33);
+  --text: light-dark(#14181d, #e5e9ed);
+  --soft: light-dark(#5b6570, #8d98a4);
+  --faint: light-dark(#8b949e, #5f6a75);
+  --accent: light-dark(#0b7a65, #3fc7a6);
+  --accent-soft: light-dark(#e3f3ef, #12302a);
+  --up: light-dark(#0a7d55, #35c489);
+  --down: light-dark(#c4342d, #f2706a);
+  --warn: light-dark(#96620a, #e0ad48);
+  --warn-soft: light-dark(#fbf1dc, #33280f);
+  --bad: light-dark(#b3261e, #f58079);
+  --bad-soft: light-dark(#fbe9e7, #3a1a18);
+  --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
 * { box-sizing: border-box }
-body { margin: 0; font: 16px/1.55 system-ui, sans-serif; display: grid; grid-template-columns: 17rem minmax(0, 1fr) }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; border-right: 1px solid var(--line); font-size: .875rem }
-nav ul { list-style: none; margin: 0 0 1rem; padding: 0 }
-nav li { overflow-wrap: anywhere; padding: .1rem 0 }
-main { padding: 1.5rem 3rem 6rem; max-width: 64rem }
+body { margin: 0; background: var(--ground); color: var(--text); font-family: var(--sans) }
 a { color: var(--accent); text-decoration: none }
 a:hover { text-decoration: underline }
-h1 { margin: 0 0 .5rem; font-size: 1.9rem }
-h2 { margin: 3.5rem 0 1rem; font-size: 1.5rem; border-bottom: 1px solid var(--line) }
-h3 { margin: 2.5rem 0 .5rem; font-size: 1.1rem; overflow-wrap: anywhere }
-h4 { margin: 1.25rem 0 .35rem; font-size: .95rem }
-section, h2, h3 { scroll-margin-top: 1rem }
-section > section { padding-left: 1.25rem; border-left: 3px solid var(--line); margin: 1.5rem 0 }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .2rem }
+`;
+
+/** The style of the documents: two columns where there is room, and on a phone the contents first. */
+export const PAGE_STYLE = `${PALETTE}
+body { font-size: .9375rem; line-height: 1.6; display: grid; grid-template-columns: 16.5rem minmax(0, 1fr) }
+.bar { grid-column: 1 / -1; position: sticky; top: 0; z-index: 1; display: flex; align-items: center; gap: 1.25rem; height: 3.25rem; padding: 0 1.25rem; background: var(--panel); border-bottom: 1px solid var(--line) }
+.bar b { font-size: 1.0625rem; letter-spacing: -.01em }
+.bar .jump { display: none; margin-left: auto }
+nav { grid-area: 2 / 1; position: sticky; top: 3.25rem; height: calc(100vh - 3.25rem); overflow: auto; padding: 1.25rem; border-right: 1px solid var(--line); font-size: .8125rem }
+nav b { color: var(--soft); font-size: .75rem }
+nav ul { list-style: none; margin: .25rem 0 1.25rem; padding: 0 }
+nav li { overflow-wrap: anywhere; padding: .12rem 0 }
+nav a { color: var(--text) }
+main { grid-area: 2 / 2; background: var(--panel); padding: 2rem 3rem 6rem; min-width: 0 }
+main > * { max-width: 60rem }
+h1 { margin: 0 0 .5rem; font-size: 1.75rem; letter-spacing: -.02em }
+h2 { margin: 3.5rem 0 1rem; padding-bottom: .35rem; font-size: 1.375rem; letter-spacing: -.01em; border-bottom: 1px solid var(--line) }
+h3 { margin: 2.5rem 0 .5rem; font-size: 1.0625rem; overflow-wrap: anywhere }
+h4 { margin: 1.25rem 0 .35rem; font-size: .875rem }
+section, h2, h3 { scroll-margin-top: 4.25rem }
+section > section { padding-left: 1.25rem; border-left: 2px solid var(--line); margin: 1.5rem 0 }
 section > section > h3 { margin-top: 0 }
-code, pre { font: .86em/1.5 ui-monospace, monospace }
-code { background: var(--faint); border-radius: .2rem; padding: .05rem .25rem; overflow-wrap: anywhere }
-pre { background: var(--faint); border-radius: .4rem; padding: .75rem 1rem; overflow: auto; max-height: 22rem }
+code, pre { font: .8125em/1.55 var(--mono) }
+code { background: var(--raised); border-radius: .2rem; padding: .1rem .28rem; overflow-wrap: anywhere }
+pre { background: var(--raised); border-radius: .4rem; padding: .75rem 1rem; overflow: auto; max-height: 22rem }
 .wide { overflow-x: auto }
-table { border-collapse: collapse; width: 100%; font-size: .9rem }
-th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line) }
-th { font-weight: 600; color: var(--soft) }
-td:first-child { min-width: 9rem }
+table { border-collapse: collapse; width: 100%; font-size: .8438rem; font-variant-numeric: tabular-nums }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line) }
+th { font-weight: 500; color: var(--soft) }
+td:first-child { min-width: 8rem }
 i { color: var(--soft) }
-.tag { font: 600 .72rem/1 ui-monospace, monospace; border: 1px solid var(--line); border-radius: .25rem; padding: .15rem .35rem; vertical-align: middle }
-@media (max-width: 50rem) { body { display: block } nav { position: static; height: auto; border: 0 } main { padding: 1rem } }
+.tag { font: 600 .6875rem/1 var(--mono); color: var(--soft); border: 1px solid var(--line); border-radius: .25rem; padding: .18rem .35rem; vertical-align: middle }
+@media (max-width: 50rem) { body { display: block } .bar .jump { display: block } nav { position: static; height: auto; border: 0; border-top: 1px solid var(--line); scroll-margin-top: 3.25rem } main { padding: 1.25rem 1rem 3rem } h2 { margin-top: 2.25rem } ul { padding-left: 1.25rem } section > section { padding-left: .75rem } }
 `;

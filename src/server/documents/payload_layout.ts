@@ -5,6 +5,7 @@ import {
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
 } from '../../wire/payload.js';
+import { PAYLOAD_RULES } from '../../wire/payload_rules.js';
 
 /** The layouts as CommonMark, with tables. */
 export function describePayload(): string {
@@ -19,13 +20,14 @@ export function describePayload(): string {
 }
 
 function layoutTable({ head, asset }: PayloadLayout): string {
-  return table([
-    ...head.fields,
-    ...asset.fields.map((field) => ({ ...field, name: `each asset: ${field.name}` })),
-  ]);
+  return [table(head.fields), ...asset.fields.map((field) => row(field, 'each asset: '))].join('\n');
 }
 
 function table(fields: readonly PayloadField[]): string {
-  const rows = fields.map(({ name, bytes, rule }) => `| ${name} | ${bytes} | ${rule} |`);
+  const rows = fields.map((field) => row(field, ''));
   return ['| Field | Bytes | Rule |', '|---|---|---|', ...rows].join('\n');
+}
+
+function row({ name, bytes }: PayloadField, repeated: string): string {
+  return `| ${repeated}${name} | ${bytes} | ${PAYLOAD_RULES[name as keyof typeof PAYLOAD_RULES]} |`;
 }

@@ -15,6 +15,17 @@ export interface RestRequest {
   readonly address: string;
   /** Every `X-Forwarded-For` header, in order. */
   readonly forwardedFor: readonly string[];
+  /** Of the web page that asks; what is no browser sends none. */
+  readonly origin?: string | undefined;
+  /** The host and port that the client called. */
+  readonly host?: string | undefined;
+  /** The method of the request for which a browser asks leave: `Access-Control-Request-Method`. */
+  readonly preflightMethod?: string | undefined;
+  /** The subprotocols that a request for a WebSocket offers. */
+  readonly protocols?: readonly string[] | undefined;
+  /** `Accept-Encoding` and `If-None-Match`, the last one of each. */
+  readonly acceptEncoding?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
   /** Whether it announces a body. */
   readonly hasBody: boolean;
   /** The body, where the path takes one. */

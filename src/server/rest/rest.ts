@@ -1,10 +1,11 @@
+import { NotLoaded } from '../../store/follower.js';
 import type { Caller, Logins } from '../access/logins.js';
 import { type Allowance, limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
 import type { AnswerCache } from './answer_cache.js';
-import type { Route, RouteAccess } from './route.js';
+import type { Route } from './route.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
@@ -32,7 +33,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (request.method.toUpperCase() !== route.method)
       return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
 
-    const caller = authorize(request, route.access);
+    const caller = authorize(request, route);
     if (caller !== undefined && 'status' in caller) return caller;
     const allowance = take(request, caller);
     const headers = limitHeaders(allowance);
@@ -53,14 +54,15 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       const body = result.isCurrent ? answers.keep(key, text, result.isCurrent) : text;
       return { status: 200, headers: allHeaders, body };
     } catch (error) {
+      if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);
       onFault(request.path, error);
       return failure(500, 'internal error', headers);
     }
   };
 
-  function authorize(request: RestRequest, access: RouteAccess): Caller | RestResponse | undefined {
+  function authorize(request: RestRequest, { access, scope }: Route): Caller | RestResponse | undefined {
     if (access === 'open') return undefined;
-    return access === 'token' ? logins.authorize(request, 'rest') : logins.authorizePublisher(request);
+    return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
   }
 
   function take(request: RestRequest, caller: Caller | undefined): Allowance {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Scope } from '../../config/config.js';
 import type { Asset, SignatureType } from '../../model/asset.js';
 import { SYMBOL_PATTERN } from '../../wire/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
@@ -40,7 +41,7 @@ export interface RouteAnswer {
 }
 
 export interface RouteError {
-  readonly status: 400 | 403 | 404 | 500;
+  readonly status: 400 | 403 | 404 | 500 | 503;
   readonly error: string;
 }
 
@@ -49,6 +50,8 @@ export interface Route {
   readonly summary: string;
   readonly method: 'GET' | 'POST';
   readonly access: RouteAccess;
+  /** What a token needs for it. */
+  readonly scope: Scope;
   readonly parameters: Parameters;
   /** Of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
@@ -74,11 +77,15 @@ interface RouteDefinition<P extends Parameters> {
   readonly headers?: Route['headers'];
 }
 
-/** A route for callers with a token. */
+/** A route for callers with a token, which needs the scope `rest` where no other is named. */
 export function tokenRoute<P extends Parameters>(
-  definition: RouteDefinition<P> & { handle(values: Values<P>, token: Token): RouteResult },
+  definition: RouteDefinition<P> & {
+    readonly scope?: Scope;
+    handle(values: Values<P>, token: Token): RouteResult;
+  },
 ): Route {
-  return build(definition, 'token', (values, caller) => definition.handle(values, caller as Token));
+  const route = build(definition, 'token', (values, caller) => definition.handle(values, caller as Token));
+  return { ...route, scope: definition.scope ?? route.scope };
 }
 
 /** A route for everybody. */
@@ -110,6 +117,7 @@ function build<P extends Parameters>(
     summary,
     method: 'GET',
     access,
+    scope: 'rest',
     parameters,
     response,
     raw,

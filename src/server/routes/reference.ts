@@ -6,6 +6,7 @@ import {
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
 import type { Asset } from '../../model/asset.js';
+import { distinctSigners, type Nodes, type Signer } from '../../model/nodes.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES } from '../../wire/signatures.js';
@@ -17,7 +18,9 @@ export interface ReferenceRouteOptions {
   /** In the order of the configuration. */
   readonly listed: readonly Asset[];
   readonly taxonomyId: number;
-  readonly signer: ServiceKeys;
+  /** The configuration's `service.oracle_id`. */
+  readonly oracleId: string;
+  readonly nodes: () => Nodes;
   /** Shown wherever assets are listed when the prices are simulated. */
   readonly simulation: boolean;
   /** The configuration's `service.name`, the word in `service_pushed_assets`. */
@@ -26,17 +29,9 @@ export interface ReferenceRouteOptions {
   readonly pushedAssets: Config['pushedAssets'];
 }
 
-/** The public keys that the service signs with. */
-export interface ServiceKeys {
-  readonly evmAddress: string;
-  /** `undefined` where no asset has Stark signatures. */
-  readonly starkPublicKey: string | undefined;
-}
-
-/** What the configuration says and does not change between reloads. */
+/** What the configuration says, and with which keys the service signs. */
 export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
-  const { listed, taxonomyId, simulation, serviceName } = options;
-  const signers = signerEntries(options.signer);
+  const { listed, taxonomyId, oracleId, simulation, serviceName } = options;
   const deploymentsJson = JSON.stringify(options.deployments);
   return [
     [
@@ -47,8 +42,9 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
         handle: (_values, token) => ({
           data: JSON.stringify({
             taxonomy_id: taxonomyId,
+            oracle_id: oracleId,
             ...(simulation && { simulation }),
-            signers,
+            signers: distinctSigners(options.nodes()).map(signerEntry),
             assets: listed.filter(({ symbol }) => token.maySee(symbol)).map(taxonomyEntry),
           } satisfies z.infer<typeof taxonomy>),
         }),
@@ -108,15 +104,8 @@ function isEmpty(record: object): boolean {
   return Object.keys(record).length === 0;
 }
 
-function signerEntries({ evmAddress, starkPublicKey }: ServiceKeys): z.infer<typeof serviceSigner>[] {
-  const evm = { address: evmAddress, signature_type: 'evm' } as const;
-  const stark =
-    starkPublicKey === undefined ? [] : [{ address: starkPublicKey, signature_type: 'stark' } as const];
-  return [
-    { ...evm, role: 'aggregate' },
-    ...stark.map((key) => ({ ...key, role: 'aggregate' as const })),
-    { ...evm, role: 'stream' },
-  ];
+function signerEntry({ address, signatureType, role }: Signer): z.infer<typeof serviceSigner> {
+  return { address, signature_type: signatureType, role };
 }
 
 function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {

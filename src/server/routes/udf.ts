@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
-import { type Clock, secondOf } from '../../model/time.js';
+import { secondOf } from '../../model/time.js';
 import { intervalAt } from '../../store/resolution.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS, type Resolution } from '../../wire/rest.js';
 import {
   assetParameter,
   count,
-  type FindAsset,
   findAsset,
   type Route,
   signatureTypeParameter,
@@ -17,13 +16,11 @@ import {
 import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/values.js';
 import type { ReadCandles } from './candle_texts.js';
 import { resolution } from './history.js';
+import { type UdfQuoteRouteOptions, udfQuoteRoute } from './udf_quotes.js';
 
-export interface UdfRouteOptions {
-  readonly clock: Clock;
+export interface UdfRouteOptions extends UdfQuoteRouteOptions {
   /** Each once, in the order of the configuration. */
   readonly symbols: readonly string[];
-  readonly findAsset: FindAsset;
-  readonly readCandles: ReadCandles;
   readonly candlesPerRequestMax: number;
 }
 
@@ -139,6 +136,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         },
       }),
     ],
+    udfQuoteRoute(options),
   ];
 }
 

@@ -14,6 +14,7 @@ import {
   PONG_TYPE,
   REQUEST_ID_LENGTH_MAX,
   REQUEST_TYPES,
+  TAXONOMY_TYPE,
 } from '../../wire/stream.js';
 import {
   aggregatedSignedPrice,
@@ -94,6 +95,10 @@ export const ping = z
 export const pong = z
   .strictObject({ type: z.literal(PONG_TYPE), id: requestId.optional() })
   .meta({ id: 'Pong' });
+
+export const taxonomyChanged = z
+  .strictObject({ type: z.literal(TAXONOMY_TYPE) })
+  .meta({ id: 'TaxonomyChanged' });
 
 const answered = {
   id: requestId,

@@ -209,6 +209,7 @@ export const serviceSigner = z
 export const taxonomy = z
   .strictObject({
     taxonomy_id: taxonomyId,
+    oracle_id: z.string().describe("The service's oracle ID, which its Stark signatures cover"),
     simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
     signers: z
       .array(serviceSigner)

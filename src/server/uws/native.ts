@@ -5,13 +5,15 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { UWS_SHA256_VARIABLE } from './machine.js';
 
+export type WebSocketLibrary = typeof uWS;
+
 /**
  * Loads uWebSockets.js after checking that its binary is the one that was reviewed: it comes from a third party's
  * republication and runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as an official tag's.
  * @throws Error of one sentence when the platform has no build, its hash is another, or the system cannot load it.
  */
-export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
+export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibrary {
   const require = createRequire(import.meta.url);
   const build = `uws_${process.platform}_${process.arch}_${process.versions.modules}`;
   // The one beside the module that is loaded: by its own name, that of a folder further up might be found.
@@ -26,7 +28,7 @@ export function loadWebSockets(allowedSha256: string | undefined): typeof uWS {
   // The binary looks once, while it is loaded. Only a request that comes in several packets is held against it.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
   try {
-    return require('uWebSockets.js') as typeof uWS;
+    return require('uWebSockets.js') as WebSocketLibrary;
   } catch (error) {
     // The package puts a paragraph of its own before what the system says.
     const reason = (error as Error).message.trim().split('\n').at(-1);

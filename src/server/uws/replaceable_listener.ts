@@ -1,4 +1,5 @@
-import { type Listener, mostWaiting, type Waiting } from './listener.js';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Listener } from './listener.js';
 
 /** Opens a listener; the next one on the same port, while the one before still listens. */
 export type OpenListener = () => Promise<Listener>;
@@ -25,10 +26,18 @@ export class ReplaceableListener implements Listener {
     return new ReplaceableListener(open, await open());
   }
 
-  /** Replaces the listener. The port is never free in between. */
+  /**
+   * Replaces the listener. The port is never free in between.
+   *
+   * The system resets the connections that wait for the old listener when it closes, so it closes right after a turn of the event
+   * loop in which it took all of them. What comes in between can still be reset, unless `net.ipv4.tcp_migrate_req` is 1.
+   */
   async replace(): Promise<void> {
     const old = this.#current;
     this.#current = await this.#open();
+    // The first ends in the turn that opened the new listener, the second after the next look for connections.
+    await endOfTurn();
+    await endOfTurn();
     old.setAccepting(false);
     this.#retired.add(old);
     const check = setInterval(() => {
@@ -42,16 +51,8 @@ export class ReplaceableListener implements Listener {
     return this.#current.port;
   }
 
-  get threads(): number {
-    return this.#current.threads;
-  }
-
   get sockets(): number {
     return [this.#current, ...this.#retired].reduce((sum, { sockets }) => sum + sockets, 0);
-  }
-
-  get waiting(): Waiting {
-    return mostWaiting([this.#current, ...this.#retired].map(({ waiting }) => waiting));
   }
 
   setAccepting(accepting: boolean): void {

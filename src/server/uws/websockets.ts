@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
 import { CLOSES } from '../../wire/close_codes.js';
+import { STREAM_PROTOCOL } from '../../wire/ticket.js';
 import type {
   Connection,
   ConnectionEvents,
@@ -24,19 +25,11 @@ interface Data {
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
-  readonly #runCorked: ((what: () => void) => void) | undefined;
   readonly #topics = new Topics<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
 
-  /** @param runCorked runs an upgrade that is decided after its request's handler: `SpareCork.act` */
-  constructor(
-    app: TemplatedApp,
-    paths: readonly ConnectionPath[],
-    decide: DecideUpgrade,
-    runCorked?: (what: () => void) => void,
-  ) {
+  constructor(app: TemplatedApp, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
     this.#app = app;
-    this.#runCorked = runCorked;
     this.#idleTimeouts.start();
     for (const path of paths) this.#serve(path, decide);
   }
@@ -77,9 +70,8 @@ export class WebSockets {
           res,
           req,
           context,
-          (...args) => decide(path, ...args),
+          (request) => decide(path, request),
           (open) => ({ socket: new UwsSocket(path, this.#topics), open }),
-          this.#runCorked,
         ),
       open: (ws) => {
         const data = ws.getUserData();
@@ -112,38 +104,23 @@ function upgrade(
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
-  decide: (request: RestRequest, answer: (decision: UpgradeDecision) => void) => void,
+  decide: (request: RestRequest) => UpgradeDecision,
   dataOf: (open: OpenConnection) => Data,
-  runCorked: ((what: () => void) => void) | undefined,
 ): void {
   const request = readRequest(res, req, upgradeFaultOf(req));
-  const key = req.getHeader('sec-websocket-key');
-  const protocol = req.getHeader('sec-websocket-protocol');
-  const extensions = req.getHeader('sec-websocket-extensions');
-  let pending = true;
-  let isHandling = true;
-  decide(request, (decision) => {
-    if (!pending) return;
-    pending = false;
-    if (typeof decision !== 'function') {
-      if (isHandling) writeResponse(res, request.method, decision);
-      else res.cork(() => writeResponse(res, request.method, decision));
-      return;
-    }
-    const open = () => res.upgrade(dataOf(decision), key, protocol, extensions, context);
-    if (isHandling) {
-      open();
-      return;
-    }
-    assert(runCorked, 'decisions come at once where there is nothing to act late with');
-    // Under the other cork this one only calls back.
-    runCorked(() => res.cork(open));
-  });
-  isHandling = false;
-  if (!pending) return;
-  res.onAborted(() => {
-    pending = false;
-  });
+  const decision = decide(request);
+  if (typeof decision !== 'function') {
+    writeResponse(res, request.method, decision);
+    return;
+  }
+  res.upgrade(
+    dataOf(decision),
+    req.getHeader('sec-websocket-key'),
+    // Without this, uWebSockets.js selects what the client offers first, and sends a ticket back.
+    request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '',
+    req.getHeader('sec-websocket-extensions'),
+    context,
+  );
 }
 
 /** All that is kept of a connection here: one object, for there may be tens of thousands. */

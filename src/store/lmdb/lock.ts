@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** The socket in the data folder whose listener owns the folder. */
 const LOCK_NAME = 'owner.sock';
@@ -7,21 +7,37 @@ const LOCK_NAME = 'owner.sock';
 /** How often a dead owner's socket is removed and the claim tried again. More rounds mean that other processes start too. */
 const TAKEOVERS_MAX = 3;
 
+/** How long a living owner may take to hand the folder over. */
+const HAND_OVER_MS_MAX = 30_000;
+const RETRY_MS = 5;
+
+/** What the two processes say on the socket. */
+const TAKE_OVER = 'take over\n';
+const RELEASED = 'released\n';
+
+export interface FolderLock {
+  /** Another process had the folder, wrote all that it held, and handed it over. */
+  readonly isHandedOver: boolean;
+  /** Sets what is called, once, when another process asks for the folder. Until then it is refused. */
+  onTakeOver(callback: () => void): void;
+  /** @param isClean whether all that this process held is on disk */
+  release(isClean: boolean): Promise<void>;
+}
+
 /**
  * Claims a folder for this process by listening on a socket inside it. The kernel ends the claim with the process, also
  * after `kill -9`, so no process number can become stale, and the claim holds across containers that share the folder.
- * @returns a function that releases the folder.
+ * @param takeOver asks a living owner to hand the folder over
  * @throws Error when a living process has it.
  */
-export async function lockFolder(dir: string): Promise<() => Promise<void>> {
-  // A socket's path has about 100 bytes at most. The path through the folder's descriptor is always short.
+export async function lockFolder(dir: string, takeOver = false): Promise<FolderLock> {
   const descriptor = openSync(dir, 'r');
-  const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
-  const path = `${folder}/${LOCK_NAME}`;
+  const path = pathIn(dir, descriptor);
   try {
+    const isHandedOver = takeOver && (await askForFolder(path));
     for (let takeover = 0; takeover <= TAKEOVERS_MAX; takeover++) {
-      const server = await listen(path);
-      if (server !== undefined) return () => release(server, descriptor);
+      const owner = await Owner.listen(path);
+      if (owner !== undefined) return new HeldFolder(owner, descriptor, isHandedOver);
       if (await clearIfDead(path)) continue;
       break;
     }
@@ -33,15 +49,106 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   throw new Error('it is in use by another process');
 }
 
-function listen(path: string): Promise<Server | undefined> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(error);
+/** Whether a living process has claimed the folder. */
+export function isFolderInUse(dir: string): Promise<boolean> {
+  const descriptor = openSync(dir, 'r');
+  return new Promise<boolean>((resolve) => {
+    const socket = connect(pathIn(dir, descriptor));
+    const answer = (isInUse: boolean) => {
+      socket.destroy();
+      resolve(isInUse);
+    };
+    socket.once('connect', () => answer(true));
+    // Without the right to connect, somebody else's service may be there.
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => answer(code === 'EACCES'));
+  }).finally(() => closeSync(descriptor));
+}
+
+/** A socket's path has about 100 bytes at most. The path through the folder's descriptor is always short. */
+function pathIn(dir: string, descriptor: number): string {
+  const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
+  return `${folder}/${LOCK_NAME}`;
+}
+
+class HeldFolder implements FolderLock {
+  constructor(
+    readonly owner: Owner,
+    readonly descriptor: number,
+    readonly isHandedOver: boolean,
+  ) {}
+
+  onTakeOver(callback: () => void): void {
+    this.owner.onTakeOver = callback;
+  }
+
+  async release(isClean: boolean): Promise<void> {
+    await this.owner.close(isClean);
+    closeSync(this.descriptor);
+  }
+}
+
+/** The listener in a folder. */
+class Owner {
+  onTakeOver: (() => void) | undefined;
+  readonly #server: Server;
+  /** The connection of the process that is to have the folder next. */
+  #next: Socket | undefined;
+
+  private constructor() {
+    this.#server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', (data) => {
+        if (data.toString() !== TAKE_OVER || this.onTakeOver === undefined || this.#next !== undefined) {
+          socket.destroy();
+          return;
+        }
+        this.#next = socket;
+        this.onTakeOver();
+      });
     });
-    server.listen(path, () => resolve(server.unref()));
+  }
+
+  /** @returns `undefined` when somebody listens already */
+  static listen(path: string): Promise<Owner | undefined> {
+    return new Promise((resolve, reject) => {
+      const owner = new Owner();
+      owner.#server.once('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EADDRINUSE') resolve(undefined);
+        else reject(error);
+      });
+      owner.#server.listen(path, () => {
+        owner.#server.unref();
+        resolve(owner);
+      });
+    });
+  }
+
+  close(isClean: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      // From here on nobody listens, so the next owner can.
+      if (isClean) this.#next?.end(RELEASED);
+      else this.#next?.destroy();
+    });
+  }
+}
+
+/** Resolves when no living process has the folder, or it refuses. @returns whether one had it and wrote all that it held */
+async function askForFolder(path: string): Promise<boolean> {
+  const socket = connect(path);
+  socket.setTimeout(HAND_OVER_MS_MAX, () => socket.destroy());
+  let answer = '';
+  await new Promise<void>((resolve) => {
+    socket.once('connect', () => socket.write(TAKE_OVER));
+    socket.on('data', (data) => {
+      answer += data.toString();
+    });
+    socket.on('error', () => {});
+    socket.once('close', () => resolve());
   });
+  // The kernel may show the old listener a moment longer.
+  if (answer === RELEASED) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  return answer === RELEASED;
 }
 
 /** Removes the socket when no process listens on it, in the same turn of the event loop, so a new owner keeps its own. */
@@ -56,15 +163,6 @@ function clearIfDead(path: string): Promise<boolean> {
       const isDead = error.code === 'ECONNREFUSED' || error.code === 'ENOENT';
       if (isDead) rmSync(path, { force: true });
       resolve(isDead);
-    });
-  });
-}
-
-function release(server: Server, descriptor: number): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
-      closeSync(descriptor);
-      resolve();
     });
   });
 }

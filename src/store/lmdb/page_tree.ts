@@ -11,20 +11,26 @@ export const LMDB_VERSION = '3.5.6';
  * of several pages only the first is read. 437 MB took 1.5 s on two shared cores.
  *
  * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit machine.
+ * @param onPage called now and then with how many pages were read, of how many
  * @returns what is wrong, or `undefined`; an empty file is a new database.
  */
-export function findPageDamage(path: string): string | undefined {
+export function findPageDamage(
+  path: string,
+  onPage: (done: number, total: number) => void = () => {},
+): string | undefined {
   const file = openSync(path, 'a+', 0o600);
   try {
     const pages = new Pages(file);
     if (pages.isEmpty()) return undefined;
     const first = readMeta(pages.readFirst(), 0);
     const second = readMeta(pages.read(1), 1);
-    // Commits alternate between the two pages, so one precedes the other, unless there was no commit yet.
+    // Commits alternate between the two pages, so one precedes the other, unless there was no commit yet. A copy without free
+    // pages has its state in the second page and none in the first.
     const gap = first.transaction - second.transaction;
-    if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n)
+    const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
+    if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
       throw new Damage('its first two pages do not follow each other');
-    new Walk(pages, gap > 0n ? first : second).check();
+    new Walk(pages, gap > 0n ? first : second, onPage).check();
     return undefined;
   } catch (error) {
     if (error instanceof Damage) return error.message;
@@ -51,6 +57,8 @@ const PAGE_BYTES_MAX = 65_536;
 const PAGES_MAX = 2 ** 28;
 /** Far deeper than any tree whose pages have dozens of entries. */
 const DEPTH_MAX = 32;
+/** How often progress is told, in reads of pages. */
+const TELL_READS = 1_000;
 
 class Damage extends Error {}
 
@@ -137,10 +145,13 @@ function readTree(page: Buffer, at: number): Tree {
 class Walk {
   readonly #used: Uint8Array;
   readonly #freePages: number[] = [];
+  #usedCount = 0;
+  #reads = 0;
 
   constructor(
     readonly pages: Pages,
     readonly meta: Meta,
+    readonly onPage: (done: number, total: number) => void,
   ) {
     if (meta.lastPage > PAGES_MAX) throw new Damage('its newest state is damaged');
     this.#used = new Uint8Array(meta.lastPage + 1);
@@ -225,6 +236,8 @@ class Walk {
       if (this.#used[at] === 1) throw new Damage(`page ${at} is used twice`);
       this.#used[at] = 1;
     }
+    this.#usedCount += count;
+    if (++this.#reads % TELL_READS === 0) this.onPage(this.#usedCount, this.#used.length);
   }
 }
 

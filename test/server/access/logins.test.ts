@@ -1,8 +1,15 @@
 import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
+import { offersTicket } from '../../../src/server/access/logins.js';
+import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
+import type { RestRequest } from '../../../src/server/http/messages.js';
+import { STREAM_PROTOCOL } from '../../../src/wire/ticket.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
+
+/** One that `sampleLogins` allows. */
+const PAGE = 'https://app.example';
 
 function newLogins(failuresPerMinute = 3) {
   const clock = new FakeClock();
@@ -77,15 +84,72 @@ test('right tokens use up nothing', async (t) => {
   t.equal(login('x'), 401);
 });
 
-test('however many addresses and tokens come, little is remembered', async (t) => {
-  const { login, clock } = newLogins(1);
-  t.equal(login('alice', 'first'), 'alice');
-  for (let i = 0; i < 10_000; i++) {
-    clock.advance(NS_PER_SECOND);
-    login('alice', `address ${i}`);
-  }
-  login('x', 'first');
-  t.equal(login('alice', 'first'), 429, 'the first address is forgotten');
-  login('x', 'address 9999');
-  t.equal(login('alice', 'address 9999'), 'alice');
+function newTicketLogins() {
+  const clock = new FakeClock();
+  const refused: string[] = [];
+  const directory = new TokenDirectory([sampleToken('alice'), sampleToken('bob')]);
+  const tickets = new Tickets(createTicketMemory(), clock);
+  const logins = sampleLogins(directory, {
+    clock,
+    tickets,
+    failuresPerMinute: 3,
+    onRefused: (reason) => refused.push(reason),
+  });
+  const ticketOf = (name: string) => tickets.issue(sampleToken(name).sha256)!.text;
+  const login = (overrides: Partial<RestRequest>) =>
+    logins.authorizeTicket(sampleRequest({ origin: PAGE, ...overrides }));
+  const loginBy = (ticket: string, overrides: Partial<RestRequest> = {}) =>
+    login({ protocols: [STREAM_PROTOCOL, `ticket.${ticket}`], ...overrides });
+  return { clock, directory, logins, refused, ticketOf, login, loginBy };
+}
+
+test('a ticket logs in the token that it was issued to, once', async (t) => {
+  const { loginBy, ticketOf, refused } = newTicketLogins();
+  const ticket = ticketOf('alice');
+  t.match(loginBy(ticket), { name: 'alice' });
+  t.match(loginBy(ticket), {
+    status: 401,
+    headers: [['WWW-Authenticate', 'Ticket realm="tickseal"']],
+    body: /not known, was used, or is older than 30 s/,
+  });
+  t.match(loginBy('x'.repeat(43)), { status: 401 });
+  t.match(loginBy(''), { status: 401 });
+  t.match(loginBy(''), { status: 429 }, 'they count as failed logins');
+  t.match(loginBy(ticketOf('bob')), { name: 'bob' }, 'nobody guesses one that is right');
+  t.same(refused, ['ticket', 'ticket', 'ticket', 'limited']);
+});
+
+test('a ticket is worth what its token is worth when it is used', async (t) => {
+  const { clock, directory, loginBy, ticketOf } = newTicketLogins();
+  const tickets = { alice: ticketOf('alice'), bob: ticketOf('bob') };
+  directory.reload([sampleToken('bob', { scopes: new Set(['rest']) })]);
+  t.match(loginBy(tickets.alice), { status: 401 });
+  t.match(loginBy(tickets.bob), { status: 403, body: /no scope .*stream/ });
+  directory.reload([sampleToken('bob')]);
+  const late = ticketOf('bob');
+  clock.advance(30n * NS_PER_SECOND);
+  t.match(loginBy(late), { status: 401 });
+});
+
+test('pages of other origins are refused before their ticket is looked at', async (t) => {
+  const { loginBy, ticketOf, refused } = newTicketLogins();
+  const ticket = ticketOf('alice');
+  for (const origin of ['https://evil.example', 'null'])
+    t.match(loginBy(ticket, { origin }), { status: 403, body: /listen.allowed_origins/ });
+  t.same(refused, ['origin', 'origin']);
+  t.match(loginBy(ticket, { origin: undefined }), { name: 'alice' }, 'what is no browser sends none');
+});
+
+test('headers that do not fit together are 400, and use up no ticket', async (t) => {
+  const { login, loginBy, ticketOf, refused } = newTicketLogins();
+  const ticket = ticketOf('alice');
+  const offer = `ticket.${ticket}`;
+  t.match(loginBy(ticket, { authorization: ['Basic alice'] }), { status: 400, body: /Authorization/ });
+  t.match(login({ protocols: [offer] }), { status: 400, body: /tickseal\.v1/ });
+  t.match(login({ protocols: [STREAM_PROTOCOL, offer, offer] }), { status: 400, body: /2 tickets/ });
+  t.same(refused, []);
+  t.match(login({ protocols: [offer, 'other', STREAM_PROTOCOL] }), { name: 'alice' });
+  t.notOk(offersTicket(sampleRequest()));
+  t.notOk(offersTicket(sampleRequest({ protocols: [STREAM_PROTOCOL, 'tickets.x'] })));
+  t.ok(offersTicket(sampleRequest({ protocols: [offer] })));
 });

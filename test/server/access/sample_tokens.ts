@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { TokenConfig } from '../../../src/config/config.js';
+import { CallerTimes } from '../../../src/server/access/caller_times.js';
 import { type LoginOptions, Logins } from '../../../src/server/access/logins.js';
+import { Origins } from '../../../src/server/access/origins.js';
 import { PublisherLogins } from '../../../src/server/access/publisher_logins.js';
+import { RateLimiter } from '../../../src/server/access/rate_limit.js';
+import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
 import type { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/messages.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -17,17 +21,26 @@ export function sampleToken(text: string, overrides: Partial<TokenConfig> = {}):
   };
 }
 
-/** Logins that allow more failures than a test makes. */
+/** Logins that allow more failures than a test makes, and pages of `https://app.example`. */
 export function sampleLogins(tokens: TokenDirectory, overrides: Partial<LoginOptions> = {}): Logins {
+  const { clock = new FakeClock() } = overrides;
   return new Logins({
     tokens,
     publishers: new PublisherLogins({
       findPublisher: () => undefined,
-      clock: new FakeClock(),
+      clock,
       window: { maxPastNs: 0n, maxFutureNs: 0n },
       isSigned: () => false,
     }),
-    clock: new FakeClock(),
+    clock,
+    failures: new RateLimiter(clock),
+    familiar: new CallerTimes(),
+    limitedUntilNs: new BigInt64Array(1),
+    tickets: new Tickets(createTicketMemory(), clock),
+    origins: new Origins({
+      service: {},
+      listen: { host: '127.0.0.1', allowedOrigins: ['https://app.example'] },
+    }),
     clientOf: ({ address }) => address,
     failuresPerMinute: 1_000,
     onRefused: () => {},

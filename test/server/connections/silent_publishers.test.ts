@@ -1,10 +1,15 @@
 import { test } from 'tap';
+import { CallerCounts, createSharedAccess } from '../../../src/server/access/shared_access.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { Connection } from '../../../src/server/connections/connection.js';
 import { SilentPublishers } from '../../../src/server/connections/silent_publishers.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
 const MIB = 1024 * 1024;
+
+function newCounts(): CallerCounts {
+  return new CallerCounts(createSharedAccess(1).callers, 0);
+}
 
 function newConnection() {
   const closedWith: number[] = [];
@@ -15,7 +20,7 @@ function newConnection() {
 }
 
 test('a token may have as many silent connections as may hold 16 MiB, one more is closed', async (t) => {
-  const silent = new SilentPublishers(2 * MIB);
+  const silent = new SilentPublishers(2 * MIB, newCounts());
   const [alice, bob] = [new Token(sampleToken('alice')), new Token(sampleToken('bob'))];
   const connections = Array.from({ length: 9 }, newConnection);
   for (const { connection } of connections) silent.add(alice, connection);
@@ -36,7 +41,7 @@ test('a token may have as many silent connections as may hold 16 MiB, one more i
 });
 
 test('however long messages may be, one silent connection is left alone', async (t) => {
-  const silent = new SilentPublishers(128 * MIB);
+  const silent = new SilentPublishers(128 * MIB, newCounts());
   const token = new Token(sampleToken('alice'));
   const [first, second] = [newConnection(), newConnection()];
   silent.add(token, first.connection);

@@ -5,6 +5,7 @@ import { html } from '../../../src/server/documents/html.js';
 import { renderMarkdown } from '../../../src/server/documents/markdown.js';
 import { type OpenApiDocument, operationsOf } from '../../../src/server/documents/openapi.js';
 import { PAGE_HEADERS } from '../../../src/server/documents/page.js';
+import { PAGE_PATHS } from '../../../src/wire/paths.js';
 import { bodyOf, routesOf } from './routes.js';
 
 const routes = routesOf('service');
@@ -33,9 +34,16 @@ test('the page loads nothing, and its links lead somewhere', async (t) => {
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
   t.equal(new Set(ids).size, ids.length, 'every ID stands once');
   for (const [, target = ''] of page.matchAll(/ href="([^"]*)"/g)) {
-    const known = target.startsWith('#') ? ids.includes(target.slice(1)) : routes.has(target);
+    const known = target.startsWith('#')
+      ? ids.includes(target.slice(1))
+      : routes.has(target) || target === PAGE_PATHS.home;
     t.ok(known, target);
   }
+});
+
+test('on a phone the contents come first, and what they are about behind them', async (t) => {
+  t.ok(page.indexOf('<main>') < page.indexOf('<nav id="contents"'));
+  t.match(page, /<a class="jump" href="#contents">/);
 });
 
 test('its own style is all that the policy lets it use', async (t) => {

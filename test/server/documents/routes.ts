@@ -16,7 +16,8 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     calendarOf: () => undefined,
     serviceName,
     taxonomyId: 1,
-    signer: { evmAddress: '0x0', starkPublicKey: undefined },
+    oracleId: 'servc',
+    nodes: () => ({ self: 0, nodes: [], signers: [] }),
     encodedAssetId: (symbol) => symbol,
     aggregateJson: ({ symbol }) => symbol,
     assetsPerRequestMax: 100,
@@ -26,6 +27,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     publisherByKey: () => undefined,
     publicUrl: () => 'ws://localhost',
     onPublisherMetadata: () => {},
+    tickets: { issue: () => undefined },
   });
 }
 

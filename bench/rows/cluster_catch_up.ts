@@ -1,0 +1,62 @@
+import { systemClock } from '../../src/clock/clock.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import type { Measurement, Row, Scale } from '../harness/row.js';
+import { BenchLog, openBenchBus } from '../workloads/bench_log.js';
+import { startNode, withNatsServers } from '../workloads/cluster.js';
+import { AggregateEntries } from '../workloads/log_records.js';
+
+const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
+const SPAN_SECONDS: Readonly<Record<Scale, number>> = { full: 600, smoke: 2 };
+const PER_ASSET_AND_SECOND = 2;
+const ROLES = ['aggregator', 'edge'] as const;
+
+export const clusterCatchUp: Row = {
+  name: 'cluster-catch-up',
+  title: 'A new node reads 10 minutes of the log, 1,000 assets at 2 Hz',
+  method:
+    'The log of one nats-server is filled with aggregates of five inputs. Then an aggregator starts with an empty data folder, ' +
+    'until it leads, and after it an edge, until it is ready. The time contains the start of the process and the storing of ' +
+    'all records.',
+  rounds: 1,
+  variants: { cluster: measure },
+  lines: () =>
+    ROLES.map((role) => ({
+      name: role,
+      unit: '× real time',
+      ours: { variant: 'cluster', figure: `${role}: × real time` },
+      bound: { atLeast: 9 },
+      peers: [],
+      shown: [
+        {
+          name: 'CPU time, an aggregate',
+          unit: 'µs',
+          source: { variant: 'cluster', figure: `${role}: CPU µs an aggregate` },
+        },
+      ],
+    })),
+};
+
+function measure(scale: Scale): Promise<Measurement> {
+  return withNatsServers({ count: 1 }, async (servers) => {
+    const assets = ASSETS[scale];
+    const seconds = SPAN_SECONDS[scale];
+    const bus = await openBenchBus(servers.urls);
+    const log = await BenchLog.begin(bus);
+    const fromNs = (systemClock().nowNs() - BigInt(seconds) * NS_PER_SECOND) as TimeNs;
+    await log.appendAll(new AggregateEntries(assets).span(fromNs, seconds, assets * PER_ASSET_AND_SECOND));
+    log.stop();
+    await bus.close();
+    const figures: Record<string, number> = {};
+    const nodes = [];
+    for (const [index, role] of ROLES.entries()) {
+      const startMs = performance.now();
+      const node = await startNode(servers, { role, node: index + 1 }, { assets });
+      figures[`${role}: × real time`] = (seconds * 1000) / (performance.now() - startMs);
+      figures[`${role}: CPU µs an aggregate`] =
+        (node.cpuSeconds() * 1e6) / (seconds * assets * PER_ASSET_AND_SECOND);
+      nodes.unshift(node);
+    }
+    for (const node of nodes) await node.stop();
+    return { figures };
+  });
+}

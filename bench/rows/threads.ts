@@ -1,0 +1,138 @@
+import { writeConfig } from '../../scripts/load/config.js';
+import { fetchBody } from '../../scripts/load/fetch_body.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import type { Bound, Line, Measurement, Row, Scale } from '../harness/row.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { requestFromProcesses } from '../workloads/request_processes.js';
+import { measureService as measureSets } from './distinct_sets.js';
+import { ASSETS as FAN_OUT_ASSETS, measureFrames } from './fan_out.js';
+import { measureService as measureLatency } from './latency.js';
+import { pathOf, publishAll } from './rest.js';
+
+const REST_ASSETS = 100;
+const REST_PUBLISHERS = 3;
+/** Of each client process. */
+const CONNECTIONS = 32;
+const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 10 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 30 };
+const REST_CASES = ['latest of 1 asset', 'latest of 100 assets'] as const;
+const READERS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 10 };
+const CHANNEL_MS = 100;
+const SUBSCRIBERS = 10;
+
+const SETS = '1,000 signed sets';
+const FAN_OUT = '5,000 readers of one group';
+const LATENCY = 'publisher to subscriber';
+
+/** As many services with one thread each as the other variant has threads, with the same load: the most that threads can reach. */
+const SERVICES = '2 services';
+const ALL_CLIENTS = 'one client for all';
+
+export const threads: Row = {
+  name: 'threads',
+  title: 'Two threads that serve, against one',
+  method:
+    'The loads of `rest`, `distinct-sets`, `fan-out` (5,000 readers, every 100 ms) and `latency` (10 subscribers, unsigned) ' +
+    'with `listen.threads` 1 and 2. What the service does is divided by the CPU time of all its threads: on two cores the load ' +
+    'needs one of them, so totals say little. With two threads each signs and encodes the frames of its own readers, and each ' +
+    'follows all prices. Requests come from one process with 32 connections for each thread, so that a thread has the same load in ' +
+    'both variants; the lines below them are with one such process for all threads. Two services with one thread each, with the ' +
+    'same load, show what of the difference is the machine: they share nothing.',
+  limit:
+    'Most of a long answer, and of a frame, is the kernel that writes to the socket: with the load on the second of two cores, ' +
+    'three busy threads share them, and each write finds colder caches. One client does not keep two threads busy: each then ' +
+    'sleeps after two requests where a busy one answers hundreds in a turn of its event loop. A price on its way from a publisher passes through ' +
+    'three threads instead of one, two of which it wakes.',
+  rounds: 3,
+  variants: {
+    '1 thread': (scale) => measure(scale, 1),
+    '2 threads': (scale) => measure(scale, 2),
+    [SERVICES]: async (scale) => ({ figures: await measureRest(scale, 1, 2) }),
+  },
+  lines: () => [
+    ...REST_CASES.map((name) => restLine(name, { atLeast: 0.95 })),
+    ...REST_CASES.map((name) => restLine(`${name}, ${ALL_CLIENTS}`)),
+    line(SETS, 'frames/s per core', { atLeast: 0.95 }),
+    line(FAN_OUT, 'frames/s per core', { atLeast: 0.95 }),
+    line(LATENCY, 'ms p50', { atMost: 1.3 }),
+  ],
+};
+
+function line(figure: string, unit: string, ratio: Bound): Line {
+  return {
+    name: figure,
+    unit,
+    ours: { variant: '2 threads', figure },
+    peers: [{ name: '1 thread', source: { variant: '1 thread', figure }, ratio }],
+  };
+}
+
+/** @param ratio to one thread */
+function restLine(figure: string, ratio?: Bound): Line {
+  return {
+    name: figure,
+    unit: 'answers/s per core',
+    ours: { variant: '2 threads', figure },
+    peers: [
+      { name: '1 thread', source: { variant: '1 thread', figure }, ...(ratio && { ratio }) },
+      { name: SERVICES, source: { variant: SERVICES, figure } },
+    ],
+  };
+}
+
+async function measure(scale: Scale, threads: number): Promise<Measurement> {
+  const latency = await measureLatency(scale, ['unsigned'], [SUBSCRIBERS], { threads });
+  return {
+    figures: {
+      ...(await measureRest(scale, threads, 1)),
+      [SETS]: (await measureSets(scale, threads)).figures['frames/s per core']!,
+      [FAN_OUT]: await measureFanOut(scale, threads),
+      [LATENCY]: latency.figures[`unsigned, ${SUBSCRIBERS} subscribers: p50`]!,
+    },
+  };
+}
+
+async function measureRest(scale: Scale, threads: number, services: number): Promise<Record<string, number>> {
+  const running = await Promise.all(Array.from({ length: services }, () => startRestService(threads)));
+  const ports = running.map(({ port }) => port);
+  const cpuSeconds = () => running.reduce((sum, service) => sum + service.cpuSeconds(), 0);
+  const figures: Record<string, number> = {};
+  for (const name of REST_CASES) {
+    const path = pathOf(name, { fromS: 0, toS: 0 });
+    for (const port of ports) await fetchBody(port, path);
+    for (const [figure, processes] of [
+      [name, threads * services],
+      [`${name}, ${ALL_CLIENTS}`, 1],
+    ] as const) {
+      const load = { ports, path, processes, connections: CONNECTIONS };
+      await requestFromProcesses({ ...load, durationMs: WARM_UP_MS[scale] });
+      const beforeSeconds = cpuSeconds();
+      const requests = await requestFromProcesses({ ...load, durationMs: MEASURE_MS[scale] });
+      figures[figure] = requests / (cpuSeconds() - beforeSeconds);
+    }
+  }
+  for (const service of running) await service.stop();
+  return figures;
+}
+
+async function startRestService(threads: number): Promise<ServerProcess> {
+  const config = writeConfig({
+    signatureType: 'evm',
+    assets: REST_ASSETS,
+    publishers: REST_PUBLISHERS,
+    // One that is signed anew has other inputs, and another length.
+    clockPeriod: '1d',
+    threads,
+  });
+  const service = await startService(config.file);
+  await publishAll(service);
+  return service;
+}
+
+async function measureFanOut(scale: Scale, threads: number): Promise<number> {
+  const load = { clients: READERS[scale], channelMs: CHANNEL_MS };
+  const { service } = await startPricedService({ assets: FAN_OUT_ASSETS, clockPeriod: '60s', threads });
+  const { frames, usage } = await measureFrames(service, load, scale);
+  await service.stop();
+  return frames / usage.serverCpuSeconds;
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { LOG_START } from '../../src/cluster/bus.js';
+import { encodeLogBatch, type LogEntry } from '../../src/cluster/log_batch.js';
+import { LogFollower } from '../../src/cluster/log_follower.js';
+import { LogWriter } from '../../src/cluster/log_writer.js';
+import { type NatsBus, openNatsBus } from '../../src/cluster/nats/bus.js';
+import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
+
+export const CLUSTER_NAME = 'main';
+const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
+/** Entries of which the next are made while the log takes them. */
+const CHUNK_ENTRIES = 1_000;
+const HOUR_MS = 3_600_000;
+const nowMs = () => performance.now();
+
+/** Connects as a leader does. */
+export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
+  return openNatsBus({
+    name: CLUSTER_NAME,
+    role: 'aggregator',
+    servers,
+    replicas: servers.length > 1 ? 3 : 1,
+    logRetentionMs: HOUR_MS,
+    candleRetentionMs: HOUR_MS,
+    onNotice: (text) => process.stderr.write(`${text}\n`),
+  });
+}
+
+/** A new log that this process writes, with the writer of the service. */
+export class BenchLog {
+  readonly #writer: LogWriter;
+  readonly #follower: LogFollower;
+
+  private constructor(bus: NatsBus, epoch: number, id: string, claimedMs: number) {
+    this.#follower = new LogFollower({
+      bus,
+      position: { sequence: epoch, id },
+      apply: (_batch, position) => this.#writer.applied(position),
+      missing: fail('records of the log were deleted'),
+      broken: (reason) => fail(reason)(),
+      timing: TIMING,
+      nowMs,
+    });
+    this.#writer = new LogWriter({
+      bus,
+      follower: this.#follower,
+      epoch,
+      newId,
+      claimedMs,
+      timing: TIMING,
+      nowMs,
+      defer: setImmediate,
+      failed: fail('a write to the log failed'),
+      overflowed: fail('too much waits for the log'),
+    });
+    this.#follower.start();
+  }
+
+  static async begin(bus: NatsBus): Promise<BenchLog> {
+    const id = newId();
+    const claimedMs = nowMs();
+    const claim = { node: 63, name: 'bench', run: id, configHash: new Uint8Array(32), resign: false };
+    const epoch = await bus.append(
+      LOG_START,
+      id,
+      encodeLogBatch({ epoch: 1, after: '', claim, entries: [] }),
+    );
+    return new BenchLog(bus, epoch, id, claimedMs);
+  }
+
+  /** Records so far, the claim that began the log included. */
+  get records(): number {
+    return this.#follower.position.sequence;
+  }
+
+  append(entry: LogEntry): void {
+    this.#writer.append(entry);
+  }
+
+  durable(): Promise<void> {
+    return this.#writer.durable();
+  }
+
+  /** Appends as fast as the log takes it. @returns bytes of the entries, when the log has all */
+  async appendAll(entries: Iterable<LogEntry>): Promise<number> {
+    let bytes = 0;
+    let count = 0;
+    let before = Promise.resolve();
+    for (const entry of entries) {
+      this.append(entry);
+      bytes += entry.bytes.length;
+      if (++count % CHUNK_ENTRIES !== 0) continue;
+      const now = this.durable();
+      await before;
+      before = now;
+    }
+    await this.durable();
+    return bytes;
+  }
+
+  stop(): void {
+    this.#follower.stop();
+    this.#writer.stop();
+  }
+}
+
+function newId(): string {
+  return randomBytes(12).toString('hex');
+}
+
+function fail(reason: string): () => never {
+  return () => {
+    throw new Error(reason);
+  };
+}

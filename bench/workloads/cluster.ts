@@ -1,0 +1,62 @@
+import { type ClusterNode, type LoadConfig, writeConfig } from '../../scripts/load/config.js';
+import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
+import { findNatsServer, type NatsServers, startNatsServers } from '../../src/cli/demo/nats_servers.js';
+import { systemClock } from '../../src/clock/clock.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
+import { ADMIN_PATHS } from '../../src/wire/paths.js';
+import type { Measurement } from '../harness/row.js';
+
+const LOOK_INTERVAL_MS = 20;
+
+/** Runs with NATS servers of its own. Where there is no nats-server, the measurement says so. */
+export async function withNatsServers(
+  options: { readonly count: 1 | 3; readonly syncAlways?: boolean },
+  run: (servers: NatsServers) => Promise<Measurement>,
+): Promise<Measurement> {
+  const binary = findNatsServer();
+  if (binary === undefined)
+    return { figures: {}, missing: 'it needs a nats-server, which `scripts/nats_server.sh` fetches' };
+  const servers = await startNatsServers({ binary, ...options });
+  try {
+    return await run(servers);
+  } finally {
+    await servers.stop();
+  }
+}
+
+/** Starts a node of a cluster. @returns when it is ready: it leads, or has all prices and the log to its end */
+export async function startNode(
+  { urls }: NatsServers,
+  node: Omit<ClusterNode, 'servers'>,
+  load: Pick<LoadConfig, 'assets'> & Partial<LoadConfig>,
+): Promise<ServerProcess> {
+  // As where each machine has a server: every node prefers another one.
+  const first = (node.node - 1) % urls.length;
+  const cluster = { ...node, servers: [...urls.slice(first), ...urls.slice(0, first)] };
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load, cluster });
+  const service = await startService(config.file);
+  while (!(await isReady(service))) await pause(LOOK_INTERVAL_MS);
+  return service;
+}
+
+/**
+ * From an hour ago on: a cluster takes none that are older than two hours.
+ * @param intervalMs between two updates. Those of the last seconds of one asset are in the log with each update of it, so
+ * their times are as far apart as they are sent
+ */
+export function recentUpdates(intervalMs: number): Updates {
+  const startNs = systemClock().nowNs() - 3_600n * NS_PER_SECOND;
+  return new Updates('evm', { startNs, intervalNs: BigInt(intervalMs) * NS_PER_MS });
+}
+
+/** CPU time of all servers so far. */
+export function natsCpuSeconds(servers: NatsServers): number {
+  return servers.urls.reduce((sum, _, index) => sum + cpuSecondsOf(servers.pid(index)!), 0);
+}
+
+async function isReady({ adminPort }: ServerProcess): Promise<boolean> {
+  const { status } = await fetch(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.ready}`);
+  return status === 200;
+}

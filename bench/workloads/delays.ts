@@ -1,0 +1,84 @@
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { publishMessage, type Updates } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
+import { openPublisher } from './publishers.js';
+
+/** Between two updates of which the delay is measured. */
+export const INTERVAL_MS = 5;
+
+/** From where to where updates of asset 0 go. */
+export interface Way {
+  readonly publishPort: number;
+  readonly readPort: number;
+  /** The query of `/ws`. */
+  readonly query: string;
+  /** The source of the updates; their times grow. */
+  readonly updates: Updates;
+}
+
+/**
+ * Until it has had some thousand messages V8 interprets much of the code, several times slower.
+ * @param burst messages every millisecond
+ */
+export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
+  const { readPort, publishPort, query, updates } = way;
+  const streams = await openStreams({ port: readPort, query, count: subscribers, assetsOf: () => [0] });
+  const publisher = await openPublisher(publishPort, 'evm', refuseReply);
+  for (const [i, message] of makeMessages(updates, messages).entries()) {
+    publisher.write(message);
+    if (i % burst === 0) await pause(1);
+  }
+  await pause(20 * INTERVAL_MS);
+  publisher.close();
+  streams.close();
+}
+
+/**
+ * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
+ * @returns for every update and subscriber the delay in ms.
+ */
+export async function measureDelays(way: Way, subscribers: number, messages: number): Promise<number[]> {
+  const { readPort, publishPort, query, updates } = way;
+  const delaysMs: number[] = [];
+  let sentMs: number | undefined;
+  const streams = await openStreams({
+    port: readPort,
+    query,
+    count: subscribers,
+    assetsOf: () => [0],
+    onFrame() {
+      // The first frame has the price from before.
+      if (sentMs !== undefined) delaysMs.push(performance.now() - sentMs);
+    },
+  });
+  const publisher = await openPublisher(publishPort, 'evm', refuseReply);
+  for (const message of makeMessages(updates, messages)) {
+    await pause(INTERVAL_MS);
+    sentMs = performance.now();
+    publisher.write(message);
+  }
+  await pause(20 * INTERVAL_MS);
+  publisher.close();
+  streams.close();
+  return delaysMs;
+}
+
+export function addPercentiles(
+  figures: Record<string, number>,
+  name: string,
+  delaysMs: readonly number[],
+): void {
+  figures[`${name}: p50`] = percentile(delaysMs, 50);
+  figures[`${name}: p99`] = percentile(delaysMs, 99);
+}
+
+export function makeMessages(updates: Updates, count: number): Buffer[] {
+  return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
+}
+
+/** Valid updates are answered by nothing. */
+function refuseReply(text: string): never {
+  throw new Error(text);
+}

@@ -1,0 +1,91 @@
+import { symbolOf } from '../../scripts/load/config.js';
+import { Updates } from '../../scripts/load/updates.js';
+import type { LogEntry } from '../../src/cluster/log_batch.js';
+import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { type Holding, holdingBytes } from '../../src/records/second_record.js';
+import { holdingOf } from '../../src/store/series.js';
+
+const INPUTS = 5;
+
+/** Makes entries of the log as a leader does: aggregates of five inputs each, whose signatures are not true. */
+export class AggregateEntries {
+  readonly #assets: readonly { readonly symbol: string; readonly inputs: readonly PublisherPrice[] }[];
+  readonly #newest: Holding[] = [];
+  #made = 0;
+
+  constructor(assets: number) {
+    const updates = new Updates('evm');
+    this.#assets = Array.from({ length: assets }, (_, asset) => ({
+      symbol: symbolOf(asset),
+      inputs: Array.from({ length: INPUTS }, (_, publisher) => inputOf(updates, publisher, asset)),
+    }));
+  }
+
+  /** The next asset's; the assets take turns. @param signedAtNs not before that of an earlier one */
+  next(signedAtNs: TimeNs): LogEntry {
+    const index = this.#made++ % this.#assets.length;
+    const { symbol, inputs } = this.#assets[index]!;
+    const holding = holdingOf(aggregateOf(symbol, inputs, signedAtNs), this.#newest[index]);
+    this.#newest[index] = holding;
+    return { symbol, signatureType: 'evm', bytes: holdingBytes(holding) };
+  }
+
+  /** Of a stretch of time, in its order. */
+  *span(fromNs: TimeNs, seconds: number, perSecond: number): Generator<LogEntry> {
+    for (let i = 0; i < seconds * perSecond; i++)
+      yield this.next((fromNs + (BigInt(i) * NS_PER_SECOND) / BigInt(perSecond)) as TimeNs);
+  }
+}
+
+function inputOf(updates: Updates, publisher: number, asset: number): PublisherPrice {
+  const { price, timestampNs, text } = updates.update(publisher, asset);
+  const [{ signed_price: signed }] = Object.values(JSON.parse(`{${text}}`)) as [SentEntry];
+  const { signature, msg_hash: msgHash } = signed.timestamped_signature;
+  return {
+    price,
+    timestampNs,
+    msgHash: Buffer.from(msgHash.slice(2), 'hex'),
+    wire: {
+      publisherKey: signed.publisher_key,
+      externalAssetId: signed.external_asset_id,
+      price: signed.price,
+      ...signature,
+      msgHash,
+      metadata: undefined,
+    },
+  };
+}
+
+/** What is needed of an entry that {@link Updates.update} made. */
+interface SentEntry {
+  readonly signed_price: {
+    readonly publisher_key: string;
+    readonly external_asset_id: string;
+    readonly price: string;
+    readonly timestamped_signature: {
+      readonly signature: { readonly r: string; readonly s: string; readonly v: string };
+      readonly msg_hash: string;
+    };
+  };
+}
+
+function aggregateOf(symbol: string, inputs: readonly PublisherPrice[], signedAtNs: TimeNs): SignedAggregate {
+  const { price, timestampNs, msgHash } = inputs.at(-1)!;
+  return {
+    symbol,
+    trigger: 'clock',
+    price,
+    timestampNs,
+    signedAtNs,
+    signatureType: 'evm',
+    publicKey: inputs[0]!.wire.publisherKey,
+    msgHash,
+    r: msgHash,
+    s: msgHash,
+    v: 27,
+    merkleRoot: msgHash,
+    algorithm: 'median',
+    inputs,
+  };
+}

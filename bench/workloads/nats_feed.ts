@@ -1,0 +1,89 @@
+import { connect, type Socket } from 'node:net';
+import { Names } from '../../src/cluster/nats/options.js';
+import { TICK_TOPIC } from '../../src/cluster/topics.js';
+import { CLUSTER_NAME } from './bench_log.js';
+
+const NAMES = new Names(CLUSTER_NAME);
+const TICK_SID = '1';
+const LOG_SID = '2';
+const LINE_BYTES_MAX = 4_096;
+const CR = 0x0d;
+/** What ends a payload. */
+const CRLF_BYTES = 2;
+
+/** Receives the ticks and the log of a cluster as an edge does, and drops them: it needs little CPU time. */
+export class NatsFeed {
+  /** When each tick came. */
+  readonly tickMs: number[] = [];
+  bytes = 0;
+  readonly #socket: Socket;
+  readonly #onReady: () => void;
+  #line = '';
+  /** Of a payload that is still to come. */
+  #skip = 0;
+
+  /** Resolves when the server has its subscriptions. */
+  static open(url: string): Promise<NatsFeed> {
+    return new Promise((resolve, reject) => {
+      const feed: NatsFeed = new NatsFeed(url, () => resolve(feed), reject);
+    });
+  }
+
+  private constructor(url: string, onReady: () => void, onError: (error: Error) => void) {
+    const { hostname, port } = new URL(url);
+    this.#onReady = onReady;
+    this.#socket = connect({
+      host: hostname,
+      port: Number(port),
+      onread: {
+        // All feeds share one buffer: the bytes have been handled when the call returns.
+        buffer: READ_BUFFER,
+        callback: (length, buffer) => {
+          this.#push((buffer as Buffer).subarray(0, length));
+          return true;
+        },
+      },
+    });
+    this.#socket.once('error', onError);
+    const subscriptions = `SUB ${NAMES.topic(TICK_TOPIC)} ${TICK_SID}\r\nSUB ${NAMES.live('*')} ${LOG_SID}\r\n`;
+    this.#socket.write(`CONNECT {"verbose":false,"headers":true}\r\n${subscriptions}PING\r\n`);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #push(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#skip > 0) {
+        const skipped = Math.min(this.#skip, chunk.length - at);
+        this.#skip -= skipped;
+        at += skipped;
+        continue;
+      }
+      const end = chunk.indexOf('\n', at);
+      this.#line += chunk.toString('latin1', at, end < 0 ? chunk.length : end);
+      if (end < 0) {
+        if (this.#line.length > LINE_BYTES_MAX) throw new Error('the NATS server sends no lines');
+        return;
+      }
+      at = end + 1;
+      this.#take(this.#line.charCodeAt(this.#line.length - 1) === CR ? this.#line.slice(0, -1) : this.#line);
+      this.#line = '';
+    }
+  }
+
+  #take(line: string): void {
+    const [verb, , sid, ...rest] = line.split(' ');
+    if (verb === 'MSG' || verb === 'HMSG') {
+      this.#skip = Number(rest.at(-1)) + CRLF_BYTES;
+      if (sid === TICK_SID) this.tickMs.push(performance.now());
+    } else if (verb === 'PING') this.#socket.write('PONG\r\n');
+    else if (verb === 'PONG') this.#onReady();
+    else if (verb === '-ERR') throw new Error(`the NATS server says ${line}`);
+  }
+}
+
+const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);

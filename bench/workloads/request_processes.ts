@@ -1,0 +1,29 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface RequestProcesses {
+  readonly ports: readonly number[];
+  readonly path: string;
+  readonly processes: number;
+  /** Of each process, shared among the ports. */
+  readonly connections: number;
+  readonly durationMs: number;
+}
+
+/** As `requestFor`, from processes of their own: one client cannot keep two threads busy. @returns how many were answered */
+export async function requestFromProcesses(options: RequestProcesses): Promise<number> {
+  const { ports, path, processes, connections, durationMs } = options;
+  const args = [ports.join(), path, String(connections), String(durationMs)];
+  const counts = await Promise.all(Array.from({ length: processes }, () => countOf(args)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function countOf(args: readonly string[]): Promise<number> {
+  const child = fork(fileURLToPath(new URL('./requests_main.js', import.meta.url)), args);
+  return new Promise((resolve, reject) => {
+    child.once('message', (count) => resolve(count as number));
+    child.once('error', reject);
+    // Its message may come after its end.
+    child.once('close', (code) => reject(new Error(`a client ended with ${code} before it had its answers`)));
+  });
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+import { PALETTE } from '../src/server/documents/page_style.js';
+import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/page/page_files.js';
+import { PAGE_PATHS } from '../src/wire/paths.js';
+
+// Bundles the live page into `dist/page`, with each file compressed: `npm run build` and `npm start` do it.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SOURCE = join(ROOT, 'src/client/page');
+const HASH_DIGITS = 12;
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+};
+
+/** The notice of Lightweight Charts, which its licence asks for and its package leaves out. */
+const CHARTS_NOTICE = `TradingView Lightweight Charts™
+Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
+
+const manifest: Record<string, PageManifest[string]> = {};
+await buildPage();
+
+async function buildPage(): Promise<void> {
+  rmSync(PAGE_FOLDER, { recursive: true, force: true });
+  mkdirSync(PAGE_FOLDER, { recursive: true });
+  const worker = await bundle('verify_worker.ts');
+  const workerPath = store('verify.js', worker.text);
+  const program = await bundle('main.ts', { VERIFY_WORKER_PATH: JSON.stringify(workerPath) });
+  const style = await bundle('page.css');
+  const paths: Readonly<Record<string, string>> = {
+    'main.js': store('page.js', program.text),
+    'page.css': store('page.css', PALETTE + style.text),
+    'icon.svg': store('icon.svg', source('icon.svg')),
+    'licences.txt': store('licences.txt', licencesOf([worker.metafile, program.metafile])),
+  };
+  const page = source('index.html').replace(/"([\w.]+)"/g, (quoted, name: string) =>
+    name in paths ? `"${paths[name]}"` : quoted,
+  );
+  write(PAGE_PATHS.home, 'index.html', page, false);
+  writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
+}
+
+async function bundle(name: string, define: Record<string, string> = {}) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [join(SOURCE, name)],
+    absWorkingDir: ROOT,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
+    legalComments: 'none',
+    logLevel: 'warning',
+    define,
+  });
+  return { text: outputFiles[0]!.text, metafile };
+}
+
+/** Writes a file whose path changes with its contents. @returns the path */
+function store(name: string, text: string): string {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS);
+  const file = name.replace('.', `-${hash}.`);
+  const path = PAGE_PATHS.files + file;
+  write(path, file, text, true);
+  return path;
+}
+
+function write(path: string, file: string, text: string, isImmutable: boolean): void {
+  const bytes = Buffer.from(text);
+  writeFileSync(new URL(file, PAGE_FOLDER), bytes);
+  writeFileSync(new URL(`${file}.gz`, PAGE_FOLDER), gzipSync(bytes, { level: 9 }));
+  writeFileSync(new URL(`${file}.br`, PAGE_FOLDER), brotliCompressSync(bytes));
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  manifest[path] = { file, contentType: TYPES[file.split('.').at(-1)!]!, etag: `"${hash}"`, isImmutable };
+}
+
+/** The licences of all packages in the bundles: they ask to be kept with every copy. */
+function licencesOf(metafiles: readonly Metafile[]): string {
+  const packages = new Set(
+    metafiles
+      .flatMap(({ inputs }) => Object.keys(inputs))
+      .flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
+  );
+  const own = `tickseal\n\n${readFileSync(join(ROOT, 'LICENSE'), 'utf8')}`;
+  return [own, CHARTS_NOTICE, ...[...packages].sort().map(licenceOf)].join(`\n\n${'='.repeat(80)}\n\n`);
+}
+
+function licenceOf(name: string): string {
+  const folder = join(ROOT, 'node_modules', name);
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly version: string;
+    readonly license: string;
+  };
+  const file = ['LICENSE', 'LICENSE.md', 'license'].map((one) => join(folder, one)).find(isFile);
+  const text =
+    file === undefined ? `Licence: ${license}. The package has no other text.` : readFileSync(file, 'utf8');
+  return `${name} ${version}\n\n${text}`;
+}
+
+function isFile(file: string): boolean {
+  try {
+    return readFileSync(file).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function source(name: string): string {
+  return readFileSync(join(SOURCE, basename(name)), 'utf8');
+}

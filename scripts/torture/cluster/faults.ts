@@ -1,0 +1,248 @@
+import { pause } from '../../load/wait.js';
+import { until } from '../service.js';
+import { logLeader } from './log_leader.js';
+import type { TortureCluster, TortureNode } from './nodes.js';
+
+/** What may be silent for how long, in milliseconds. */
+export interface SilenceLimits {
+  readonly stream: number;
+  /** REST and durable answers: both wait for the log. */
+  readonly log: number;
+}
+
+/** One part of a fault: what is done, and whose clients are not looked at because their own node is the one that it is done to. */
+export interface Step {
+  readonly name: string;
+  readonly limits?: SilenceLimits;
+  readonly except: readonly TortureNode[];
+  act(): Promise<void>;
+  /** Nodes whose clients are looked at by themselves, with limits of their own. */
+  readonly apart?: {
+    readonly name: string;
+    readonly nodes: readonly TortureNode[];
+    readonly limits: SilenceLimits;
+  };
+}
+
+/** @returns the steps of a fault, one after the other */
+export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
+
+/** A node is lost: the others need the lease, which is a second. */
+const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
+/** A message server is lost: if it led the log's copies, the others elect, which takes them 4 to 9 s. */
+const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
+/** The tickseal nodes behind a cut have neither the others nor the log. */
+const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
+const PLANNED: SilenceLimits = { stream: 300, log: 300 };
+/**
+ * Behind a cut, a node goes to another server when the log is silent for `cluster.tick_lease`, 12 s, and then reads the log. The servers may
+ * send its question to the one that is cut off, as long as they have not noticed: it then asks again after 2 s.
+ */
+const BEHIND: SilenceLimits = { stream: 1_500, log: 20_000 };
+const LINK_CUT_MS = 15_000;
+const LONG_CUT_MS = 24_000;
+
+const leaderKilled: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  return [
+    { name: 'leader kill -9', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
+    { name: '  started again', limits: PLANNED, except: [leader], act: () => restart(leader) },
+  ];
+};
+
+const leaderStopped: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  return [
+    {
+      name: 'leader SIGSTOP 5 s, SIGCONT',
+      limits: NODE,
+      except: [leader],
+      act: () => stopFor(leader, 5_000),
+    },
+  ];
+};
+
+const rollingUpgrade: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  const standby = cluster.standby(leader);
+  const step = (name: string, node: TortureNode): Step => ({
+    name,
+    limits: PLANNED,
+    except: [node],
+    act: async () => {
+      await node.end('SIGTERM');
+      await restart(node);
+    },
+  });
+  return [
+    ...cluster.edges.map((edge) => step(`upgrade of edge ${edge.number}`, edge)),
+    step('upgrade of the standby', standby),
+    step('upgrade of the leader', leader),
+  ];
+};
+
+const leaderSilenced: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  const proxy = leader.proxies[leader.server]!;
+  return [
+    {
+      name: "leader's connection silent",
+      limits: NODE,
+      except: [leader],
+      async act() {
+        proxy.state = 'silent';
+        await pause(5_000);
+      },
+    },
+    {
+      name: '  and healed',
+      limits: PLANNED,
+      except: [leader],
+      async act() {
+        proxy.state = 'open';
+      },
+    },
+  ];
+};
+
+const serverCutOff: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  const { server } = leader;
+  // The leader sees to that within some seconds.
+  await until('another server leads the log', async () => (await leadingServer(cluster)) !== server);
+  const behind = cluster.nodes.filter((node) => node.server === server);
+  return [
+    {
+      name: "leader's NATS server cut off",
+      limits: CUT,
+      except: behind,
+      async act() {
+        cluster.isolate(server, 'silent');
+        await pause(LONG_CUT_MS);
+      },
+      apart: { name: '  behind the cut', nodes: behind, limits: BEHIND },
+    },
+    {
+      name: '  and healed',
+      limits: CUT,
+      except: behind,
+      act: async () => cluster.isolate(server, 'open'),
+    },
+  ];
+};
+
+const logLeaderKilled: Fault = async (cluster) => {
+  const server = await leadingServer(cluster);
+  return [
+    {
+      name: "log's raft leader kill -9",
+      limits: SERVER,
+      except: [],
+      async act() {
+        await cluster.servers.signal(server, 'SIGKILL');
+      },
+    },
+    {
+      name: '  started again',
+      limits: SERVER,
+      except: [],
+      act: async () => void (await cluster.servers.start(server)),
+    },
+  ];
+};
+
+const linkCut: Fault = async (cluster) => {
+  const server = await leadingServer(cluster);
+  const other = (server + 1) % cluster.servers.urls.length;
+  return [
+    {
+      // Without limits: nodes at the two servers do not hear each other, and wait for the end of the cut at worst.
+      name: "one link of the log's raft leader cut 15 s",
+      except: [],
+      async act() {
+        cluster.link(server, other, 'silent');
+        await pause(LINK_CUT_MS);
+        cluster.link(server, other, 'open');
+      },
+    },
+  ];
+};
+
+const edgeStopped: Fault = async ({ edges }) => {
+  const edge = edges[0]!;
+  return [{ name: 'edge SIGSTOP 10 s', limits: PLANNED, except: [edge], act: () => stopFor(edge, 10_000) }];
+};
+
+const serversStopped: Fault = async ({ servers }) => [
+  {
+    name: 'all NATS servers stopped 3 s',
+    except: [],
+    async act() {
+      await Promise.all(servers.urls.map((_, server) => servers.signal(server, 'SIGTERM')));
+      await pause(3_000);
+      await Promise.all(servers.urls.map((_, server) => servers.start(server)));
+    },
+  },
+];
+
+/** The clocks of the aggregators stay an hour apart from then on, so it is the last one. */
+const clocksApart: Fault = async (cluster) => {
+  const leader = await cluster.leader();
+  const standby = cluster.standby(leader);
+  return [
+    {
+      name: 'clocks an hour apart',
+      limits: PLANNED,
+      except: [],
+      async act() {
+        leader.clock.step(1_800_000);
+        standby.clock.step(-1_800_000);
+        await pause(2_000);
+      },
+    },
+    { name: '  leader kill -9', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
+    { name: '  started again', limits: PLANNED, except: [leader], act: () => startAnHourOff(leader) },
+    { name: '  next leader kill -9', limits: NODE, except: [standby], act: () => standby.end('SIGKILL') },
+    { name: '  started again', limits: PLANNED, except: [standby], act: () => startAnHourOff(standby) },
+  ];
+};
+
+/** In this order. */
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  leaderKilled,
+  leaderStopped,
+  rollingUpgrade,
+  leaderSilenced,
+  logLeaderKilled,
+  linkCut,
+  serverCutOff,
+  edgeStopped,
+  serversStopped,
+  clocksApart,
+};
+
+async function restart(node: TortureNode): Promise<void> {
+  await node.start();
+  await node.untilReady();
+}
+
+/** A node whose clock is wrong is not ready; by then it has read the log. */
+async function startAnHourOff(node: TortureNode): Promise<void> {
+  await node.start();
+  await pause(5_000);
+}
+
+async function stopFor({ service }: TortureNode, ms: number): Promise<void> {
+  service!.signal('SIGSTOP');
+  await pause(ms);
+  service!.signal('SIGCONT');
+}
+
+async function leadingServer({ servers }: TortureCluster): Promise<number> {
+  let found: number | undefined;
+  await until('a server leads the log', async () => {
+    found = await logLeader(servers.urls);
+    return found !== undefined;
+  });
+  return found!;
+}

@@ -1,0 +1,97 @@
+import type { LogRecord } from '../../../src/cluster/bus.js';
+import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log_batch.js';
+import { openBus } from '../../../src/cluster/open_bus.js';
+import { toHex } from '../../../src/model/hex.js';
+import { SEEN_FIELDS, SEEN_NANOS, SEEN_SECOND } from '../../../src/model/seen_updates.js';
+import { NS_PER_SECOND } from '../../../src/model/time.js';
+import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
+import { openHolding } from '../../../src/records/second_record.js';
+
+/** What the whole log says, read back from the message servers. */
+export class LogAccount {
+  records = 0;
+  epochs = 0;
+  aggregates = 0;
+  /** `publisher key, symbol, timestamp` of each accepted update. */
+  readonly inputs = new Set<string>();
+  /** A sentence for each rule that is broken. */
+  readonly violations: string[] = [];
+  #epoch = 0;
+  #run = '';
+  #last = '';
+  #isResigned = false;
+  readonly #signedNs = new Map<string, bigint>();
+  readonly #hashes = new Map<string, string>();
+  #newestNs = 0n;
+
+  static async read(servers: readonly string[]): Promise<LogAccount> {
+    const account = new LogAccount();
+    const bus = await openBus({
+      name: 'main',
+      role: 'edge',
+      servers,
+      replicas: 3,
+      logRetentionMs: 0,
+      candleRetentionMs: 0,
+      onNotice: () => {},
+    });
+    const { firstSequence, last } = await bus.extent();
+    if (firstSequence !== 1) account.violations.push(`the log begins at ${firstSequence}`);
+    for (let sequence = 0; sequence < last.sequence; )
+      for (const record of await bus.read(sequence)) {
+        sequence = record.sequence;
+        account.#take(record);
+      }
+    await bus.close();
+    return account;
+  }
+
+  #take(record: LogRecord): void {
+    const { epoch, after, claim, entries } = decodeLogBatch(record.bytes);
+    const fail = (what: string) => this.violations.push(`record ${record.sequence} ${what}`);
+    this.records++;
+    if (after !== this.#last) fail(`follows ${after}, not ${this.#last}`);
+    this.#last = record.id;
+    if (claim !== undefined && !claim.resign) {
+      if (epoch !== record.sequence || epoch <= this.#epoch) fail(`claims epoch ${epoch}`);
+      this.epochs++;
+      this.#epoch = epoch;
+      this.#run = claim.run;
+      this.#isResigned = false;
+    }
+    if (epoch !== this.#epoch) fail(`is of epoch ${epoch}, not ${this.#epoch}`);
+    // The ID of a record begins with who wrote it.
+    if (!record.id.startsWith(`${this.#run}-`)) fail(`of epoch ${epoch} was written by ${record.id}`);
+    if (this.#isResigned) fail('comes after the end of its epoch');
+    this.#isResigned = claim?.resign === true;
+    for (const entry of entries) this.#enter(entry, fail);
+  }
+
+  #enter({ symbol, publisherKey, bytes }: LogEntry, fail: (what: string) => void): void {
+    if (publisherKey !== undefined) {
+      const { input, seen } = decodeAcceptedInput(bytes);
+      const name = `${toHex(publisherKey)} ${symbol}`;
+      this.inputs.add(`${name} ${input.timestampNs}`);
+      // Of several that waited together the newest is written, and remembers the times of those before it.
+      const updates = seen?.updates ?? [];
+      for (let at = 0; at < updates.length; at += SEEN_FIELDS)
+        this.inputs.add(
+          `${name} ${BigInt(updates[at + SEEN_SECOND]!) * NS_PER_SECOND + BigInt(updates[at + SEEN_NANOS]!)}`,
+        );
+      return;
+    }
+    const { aggregate } = openHolding(bytes, symbol);
+    if (aggregate === undefined) return;
+    this.aggregates++;
+    const { signedAtNs, msgHash } = aggregate;
+    if (signedAtNs <= (this.#signedNs.get(symbol) ?? 0n))
+      fail(`signs ${symbol} at ${signedAtNs}, not later than before`);
+    this.#signedNs.set(symbol, signedAtNs);
+    if (signedAtNs < this.#newestNs) fail(`signs ${symbol} before what stands ahead of it`);
+    this.#newestNs = signedAtNs;
+    const name = `${symbol} ${signedAtNs}`;
+    const hash = toHex(msgHash);
+    if ((this.#hashes.get(name) ?? hash) !== hash) fail(`has another value of ${name}`);
+    this.#hashes.set(name, hash);
+  }
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type NatsServers, startNatsServers } from '../../../src/cli/demo/nats_servers.js';
+import { writeConfig } from '../../load/config.js';
+import { fetchBody } from '../../load/fetch_body.js';
+import { type ServerProcess, startService } from '../../load/server_process.js';
+import { TcpProxy } from '../../load/tcp_proxy.js';
+import { pause } from '../../load/wait.js';
+import { readiness, until } from '../service.js';
+import { WallClock } from '../wall_clock.js';
+
+export const ASSETS = 4;
+export const PUBLISHERS = 4;
+const SERVERS = 3;
+const AGGREGATORS = 2;
+const EDGES = 2;
+/** A node that starts has this long to be ready, after whatever was done to it. */
+const READY_MS_MAX = 120_000;
+
+/** One node: a process of the service with a configuration, keys and a clock of its own, and a proxy to each message server. */
+export class TortureNode {
+  readonly number: number;
+  readonly clock: WallClock;
+  /** By message server; the first that {@link reaches} is the one in use. */
+  readonly proxies: readonly TcpProxy[];
+  readonly #file: string;
+  service: ServerProcess | undefined;
+  /** Ends that nobody asked for. */
+  crashes = 0;
+  #isEnding = false;
+
+  constructor(number: number, file: string, clock: WallClock, proxies: readonly TcpProxy[]) {
+    this.number = number;
+    this.#file = file;
+    this.clock = clock;
+    this.proxies = proxies;
+  }
+
+  get isAggregator(): boolean {
+    return this.number <= AGGREGATORS;
+  }
+
+  /** The message server that it is connected to. */
+  get server(): number {
+    return this.proxies.findIndex(({ connections }) => connections > 0);
+  }
+
+  async start(): Promise<void> {
+    this.#isEnding = false;
+    const service = await startService(this.#file, {
+      nodeOptions: this.clock.nodeOptions,
+      isQuiet: true,
+    });
+    this.service = service;
+    void service.ended.then(() => {
+      if (this.service === service) this.service = undefined;
+      if (!this.#isEnding) this.crashes++;
+    });
+  }
+
+  untilReady(): Promise<void> {
+    return until(`node ${this.number} is ready`, () => this.isReady(), READY_MS_MAX);
+  }
+
+  async isReady(): Promise<boolean> {
+    if (this.service === undefined) return false;
+    return (await readiness(this.service).catch(() => undefined))?.status === 200;
+  }
+
+  /** Resolves when the process has ended. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { service } = this;
+    if (service === undefined) return;
+    this.#isEnding = true;
+    service.signal(signal);
+    await service.ended;
+  }
+}
+
+/** Three message servers, two aggregators and two edges, with a proxy in every connection between them. */
+export class TortureCluster {
+  readonly servers: NatsServers;
+  /** By the servers `from to`. */
+  readonly #routes: ReadonlyMap<string, TcpProxy>;
+  readonly nodes: readonly TortureNode[];
+
+  private constructor(
+    servers: NatsServers,
+    routes: ReadonlyMap<string, TcpProxy>,
+    nodes: readonly TortureNode[],
+  ) {
+    this.servers = servers;
+    this.#routes = routes;
+    this.nodes = nodes;
+  }
+
+  /** Resolves when every node is ready. */
+  static async start(binary: string): Promise<TortureCluster> {
+    const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
+    process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+    const routes = new Map<string, TcpProxy>();
+    const routePort = async (from: number, to: number, port: number) => {
+      const proxy = await TcpProxy.start(port);
+      routes.set(`${from} ${to}`, proxy);
+      return proxy.port;
+    };
+    const servers = await startNatsServers({ binary, count: SERVERS, routePort });
+    const nodes: TortureNode[] = [];
+    for (let number = 1; number <= AGGREGATORS + EDGES; number++)
+      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
+    const cluster = new TortureCluster(servers, routes, nodes);
+    // The first aggregator makes the streams.
+    for (const node of nodes) await node.start();
+    await cluster.untilReady();
+    return cluster;
+  }
+
+  get crashes(): number {
+    return this.nodes.reduce((sum, { crashes }) => sum + crashes, 0);
+  }
+
+  async untilReady(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.untilReady()));
+  }
+
+  /** The aggregator that leads, as an edge knows it. */
+  async leader(): Promise<TortureNode> {
+    let leader: TortureNode | undefined;
+    await until('a node leads', async () => {
+      const edge = this.nodes.find(({ isAggregator, service }) => !isAggregator && service !== undefined)!;
+      const { data } = JSON.parse(await fetchBody(edge.service!.port, '/v1/nodes')) as NodesAnswer;
+      const number = data.nodes.find(({ role }) => role === 'leader')?.node;
+      leader = this.nodes.find((node) => node.number === number && node.service !== undefined);
+      return leader !== undefined;
+    });
+    return leader!;
+  }
+
+  standby(leader: TortureNode): TortureNode {
+    return this.nodes.find((node) => node.isAggregator && node !== leader)!;
+  }
+
+  get edges(): readonly TortureNode[] {
+    return this.nodes.filter(({ isAggregator }) => !isAggregator);
+  }
+
+  /** Cuts a server off from all others, or heals that. */
+  isolate(server: number, state: 'silent' | 'open'): void {
+    for (const [name, proxy] of this.#routes)
+      if (name.split(' ').includes(String(server))) proxy.state = state;
+  }
+
+  /** Cuts one connection between two servers, or heals that. */
+  link(one: number, other: number, state: 'silent' | 'open'): void {
+    for (const name of [`${one} ${other}`, `${other} ${one}`]) this.#routes.get(name)!.state = state;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.end('SIGKILL')));
+    await this.servers.stop();
+    for (const { proxies } of this.nodes) for (const proxy of proxies) void proxy.stop();
+    for (const proxy of this.#routes.values()) void proxy.stop();
+    await pause(0);
+  }
+}
+
+interface NodesAnswer {
+  readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
+}
+
+/** @param dir of its configuration, keys and data */
+async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
+  mkdirSync(dir);
+  const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
+  const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
+  const streamKeyFile = join(dir, 'stream.hex');
+  // Below the order of the curve.
+  writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
+  const config = JSON.parse(readFileSync(file, 'utf8'));
+  const isAggregator = number <= AGGREGATORS;
+  config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
+  config.ingest = { max_past: '4h' };
+  // Every change of a price is signed.
+  for (const asset of config.assets) asset.delta_percent = 0.000001;
+  config.cluster = {
+    role: isAggregator ? 'aggregator' : 'edge',
+    node: number,
+    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(number - 1 + i) % SERVERS]!.port}`),
+    log_retention: '5h',
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return new TortureNode(number, file, new WallClock(join(dir, 'clock')), proxies);
+}

@@ -1,0 +1,32 @@
+/** Of what a client may go without for a while: frames, newer aggregates over REST, answers to a publisher. */
+export type Signal = 'stream' | 'rest' | 'ack';
+export const SIGNALS: readonly Signal[] = ['stream', 'rest', 'ack'];
+
+/** When one client got something new, in milliseconds of `performance.now()`. */
+export class Track {
+  readonly signal: Signal;
+  readonly #timesMs: number[] = [];
+
+  constructor(signal: Signal) {
+    this.signal = signal;
+  }
+
+  note(): void {
+    this.#timesMs.push(performance.now());
+  }
+
+  get lastMs(): number {
+    return this.#timesMs.at(-1) ?? 0;
+  }
+
+  /** The longest time without anything that ended after `sinceMs`, up to now. */
+  longestMs(sinceMs: number): number {
+    let longest = 0;
+    let after = performance.now();
+    for (let i = this.#timesMs.length - 1; i >= 0 && after > sinceMs; i--) {
+      longest = Math.max(longest, after - this.#timesMs[i]!);
+      after = this.#timesMs[i]!;
+    }
+    return longest;
+  }
+}

@@ -1,0 +1,129 @@
+import { OTHER_TOKEN } from '../load/config.js';
+import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { openStreams } from '../load/streams.js';
+import { publishMessage, Updates } from '../load/updates.js';
+import { pause } from '../load/wait.js';
+
+// `hostile.js KIND PORT`: a client that does all that its token may, in a process of its own, until it is ended or its time is
+// over. It prints a line of JSON when it has begun.
+
+/** What a hostile client does. */
+export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged'] as const;
+export type HostileKind = (typeof HOSTILE_KINDS)[number];
+
+/** The assets of the service; a set lacks one of them. */
+export const HOSTILE_ASSETS = 1_000;
+
+const LIFETIME_MS = 180_000;
+const READERS = 100;
+const JUNK_PUBLISHERS = 10;
+const JUNK_BYTES = 1_000_000;
+const FORGING_PUBLISHERS = 50;
+/** Messages that differ: no publisher sends the one of another. */
+const FORGED_MESSAGES = 4;
+const FORGED_UPDATES = 999;
+/** `control_messages_per_second` is 10. */
+const CONTROL_INTERVAL_MS = 100;
+/** Between two attempts to connect. */
+const RECONNECT_MS = 5;
+
+/** Each connection has a set of its own, which the service signs for it alone. */
+async function readSigned(port: number): Promise<void> {
+  await openStreams({
+    port,
+    query: 'channel=10ms&message_type=signed_ecdsa',
+    count: READERS,
+    token: OTHER_TOKEN,
+    assetsOf: setOf,
+  });
+}
+
+async function changeSubscriptions(port: number): Promise<void> {
+  const options = { port, path: '/ws?channel=10ms', token: OTHER_TOKEN, onFrame: () => {} };
+  const sockets = await Promise.all(Array.from({ length: READERS }, () => openFrameSocket(options)));
+  const requests = sockets.map((_, connection) =>
+    ['subscribe', 'unsubscribe'].map((type) =>
+      clientFrame(JSON.stringify({ type, assets: setOf(connection), id: 1 })),
+    ),
+  );
+  let turn = 0;
+  setInterval(() => {
+    sockets.forEach((socket, connection) => {
+      socket.write(requests[connection]![turn % 2]!);
+    });
+    turn++;
+  }, CONTROL_INTERVAL_MS);
+}
+
+async function publishJunk(port: number): Promise<void> {
+  const frame = clientFrame(JSON.stringify({ type: 'signed_prices', data: { A0: 'x'.repeat(JUNK_BYTES) } }));
+  for (let publisher = 0; publisher < JUNK_PUBLISHERS; publisher++)
+    void keepConnected(port, (socket) => {
+      const sendNext = () => socket.write(frame, sendNext);
+      sendNext();
+    });
+}
+
+/** Every update carries the signature of another one. Each connection sends one message, and ends when it is answered. */
+async function publishForged(port: number): Promise<void> {
+  const updates = new Updates('evm');
+  const frames = Array.from({ length: FORGED_MESSAGES }, () => {
+    const texts = Array.from({ length: FORGED_UPDATES }, (_, asset) => updates.update(1, asset).text);
+    const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];
+    const forged = texts.map((text, i) =>
+      text.replace(signatureOf(text), signatureOf(texts[(i + 1) % FORGED_UPDATES]!)),
+    );
+    return clientFrame(publishMessage(forged));
+  });
+  for (let publisher = 0; publisher < FORGING_PUBLISHERS; publisher++)
+    void keepConnected(
+      port,
+      (socket) => socket.write(frames[publisher % FORGED_MESSAGES]!),
+      (socket) => socket.close(),
+    );
+}
+
+/** Connects again whenever the connection has ended. */
+async function keepConnected(
+  port: number,
+  onOpen: (socket: FrameSocket) => void,
+  onAnswer: (socket: FrameSocket) => void = () => {},
+): Promise<void> {
+  for (;;) {
+    await new Promise<void>((resolve) => {
+      let opened: FrameSocket | undefined;
+      openFrameSocket({
+        port,
+        path: '/evm/publish?ack=true',
+        token: OTHER_TOKEN,
+        onFrame: () => opened && onAnswer(opened),
+        onClose: () => resolve(),
+      }).then(
+        (socket) => {
+          opened = socket;
+          onOpen(socket);
+        },
+        () => resolve(),
+      );
+    });
+    await pause(RECONNECT_MS);
+  }
+}
+
+function setOf(connection: number): number[] {
+  return Array.from({ length: HOSTILE_ASSETS }, (_, asset) => asset).filter((asset) => asset !== connection);
+}
+
+const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
+  signed: readSigned,
+  subscriptions: changeSubscriptions,
+  junk: publishJunk,
+  forged: publishForged,
+};
+
+/** Called with the arguments of the program. */
+export async function beHostile(kind: HostileKind, port: number): Promise<void> {
+  setTimeout(() => process.exit(1), LIFETIME_MS);
+  await BEGIN[kind](port);
+  process.stdout.write(`${JSON.stringify({ port })}\n`);
+}

@@ -1,0 +1,156 @@
+import { type Asset, PERCENT_SCALE, type Publisher } from '../../model/asset.js';
+import type { Price } from '../../model/price.js';
+import type { PublisherPrice } from '../../model/signed_price.js';
+import type { TimeNs } from '../../model/time.js';
+import { aggregatePrice, medianPrice } from './algorithms.js';
+
+/**
+ * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and
+ * not further than `max_deviation_percent` from the median.
+ *
+ * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among
+ * them. An update moves one input: it costs a search and a short shift, whatever the number of assets.
+ */
+export class AssetBook {
+  /** Ascending by price. */
+  readonly #entries: Entry[] = [];
+  #oldestNs: bigint | undefined;
+  #from = 0;
+  #to = 0;
+  #price: Price | undefined;
+
+  #asset: Asset;
+
+  constructor(asset: Asset) {
+    this.#asset = asset;
+  }
+
+  get asset(): Asset {
+    return this.#asset;
+  }
+
+  /** The aggregate of the inputs that counted after the last change; none below `min_publishers`. */
+  get price(): Price | undefined {
+    return this.#price;
+  }
+
+  /** When the oldest input exceeds `max_age`, in ns; `undefined` without inputs. */
+  get expiresAtNs(): bigint | undefined {
+    return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
+  }
+
+  /** How many inputs it holds, whether they count or not. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** How many inputs count: those of {@link price}, or of the price that there would be with enough of them. */
+  get counting(): number {
+    return this.#to - this.#from;
+  }
+
+  /** Replaces the publisher's earlier input. */
+  put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+    this.#take(publisher);
+    this.#entries.splice(this.#position(input.price), 0, {
+      publisher,
+      input,
+      price: input.price,
+      weight: publisher.weight,
+    });
+    this.#refresh(nowNs);
+  }
+
+  /**
+   * Puts a changed configuration in force.
+   * @param current the publisher as it is configured now, or `undefined` when its input is to leave
+   */
+  reload(asset: Asset, current: (publisher: Publisher) => Publisher | undefined, nowNs: TimeNs): void {
+    this.#asset = asset;
+    const entries = this.#entries.splice(0);
+    for (const entry of entries) {
+      const publisher = current(entry.publisher);
+      if (publisher) this.#entries.push({ ...entry, publisher, weight: publisher.weight });
+    }
+    this.#refresh(nowNs);
+  }
+
+  /** Removes the inputs that are older than `max_age`. */
+  expire(nowNs: TimeNs): void {
+    const expiresAtNs = this.expiresAtNs;
+    if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);
+  }
+
+  /** The inputs of {@link price}, ascending by publisher key as a number. */
+  counted(): PublisherPrice[] {
+    return this.#entries
+      .slice(this.#from, this.#to)
+      .sort((a, b) => a.publisher.key.compare(b.publisher.key))
+      .map(({ input }) => input);
+  }
+
+  #take(publisher: Publisher): void {
+    const at = this.#entries.findIndex((entry) => entry.publisher.index === publisher.index);
+    if (at >= 0) this.#entries.splice(at, 1);
+  }
+
+  #refresh(nowNs: TimeNs): void {
+    const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
+    let oldestNs: bigint | undefined;
+    let kept = 0;
+    for (const entry of this.#entries) {
+      const { timestampNs } = entry.input;
+      if (timestampNs < oldestCountingNs) continue;
+      if (oldestNs === undefined || timestampNs < oldestNs) oldestNs = timestampNs;
+      this.#entries[kept++] = entry;
+    }
+    this.#entries.length = kept;
+    this.#oldestNs = oldestNs;
+    this.#aggregate();
+  }
+
+  #aggregate(): void {
+    const { maxDeviation, minPublishers, aggregation } = this.#asset;
+    const entries = this.#entries;
+    this.#from = 0;
+    this.#to = entries.length;
+    if (maxDeviation !== undefined && entries.length > 0) {
+      const median = medianPrice(entries, 0, entries.length);
+      const distanceMax = maxDeviation * (median < 0n ? -median : median);
+      while (isFurther(entries[this.#from], median, distanceMax)) this.#from++;
+      while (isFurther(entries[this.#to - 1], median, distanceMax) && this.#to > this.#from) this.#to--;
+    }
+    const counted = this.#to - this.#from;
+    this.#price =
+      counted === 0 || counted < minPublishers
+        ? undefined
+        : aggregatePrice(aggregation, entries, this.#from, this.#to);
+  }
+
+  /** The place of a price in the ascending order, after its equals. */
+  #position(price: Price): number {
+    let low = 0;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#entries[middle]!.price <= price) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Entry {
+  readonly publisher: Publisher;
+  readonly input: PublisherPrice;
+  readonly price: Price;
+  readonly weight: bigint;
+}
+
+const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
+
+function isFurther(entry: Entry | undefined, median: Price, distanceMax: bigint): boolean {
+  if (entry === undefined) return false;
+  const distance = entry.price > median ? entry.price - median : median - entry.price;
+  return distance * HUNDRED_PERCENT > distanceMax;
+}

@@ -1,0 +1,69 @@
+import { type Asset, type AssetIndex, PERCENT_SCALE } from '../../model/asset.js';
+import type { Price } from '../../model/price.js';
+import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
+
+/**
+ * Decides when an aggregate is signed: at every wall-clock multiple of the asset's `clock_period`, and at once when the
+ * price moved by `delta_percent` since the last signed one, or is the first.
+ */
+export class Triggers {
+  /** By asset index. */
+  readonly #lastSigned: (Price | undefined)[];
+  readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
+
+  /** @param before the triggers that these replace; their last signed prices are kept */
+  constructor(assets: readonly Asset[], nowNs: TimeNs, before?: Triggers) {
+    this.#lastSigned = before ? [...before.#lastSigned] : [];
+    const byPeriod = new Map<bigint, Asset[]>();
+    for (const asset of assets) {
+      const those = byPeriod.get(asset.clockPeriodNs);
+      if (those) those.push(asset);
+      else byPeriod.set(asset.clockPeriodNs, [asset]);
+    }
+    this.#schedules = [...byPeriod].map(([periodNs, those]) => ({
+      periodNs,
+      nextNs: nextMultiple(nowNs, periodNs),
+      assets: those,
+    }));
+  }
+
+  /** Whether this price must be signed at once. */
+  isDelta({ index, delta }: Asset, price: Price): boolean {
+    const last = this.#lastSigned[index];
+    if (last === undefined) return true;
+    const move = price > last ? price - last : last - price;
+    return move !== 0n && move * HUNDRED_PERCENT >= delta * (last < 0n ? -last : last);
+  }
+
+  /** Records the price that was signed last. */
+  signed(index: AssetIndex, price: Price): void {
+    this.#lastSigned[index] = price;
+  }
+
+  /** Records that the asset has no price any more; the next one is its first. */
+  ended(index: AssetIndex): void {
+    this.#lastSigned[index] = undefined;
+  }
+
+  /** When the next period ends; `undefined` without assets. */
+  get nextDueNs(): bigint | undefined {
+    return this.#schedules.reduce<bigint | undefined>(
+      (first, { nextNs }) => earlierOf(first, nextNs),
+      undefined,
+    );
+  }
+
+  /** The assets whose period has ended since the last call, whether they have a price or not. */
+  due(nowNs: TimeNs): Asset[] {
+    const due: Asset[] = [];
+    for (const schedule of this.#schedules) {
+      const nextNs = nextMultiple(nowNs, schedule.periodNs);
+      // After the clock was stepped back by more than a period, counting starts anew.
+      if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
+      if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
+    }
+    return due;
+  }
+}
+
+const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);

@@ -1,0 +1,95 @@
+import type { ChildProcess } from 'node:child_process';
+
+export interface KeptProcessOptions {
+  /** As the reader of the demo knows it: `node 1`. */
+  readonly name: string;
+  /** Resolves when it runs. */
+  readonly spawn: () => ChildProcess | Promise<ChildProcess>;
+  /** Tells the reader what happened: one line. */
+  readonly say: (line: string) => void;
+}
+
+/** How long after its end a process is started again: long enough to see what the others do without it. */
+export const RESTART_MS = 5_000;
+/** A process that has not ended by then is killed. */
+const STOP_MS_MAX = 10_000;
+
+/** A process that is started again when somebody ends it. */
+export class KeptProcess {
+  readonly name: string;
+  readonly #options: KeptProcessOptions;
+  #child: ChildProcess | undefined;
+  #starting: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isKept = false;
+
+  constructor(options: KeptProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Whether it runs. */
+  get isUp(): boolean {
+    const child = this.#child;
+    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** Starts it. @throws Error when it does not start */
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  /** From now on it is started again when it ends. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  /** Ends it. */
+  async stop(): Promise<void> {
+    this.#isKept = false;
+    clearTimeout(this.#timer);
+    await this.#starting?.catch(() => {});
+    if (!this.isUp) return;
+    const child = this.#child!;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.#child?.kill('SIGKILL');
+  }
+
+  async #start(): Promise<void> {
+    const child = await this.#options.spawn();
+    this.#child = child;
+    child.on('error', () => {});
+    if (this.isUp) child.once('exit', () => this.#ended());
+    else this.#ended();
+  }
+
+  #ended(): void {
+    if (!this.#isKept) return;
+    const { exitCode, signalCode } = this.#child!;
+    const how = signalCode ?? `exit status ${exitCode}`;
+    this.#options.say(`${this.name} has ended (${how}); it starts again in ${RESTART_MS / 1000} s`);
+    this.#timer = setTimeout(() => void this.#startAgain(), RESTART_MS);
+  }
+
+  async #startAgain(): Promise<void> {
+    try {
+      await this.start();
+      if (this.isUp) this.#options.say(`${this.name} was started again: kill -9 ${this.pid}`);
+    } catch (error) {
+      this.#options.say(`${this.name} does not start again: ${(error as Error).message}`);
+    }
+  }
+}

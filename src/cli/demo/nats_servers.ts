@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** The version that `scripts/nats_server.sh` fetches. */
+export const NATS_SERVER_VERSION = '2.15.1';
+
+export interface NatsServersOptions {
+  readonly binary: string;
+  /** 1, or the servers of a cluster. */
+  readonly count: number;
+  /** Whether each record is on the disk before it is acknowledged, as in scripts/deploy/nats.conf. */
+  readonly syncAlways?: boolean;
+  /** Whether a signal to the group of this process, such as that of Ctrl-C, leaves them alone. */
+  readonly detached?: boolean;
+  /** More lines of each server's configuration. */
+  readonly settings?: string;
+  /** The port at which one server reaches another, when it is not the other's own: a proxy in between. */
+  readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
+}
+
+/**
+ * @returns the server to start: what `TICKSEAL_NATS_SERVER` names, or what `scripts/nats_server.sh` has fetched; `undefined` when there
+ * is none
+ */
+export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const binary = env['TICKSEAL_NATS_SERVER'] || join(cache, 'tickseal', `nats-server-${NATS_SERVER_VERSION}`);
+  return existsSync(binary) ? binary : undefined;
+}
+
+/** Starts servers on free ports of this machine, with JetStream in a folder of their own. @throws Error when one does not start */
+export async function startNatsServers(options: NatsServersOptions): Promise<NatsServers> {
+  const servers = new NatsServers(options, await freePorts(2 * options.count));
+  try {
+    await servers.configure();
+    await Promise.all(servers.urls.map((_, index) => servers.start(index)));
+    return servers;
+  } catch (error) {
+    await servers.stop();
+    throw error;
+  }
+}
+
+const START_MS_MAX = 60_000;
+const START_POLL_MS = 20;
+
+/** Servers of one cluster, called `n1` and so on; counted from 0 here. They end when this process exits. */
+export class NatsServers {
+  /** `nats://127.0.0.1:port` of each. */
+  readonly urls: readonly string[];
+  readonly #options: NatsServersOptions;
+  readonly #ports: readonly number[];
+  readonly #routePorts: readonly number[];
+  readonly #dir = mkdtempSync(join(tmpdir(), 'tickseal-nats-'));
+  readonly #children: (ChildProcess | undefined)[] = [];
+  readonly #killAll = () => {
+    for (const child of this.#children) child?.kill('SIGKILL');
+    rmSync(this.#dir, { recursive: true, force: true });
+  };
+
+  constructor(options: NatsServersOptions, ports: readonly number[]) {
+    this.#options = options;
+    this.#ports = ports.slice(0, options.count);
+    this.#routePorts = ports.slice(options.count);
+    this.urls = this.#ports.map((port) => `nats://127.0.0.1:${port}`);
+    process.once('exit', this.#killAll);
+  }
+
+  pid(index: number): number | undefined {
+    return this.#children[index]?.pid;
+  }
+
+  /** Writes the configuration files. */
+  async configure(): Promise<void> {
+    for (const index of this.#ports.keys()) {
+      mkdirSync(join(this.#dir, `n${index + 1}`));
+      writeFileSync(this.#configFile(index), await this.#configText(index));
+    }
+  }
+
+  /** Starts one again that was ended, with what it has stored. @returns its process, also when it runs already */
+  async start(index: number): Promise<ChildProcess> {
+    const running = this.#running(index);
+    if (running !== undefined) return running;
+    const { binary, detached = false } = this.#options;
+    const child = spawn(binary, ['-c', this.#configFile(index)], { stdio: 'ignore', detached });
+    this.#children[index] = child;
+    child.once('error', () => {});
+    const endMs = performance.now() + START_MS_MAX;
+    while (!(await accepts(this.#ports[index]!))) {
+      if (child.pid === undefined || child.exitCode !== null || performance.now() > endMs)
+        throw new Error(`nats-server ${index + 1} did not start: ${this.#lastLine(index)}`);
+      await wait(START_POLL_MS);
+    }
+    return child;
+  }
+
+  /** Sends a signal to one. @returns when its process has ended, if the signal ends it */
+  async signal(index: number, signal: NodeJS.Signals): Promise<void> {
+    const child = this.#running(index);
+    if (child === undefined) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    if (signal === 'SIGKILL' || signal === 'SIGTERM') await ended;
+  }
+
+  /** Ends them all and deletes what they stored. */
+  async stop(): Promise<void> {
+    process.off('exit', this.#killAll);
+    await Promise.all(this.#children.map((_, index) => this.signal(index, 'SIGKILL')));
+    rmSync(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #running(index: number): ChildProcess | undefined {
+    const child = this.#children[index];
+    return child?.exitCode === null && child.signalCode === null ? child : undefined;
+  }
+
+  #lastLine(index: number): string | undefined {
+    const file = join(this.#dir, `n${index + 1}.log`);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').at(-1) : 'it wrote no log';
+  }
+
+  #configFile(index: number): string {
+    return join(this.#dir, `n${index + 1}.conf`);
+  }
+
+  async #configText(index: number): Promise<string> {
+    const { settings = '', count, syncAlways = false } = this.#options;
+    const folder = JSON.stringify(join(this.#dir, `n${index + 1}`));
+    return [
+      `server_name: n${index + 1}`,
+      `listen: "127.0.0.1:${this.#ports[index]}"`,
+      `jetstream { store_dir: ${folder}${syncAlways ? ', sync_interval: always' : ''} }`,
+      `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
+      count > 1 ? await this.#clusterText(index) : '',
+      settings,
+    ].join('\n');
+  }
+
+  async #clusterText(index: number): Promise<string> {
+    const { routePort } = this.#options;
+    const others = this.#routePorts.map((port, to) => ({ port, to })).filter(({ to }) => to !== index);
+    const routes = await Promise.all(
+      others.map(
+        async ({ port, to }) => `"nats://127.0.0.1:${(await routePort?.(index, to, port)) ?? port}"`,
+      ),
+    );
+    return [
+      'cluster {',
+      '  name: tickseal',
+      `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
+      `  routes: [${routes.join(', ')}]`,
+      // With proxies in between nobody is told the way round them.
+      ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
+      '}',
+    ].join('\n');
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    // A server greets whoever connects.
+    socket.once('data', () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => resolve(false));
+  });
+}
+
+/** Ports of 127.0.0.1 that nothing listened on a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const listeners = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const listener = createServer();
+      await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+      return listener;
+    }),
+  );
+  const ports = listeners.map((listener) => (listener.address() as { port: number }).port);
+  await Promise.all(listeners.map((listener) => new Promise((resolve) => listener.close(resolve))));
+  return ports;
+}

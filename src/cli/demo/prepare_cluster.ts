@@ -1,0 +1,97 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { demoConfigText } from './config_text.js';
+import { demoIdentity, publicKeyOf, writeServiceKeys } from './prepare.js';
+import { ensureDemoSecrets, ensureStreamKey } from './secrets.js';
+
+/** The roles of the nodes 1, 2 and so on. */
+export const DEMO_ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
+
+/** One process of the cluster. */
+export interface DemoNode {
+  /** 1 and up. */
+  readonly number: number;
+  readonly role: 'aggregator' | 'edge';
+  /** `http://` address of REST; the sockets have the same host and port. */
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly configFile: string;
+  readonly logFile: string;
+}
+
+export interface DemoCluster {
+  readonly nodes: readonly DemoNode[];
+  /** The token of whoever tries the demo. */
+  readonly token: string;
+  readonly signers: DemoSigners;
+}
+
+/** Addresses, but for the Stark public key. */
+export interface DemoSigners {
+  readonly evm: string;
+  readonly stark: string;
+  /** Signs the streaming payloads of every node. */
+  readonly stream: string;
+}
+
+export interface ClusterPlaces {
+  /** Keeps keys and tokens. */
+  readonly dataDir: string;
+  /** Gets the configuration, the log and the data folder of each node; they are of no use to a later start, whose log is empty. */
+  readonly runDir: string;
+  /** One for each node. */
+  readonly ports: readonly number[];
+  readonly adminPorts: readonly number[];
+  /** Addresses of the NATS servers. */
+  readonly servers: readonly string[];
+}
+
+/** Makes the keys and tokens of the demo, unless they are there, and the configuration of each node. */
+export function prepareDemoCluster({
+  dataDir,
+  runDir,
+  ports,
+  adminPorts,
+  servers,
+}: ClusterPlaces): DemoCluster {
+  const dir = resolve(dataDir);
+  const { secrets } = ensureDemoSecrets(dir);
+  const { serviceKeys, token } = secrets;
+  const aggregateKeys = writeServiceKeys(dir, secrets);
+  const streamKey = ensureStreamKey(dir);
+  const nodes = DEMO_ROLES.map((role, index): DemoNode => {
+    const number = index + 1;
+    const nodeDir = join(runDir, `node-${number}`);
+    mkdirSync(nodeDir);
+    const configFile = join(nodeDir, 'tickseal.yaml');
+    const [port, adminPort] = [ports[index]!, adminPorts[index]!];
+    const text = demoConfigText({
+      ...demoIdentity(secrets),
+      port,
+      adminPort,
+      keyFiles: { ...(role === 'aggregator' && aggregateKeys), stream: streamKey.file },
+      storageDir: join(nodeDir, 'store'),
+      cluster: { role, node: number, servers: preferring(servers, index) },
+    });
+    writeFileSync(configFile, text, { mode: 0o600 });
+    return {
+      number,
+      role,
+      url: `http://127.0.0.1:${port}`,
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+      configFile,
+      logFile: join(nodeDir, 'log.jsonl'),
+    };
+  });
+  const signers = {
+    evm: publicKeyOf(serviceKeys.evm, 'evm'),
+    stark: publicKeyOf(serviceKeys.stark, 'stark'),
+    stream: publicKeyOf(streamKey.hex, 'evm'),
+  };
+  return { nodes, token, signers };
+}
+
+/** As if each node had a server on its own machine, which it prefers. */
+function preferring(servers: readonly string[], index: number): string[] {
+  return servers.map((_, at) => servers[(index + at) % servers.length]!);
+}

@@ -1,0 +1,213 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ADMIN_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { renderClusterBanner } from './cluster_banner.js';
+import { KeptProcess, type KeptProcessOptions } from './kept_process.js';
+import { LeaderWatch } from './leader_watch.js';
+import { freePorts, type NatsServers, startNatsServers } from './nats_servers.js';
+import { DEMO_ROLES, type DemoNode, prepareDemoCluster } from './prepare_cluster.js';
+import { forkPublishers } from './simulation.js';
+
+export interface RunClusterOptions {
+  /** The nats-server. */
+  readonly binary: string;
+  readonly dataDir: string;
+  /** Of the first node, the others have the next ones; 0 picks free ones. */
+  readonly port: number;
+  /** Takes lines for the reader of the demo. */
+  readonly write: (text: string) => void;
+  /** Aborted when the demo is to end. */
+  readonly stopSignal: AbortSignal;
+}
+
+const NATS_SERVERS = 3;
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+/** For the whole start, on a machine with other work. */
+const START_MS_MAX = 120_000;
+/** How long the lines to paste wait for prices. */
+const LIVE_MS_MAX = 15_000;
+const POLL_MS = 100;
+/** A token has five requests a second. */
+const PRICE_POLL_MS = 500;
+const ANSWER_MS_MAX = 2_000;
+
+/** Runs a cluster on this machine until it is told to stop, and leaves nothing behind. @throws Error of one sentence when it does not start */
+export async function runCluster(options: RunClusterOptions): Promise<void> {
+  const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
+  const running = new RunningCluster(options, runDir);
+  process.once('exit', running.kill);
+  try {
+    await running.start();
+    await stopped(options.stopSignal);
+  } catch (error) {
+    if (!options.stopSignal.aborted) throw error;
+  } finally {
+    await running.stop();
+    process.off('exit', running.kill);
+    rmSync(runDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+class RunningCluster {
+  readonly #options: RunClusterOptions;
+  readonly #runDir: string;
+  readonly #nodes: KeptProcess[] = [];
+  readonly #nats: KeptProcess[] = [];
+  #publishers: KeptProcess | undefined;
+  #servers: NatsServers | undefined;
+  #watch: LeaderWatch | undefined;
+
+  constructor(options: RunClusterOptions, runDir: string) {
+    this.#options = options;
+    this.#runDir = runDir;
+  }
+
+  async start(): Promise<void> {
+    const { dataDir, port } = this.#options;
+    const free = await freePorts(2 * DEMO_ROLES.length);
+    const servers = await this.#startNats();
+    const cluster = prepareDemoCluster({
+      dataDir,
+      runDir: this.#runDir,
+      ports: free.slice(0, DEMO_ROLES.length).map((one, index) => (port === 0 ? one : port + index)),
+      adminPorts: free.slice(DEMO_ROLES.length),
+      servers: servers.urls,
+    });
+    await this.#startNodes(cluster.nodes);
+    const watch = new LeaderWatch(cluster.nodes, this.#say);
+    this.#watch = watch;
+    await watch.start();
+    const publishersAt = cluster.nodes.find(({ role }) => role === 'edge')!;
+    await this.#startPublishers(publishersAt);
+    await untilPriced(publishersAt, cluster.token, this.#options.stopSignal);
+    this.#options.write(
+      renderClusterBanner({
+        ...cluster,
+        leader: watch.leader,
+        publishersAt,
+        pidOf: ({ number }) => this.#nodes[number - 1]!.pid,
+        natsPid: this.#nats[0]!.pid,
+        runDir: this.#runDir,
+      }),
+    );
+  }
+
+  /** Ends all that was started, the last first. */
+  async stop(): Promise<void> {
+    this.#watch?.stop();
+    await this.#publishers?.stop();
+    for (const group of [this.#nodes, this.#nats]) await Promise.all(group.map((process) => process.stop()));
+    await this.#servers?.stop();
+  }
+
+  /** Ends the nodes at once, for a process that ends without having stopped them; the others see to it themselves. */
+  readonly kill = (): void => {
+    for (const node of this.#nodes) node.kill();
+  };
+
+  async #startNats(): Promise<NatsServers> {
+    const { binary } = this.#options;
+    const servers = await startNatsServers({ binary, count: NATS_SERVERS, detached: true });
+    this.#servers = servers;
+    for (const index of servers.urls.keys())
+      this.#nats.push(this.#process(`NATS server ${index + 1}`, () => servers.start(index)));
+    await startAll(this.#nats);
+    return servers;
+  }
+
+  async #startNodes(nodes: readonly DemoNode[]): Promise<void> {
+    for (const node of nodes) this.#nodes.push(this.#process(`node ${node.number}`, () => spawnNode(node)));
+    await startAll(this.#nodes, (process, index) =>
+      untilReady(nodes[index]!, process, this.#options.stopSignal),
+    );
+  }
+
+  async #startPublishers({ url }: DemoNode): Promise<void> {
+    const { dataDir } = this.#options;
+    const options = { dataDir, url: url.replace(/^http/, 'ws') };
+    this.#publishers = this.#process('the simulated publishers', () => forkPublishers(options));
+    await startAll([this.#publishers]);
+  }
+
+  #process(name: string, spawn: KeptProcessOptions['spawn']): KeptProcess {
+    return new KeptProcess({ name, spawn, say: this.#say });
+  }
+
+  readonly #say = (line: string): void => {
+    this.#options.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
+  };
+}
+
+/** Starts processes; once all are ready, they are started again when they end. */
+async function startAll(
+  processes: readonly KeptProcess[],
+  ready: (process: KeptProcess, index: number) => Promise<void> = async () => {},
+): Promise<void> {
+  await Promise.all(processes.map((process) => process.start()));
+  await Promise.all(processes.map(ready));
+  for (const process of processes) process.keep();
+}
+
+/** A node is this program again. Its log is read only when somebody looks for a reason. */
+function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
+  const log = openSync(logFile, 'a', 0o600);
+  try {
+    return spawn(process.execPath, [MAIN, 'serve', '--simulated', '--config', configFile], {
+      stdio: ['ignore', log, log],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** @throws Error when it ends, takes too long, or the demo is to end */
+async function untilReady(
+  { adminUrl, logFile }: DemoNode,
+  process: KeptProcess,
+  stopSignal: AbortSignal,
+): Promise<void> {
+  const endMs = performance.now() + START_MS_MAX;
+  while (!(await answers(adminUrl + ADMIN_PATHS.ready))) {
+    stopSignal.throwIfAborted();
+    if (!process.isUp) throw new Error(`${process.name} does not start: ${lastLine(logFile)}`);
+    if (performance.now() > endMs)
+      throw new Error(`${process.name} is not ready after ${START_MS_MAX / 1000} s: ${lastLine(logFile)}`);
+    await wait(POLL_MS);
+  }
+}
+
+/** Whoever pastes the printed lines is to see prices at once; should there be none, the lines come all the same. */
+async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + LIVE_MS_MAX;
+  const headers = { Authorization: `Basic ${token}` };
+  while (!(await answers(`${url}${REST_PATHS.latest}?assets=BTCUSD`, headers, '"BTCUSD":'))) {
+    stopSignal.throwIfAborted();
+    if (performance.now() > endMs) return;
+    await wait(PRICE_POLL_MS);
+  }
+}
+
+async function answers(url: string, headers: Record<string, string> = {}, text = ''): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return answer.ok && (await answer.text()).includes(text);
+  } catch {
+    return false;
+  }
+}
+
+function lastLine(file: string): string {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return text.trim().split('\n').at(-1) || 'it said nothing';
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,24 @@
+import { Client } from './client.js';
+import type { ClientOptions } from './client_context.js';
+import { NODE } from './node_platform.js';
+import { StreamClient } from './stream_client.js';
+
+/** The client as Node loads it from the client's own package: the same, but its sockets log in with the header. */
+
+export * from './index.js';
+
+/**
+ * Makes a client of one or more services.
+ * @throws TypeError or RangeError for wrong options
+ */
+export function createClient(options: ClientOptions): Client {
+  return new Client(options, NODE);
+}
+
+/**
+ * Makes a client that only streams.
+ * @throws TypeError or RangeError for wrong options
+ */
+export function createStreamClient(options: ClientOptions): StreamClient {
+  return new StreamClient(options, NODE);
+}

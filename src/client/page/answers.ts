@@ -1,0 +1,70 @@
+import type { NodesAnswer } from './node_log.js';
+
+// What the page takes from the service's JSON answers. An answer of another shape is an error that names it.
+
+/** Five columns of equal length; times in UNIX seconds. */
+export interface Candles {
+  readonly t: readonly number[];
+  readonly o: readonly number[];
+  readonly h: readonly number[];
+  readonly l: readonly number[];
+  readonly c: readonly number[];
+}
+
+const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
+const NO_CANDLES: Candles = { t: [], o: [], h: [], l: [], c: [] };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The candles of `/udf/history`. @throws Error with the service's own words where it refuses. */
+export function readCandles(text: string): Candles {
+  const fields = objectOf(JSON.parse(text), 'history');
+  if (fields['s'] === 'no_data') return NO_CANDLES;
+  if (fields['s'] !== 'ok') throw new Error(String(fields['errmsg'] ?? 'the history has no status'));
+  const [length, ...others] = COLUMNS.map((name) => (fields[name] as unknown[] | undefined)?.length);
+  if (length === undefined || others.some((other) => other !== length))
+    throw new Error('the columns of the history differ in length');
+  return fields as unknown as Candles;
+}
+
+/** The price that each symbol's change counts from, of `/udf/quotes`. */
+export function readBasePrices(text: string): ReadonlyMap<string, number> {
+  const { d } = objectOf(JSON.parse(text), 'quotes');
+  const bases = new Map<string, number>();
+  for (const { n, s, v } of listOf(d, 'quotes')) {
+    const base = s === 'ok' ? (v as Fields)['prev_close_price'] : undefined;
+    if (typeof base === 'number' && base !== 0) bases.set(String(n), base);
+  }
+  return bases;
+}
+
+/** The definition of each algorithm. */
+export function readAlgorithms(text: string): ReadonlyMap<string, string> {
+  const { data } = objectOf(JSON.parse(text), 'algorithms');
+  return new Map(
+    listOf(data, 'algorithms').map(({ type, definition }) => [String(type), String(definition)]),
+  );
+}
+
+/** Which nodes there are, of `/v1/nodes`. */
+export function readNodes(text: string): NodesAnswer {
+  const { self, nodes } = objectOf(objectOf(JSON.parse(text), 'nodes')['data'], 'nodes');
+  return {
+    self: Number(self),
+    nodes: listOf(nodes, 'nodes').map(({ node, name, role }) => ({
+      node: Number(node),
+      name: String(name),
+      role: String(role),
+    })),
+  };
+}
+
+function objectOf(value: unknown, name: string): Fields {
+  if (typeof value !== 'object' || value === null) throw new Error(`the ${name} is not an object`);
+  return value as Fields;
+}
+
+function listOf(value: unknown, name: string): readonly Fields[] {
+  if (!Array.isArray(value)) throw new Error(`the ${name} is not a list`);
+  return value.map((entry) => objectOf(entry, `entry of the ${name}`));
+}

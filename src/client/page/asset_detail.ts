@@ -1,0 +1,118 @@
+import type { Resolution } from '../../wire/rest.js';
+import type { TaxonomyAsset } from '../taxonomy.js';
+import { flash, SEAL_TEXTS } from './asset_table.js';
+import { ageMs, type Board, type Quote } from './board.js';
+import { byId, element } from './elements.js';
+import { CHART_INTERVALS } from './live_candles.js';
+import { marketText } from './market_text.js';
+import type { PriceChart } from './price_chart.js';
+import { ageText, changeSteps, changeText, exactPrice, shownDecimals, shownPrice } from './price_text.js';
+
+export interface AssetDetailOptions {
+  readonly board: Board;
+  readonly chart: PriceChart;
+  readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
+}
+
+const SCALE = 1e18;
+const FIRST_RESOLUTION: Resolution = '1';
+
+/** The chosen asset: its price, its chart and what its seal says. */
+export class AssetDetail {
+  readonly #options: AssetDetailOptions;
+  readonly #buttons: readonly HTMLButtonElement[];
+  #asset: TaxonomyAsset | undefined;
+  #resolution = FIRST_RESOLUTION;
+  #chartedNs = 0n;
+
+  constructor(options: AssetDetailOptions) {
+    this.#options = options;
+    this.#buttons = CHART_INTERVALS.map(({ resolution, alias, label }) => {
+      const names = alias === undefined ? resolution : `${alias} or ${resolution}`;
+      const button = element(
+        'button',
+        { type: 'button', role: 'radio', title: `resolution ${names}` },
+        label,
+      );
+      button.addEventListener('click', () => this.#setResolution(resolution));
+      return button;
+    });
+    document.querySelector('.intervals')!.replaceChildren(...this.#buttons);
+    this.#markResolution();
+  }
+
+  get asset(): TaxonomyAsset | undefined {
+    return this.#asset;
+  }
+
+  show(asset: TaxonomyAsset): void {
+    this.#asset = asset;
+    byId('symbol').textContent = asset.symbol;
+    byId('symbol-type').textContent = asset.signatureType === 'stark' ? 'Stark' : '';
+    this.#chartedNs = 0n;
+    this.draw(Date.now());
+    void this.#options.chart.show(asset, this.#resolution);
+  }
+
+  /** Longer candles for 1, shorter ones for -1. */
+  moveResolution(step: -1 | 1): void {
+    const place = CHART_INTERVALS.findIndex(({ resolution }) => resolution === this.#resolution) + step;
+    const next = CHART_INTERVALS[place];
+    if (next !== undefined) this.#setResolution(next.resolution);
+  }
+
+  draw(nowMs: number): void {
+    const asset = this.#asset;
+    if (asset === undefined) return;
+    const { board, changeOf } = this.#options;
+    const quote = board.quote(asset.id);
+    const seal = board.seal(asset.id, nowMs);
+    const change = quote && changeOf(asset, quote.price);
+    document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = seal;
+    this.#drawPrice(quote);
+    const changeElement = byId('change');
+    changeElement.textContent = change === undefined ? '' : changeText(change);
+    changeElement.dataset['direction'] = change === undefined ? '' : String(Math.sign(changeSteps(change)));
+    const market = byId('market');
+    market.textContent = marketText(asset.calendar, quote?.marketStatus);
+    market.hidden = market.textContent === '';
+    market.dataset['market'] = String(quote?.marketStatus ?? '');
+    const age = quote === undefined ? '' : `, ${ageText(ageMs(quote.timestampNs, nowMs))} old`;
+    byId('verdict').querySelector('span')!.textContent =
+      board.fault === undefined ? SEAL_TEXTS[seal] + age : `${SEAL_TEXTS[seal]}: ${board.fault.reason}`;
+  }
+
+  /** The exact price; digits past those of the table are set smaller. */
+  #drawPrice(quote: Quote | undefined): void {
+    const [main, rest] = byId('price').children as unknown as [HTMLElement, HTMLElement];
+    const text = quote === undefined ? '—' : shownPrice(quote.price, shownDecimals(quote.price));
+    rest.textContent = quote === undefined ? '' : exactPrice(quote.price).slice(text.length);
+    if (main.textContent === text) return;
+    main.textContent = text;
+    if (quote !== undefined && quote.direction !== 0) flash(main, quote.direction);
+  }
+
+  /** Takes the newest verified price to the chart. */
+  continueChart(): void {
+    const quote = this.#asset && this.#options.board.quote(this.#asset.id);
+    if (quote === undefined || quote.timestampNs === this.#chartedNs) return;
+    this.#chartedNs = quote.timestampNs;
+    const atS = Number(quote.timestampNs / 1_000_000_000n);
+    this.#options.chart.add(this.#asset!, Number(quote.price) / SCALE, atS);
+  }
+
+  #setResolution(resolution: Resolution): void {
+    this.#resolution = resolution;
+    this.#markResolution();
+    if (this.#asset !== undefined) void this.#options.chart.show(this.#asset, resolution);
+  }
+
+  #markResolution(): void {
+    this.#buttons.forEach((button, i) => {
+      const isChosen = CHART_INTERVALS[i]!.resolution === this.#resolution;
+      button.setAttribute('aria-checked', String(isChosen));
+      button.tabIndex = isChosen ? 0 : -1;
+      if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    });
+  }
+}

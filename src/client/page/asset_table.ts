@@ -1,0 +1,238 @@
+import type { TaxonomyAsset } from '../taxonomy.js';
+import { ageMs, type Board, type Seal } from './board.js';
+import { marketText } from './market_text.js';
+import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
+
+/** Every row has this height, in CSS pixels; the style sheet has it too. */
+const ROW_PX = 44;
+/** Rows that are drawn above and below those that are seen. */
+const MARGIN_ROWS = 4;
+/** How long the list must rest before another set of assets is subscribed. */
+const REST_MS = 150;
+
+export interface AssetTableOptions {
+  readonly grid: HTMLElement;
+  readonly board: Board;
+  /** The change of a price against its base, or `undefined` where no base is known. */
+  readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
+  readonly onChoose: (asset: TaxonomyAsset) => void;
+  /** Other assets are seen than before. */
+  readonly onSeen: (assets: readonly TaxonomyAsset[]) => void;
+}
+
+/** The cells of one drawn row, which shows another asset when the list is scrolled. */
+interface Row {
+  readonly root: HTMLElement;
+  readonly symbol: HTMLElement;
+  readonly type: HTMLElement;
+  readonly price: HTMLElement;
+  readonly change: HTMLElement;
+  readonly age: HTMLElement;
+  readonly market: HTMLElement;
+  readonly seal: HTMLElement;
+  asset: TaxonomyAsset | undefined;
+  shownNs: bigint;
+}
+
+/** A list of assets of which only what is seen is drawn, in rows that are used again. */
+export class AssetTable {
+  readonly #options: AssetTableOptions;
+  readonly #extent: HTMLElement;
+  readonly #template: HTMLTemplateElement;
+  readonly #rows: Row[] = [];
+  #assets: readonly TaxonomyAsset[] = [];
+  #chosen = 0;
+  #seenText = '';
+  #restTimer = 0;
+  #isDrawing = false;
+
+  constructor(options: AssetTableOptions) {
+    this.#options = options;
+    const { grid } = options;
+    this.#extent = grid.querySelector<HTMLElement>('.extent')!;
+    this.#template = grid.querySelector('template')!;
+    grid.addEventListener('scroll', () => this.draw(), { passive: true });
+    grid.addEventListener('click', ({ target }) => {
+      const root = (target as Element).closest('[role=row]');
+      const row = this.#rows.find((one) => one.root === root);
+      if (row?.asset !== undefined) this.choose(row.asset);
+    });
+    new ResizeObserver(() => this.draw()).observe(grid);
+  }
+
+  get chosen(): TaxonomyAsset | undefined {
+    return this.#assets[this.#chosen];
+  }
+
+  /** Shows other assets; the chosen one stays chosen where it is among them. */
+  show(assets: readonly TaxonomyAsset[]): void {
+    const { chosen } = this;
+    this.#assets = assets;
+    this.#chosen = Math.max(
+      assets.findIndex(({ id }) => id === chosen?.id),
+      0,
+    );
+    this.#extent.style.height = `${assets.length * ROW_PX}px`;
+    this.#options.grid.setAttribute('aria-rowcount', String(assets.length));
+    this.draw();
+  }
+
+  choose(asset: TaxonomyAsset): void {
+    this.#chosen = this.#assets.indexOf(asset);
+    this.draw();
+    this.#options.onChoose(asset);
+  }
+
+  /** Chooses the row that is so many below the chosen one, or above for a number below 0, and scrolls to it. */
+  move(rows: number): void {
+    const place = Math.min(Math.max(this.#chosen + rows, 0), this.#assets.length - 1);
+    const asset = this.#assets[place];
+    if (asset === undefined) return;
+    const { grid } = this.#options;
+    const top = place * ROW_PX;
+    if (top < grid.scrollTop) grid.scrollTop = top;
+    else if (top + ROW_PX > grid.scrollTop + grid.clientHeight)
+      grid.scrollTop = top + ROW_PX - grid.clientHeight;
+    this.choose(asset);
+  }
+
+  /** How many rows fit on the screen. */
+  get pageRows(): number {
+    return Math.max(Math.floor(this.#options.grid.clientHeight / ROW_PX), 1);
+  }
+
+  /** Draws with the next frame of the screen, once however often it is called before. */
+  draw(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#drawNow();
+    });
+  }
+
+  #drawNow(): void {
+    const { grid } = this.#options;
+    const firstSeen = Math.floor(grid.scrollTop / ROW_PX);
+    const endSeen = Math.ceil((grid.scrollTop + grid.clientHeight) / ROW_PX);
+    const first = Math.max(firstSeen - MARGIN_ROWS, 0);
+    const end = Math.min(endSeen + MARGIN_ROWS, this.#assets.length);
+    while (this.#rows.length < end - first) this.#rows.push(this.#createRow());
+    const nowMs = Date.now();
+    // A place always has the same row, so that scrolling by one row changes one row.
+    const count = Math.max(this.#rows.length, 1);
+    const used = new Set<Row>();
+    for (let place = first; place < end; place++) {
+      const row = this.#rows[place % count]!;
+      used.add(row);
+      this.#fill(row, place, nowMs);
+    }
+    for (const row of this.#rows) if (!used.has(row)) row.root.hidden = true;
+    this.#tellSeen(this.#assets.slice(first, end));
+  }
+
+  #fill(row: Row, place: number, nowMs: number): void {
+    const asset = this.#assets[place]!;
+    const { root } = row;
+    root.hidden = false;
+    root.style.transform = `translateY(${place * ROW_PX}px)`;
+    const isChosen = place === this.#chosen;
+    if (isChosen) this.#options.grid.setAttribute('aria-activedescendant', root.id);
+    setAttribute(root, 'aria-selected', String(isChosen));
+    if (row.asset !== asset) {
+      row.asset = asset;
+      row.shownNs = -1n;
+      setAttribute(root, 'aria-rowindex', String(place + 1));
+      setText(row.symbol, asset.symbol);
+      setText(row.type, asset.signatureType === 'stark' ? 'Stark' : '');
+    }
+    this.#fillValues(row, asset, nowMs);
+  }
+
+  #fillValues(row: Row, asset: TaxonomyAsset, nowMs: number): void {
+    const { board, changeOf } = this.#options;
+    const quote = board.quote(asset.id);
+    const seal = board.seal(asset.id, nowMs);
+    setAttribute(row.root, 'data-seal', seal);
+    setText(row.seal, SEAL_TEXTS[seal]);
+    if (quote === undefined) {
+      row.shownNs = -1n;
+      setText(row.price, '—');
+      setText(row.change, '');
+      setText(row.age, '');
+      setText(row.market, marketText(asset.calendar, undefined));
+      setAttribute(row.root, 'data-market', '');
+      return;
+    }
+    setText(row.age, ageText(ageMs(quote.timestampNs, nowMs)));
+    if (row.shownNs === quote.timestampNs) return;
+    const isFirst = row.shownNs === -1n;
+    row.shownNs = quote.timestampNs;
+    setText(row.price, shownPrice(quote.price, shownDecimals(quote.price)));
+    if (!isFirst && quote.direction !== 0) flash(row.price, quote.direction);
+    const change = changeOf(asset, quote.price);
+    setText(row.change, change === undefined ? '' : changeText(change));
+    setAttribute(
+      row.change,
+      'data-direction',
+      change === undefined ? '' : String(Math.sign(changeSteps(change))),
+    );
+    setText(row.market, marketText(asset.calendar, quote.marketStatus));
+    setAttribute(row.root, 'data-market', quote.marketStatus === undefined ? '' : String(quote.marketStatus));
+  }
+
+  #createRow(): Row {
+    const root = (this.#template.content.cloneNode(true) as DocumentFragment)
+      .firstElementChild as HTMLElement;
+    root.id = `row-${this.#rows.length}`;
+    const cell = (name: string) => root.querySelector<HTMLElement>(`.${name}`)!;
+    this.#extent.append(root);
+    return {
+      root,
+      symbol: cell('symbol'),
+      type: cell('type'),
+      price: cell('price'),
+      change: cell('change'),
+      age: cell('age'),
+      market: cell('market'),
+      seal: cell('seal'),
+      asset: undefined,
+      shownNs: -1n,
+    };
+  }
+
+  #tellSeen(seen: readonly TaxonomyAsset[]): void {
+    const text = seen.map(({ id }) => id).join();
+    if (text === this.#seenText) return;
+    this.#seenText = text;
+    clearTimeout(this.#restTimer);
+    this.#restTimer = setTimeout(() => this.#options.onSeen(seen), REST_MS);
+  }
+}
+
+/** What stands beside the sign of a seal. */
+export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
+  waiting: 'waiting',
+  verified: 'verified',
+  stale: 'stale',
+  failed: 'failed its check',
+  'not pinned': 'signer not pinned',
+};
+
+const FLASH_MS = 700;
+const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Colours a price that moved for a moment. */
+export function flash(element: HTMLElement, direction: -1 | 1): void {
+  if (REDUCED_MOTION.matches) return;
+  element.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
+}
+
+/** Text that stays the same is not written: each write makes the browser lay the row out again. */
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function setAttribute(element: HTMLElement, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}

@@ -1,0 +1,27 @@
+type Child = Node | string;
+
+/** Makes an element. What comes from the service is text in it, never markup. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/** A list of names with their values. */
+export function facts(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
+  return element(
+    'dl',
+    { class: 'facts' },
+    ...entries.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  );
+}
+
+/** The element of the page with this ID. */
+export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
+  return document.getElementById(id) as E;
+}

@@ -1,0 +1,18 @@
+/** What a link to the page carries behind `#`, which browsers send to no server. */
+export interface LinkFragment {
+  readonly token: string | undefined;
+  /** Addresses and Stark public keys, as they stand in the link. */
+  readonly signers: readonly string[];
+  /** The address that signs streams, where it is another one. */
+  readonly streamSigner: string | undefined;
+}
+
+/** Reads `#token=…&signer=0x…&stream_signer=0x…`; `signer` may stand twice, for the address and the Stark public key. */
+export function readFragment(hash: string): LinkFragment {
+  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  return {
+    token: parameters.get('token') || undefined,
+    signers: parameters.getAll('signer'),
+    streamSigner: parameters.get('stream_signer') ?? undefined,
+  };
+}

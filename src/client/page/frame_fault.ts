@@ -1,0 +1,39 @@
+import type { PayloadReport } from '../verify_payload.js';
+import type { Fault } from './board.js';
+
+/** A message across the page, with something to do about it. */
+export interface Notice {
+  readonly tone: 'bad' | 'info';
+  readonly text: string;
+  readonly action?: { readonly name: string; readonly run: () => void };
+}
+
+type FailedReport = Extract<PayloadReport<readonly string[]>, { readonly verdict: 'failed' }>;
+
+/**
+ * What a frame that failed means. One that is signed well by the key that the service names now is another case than a forged
+ * one: the operator may have changed keys.
+ * @param namedSigner the key that the taxonomy names for streams
+ */
+export function faultOf({ checks, signer }: FailedReport, namedSigner: string): Fault {
+  const failed = checks.filter(({ status }) => status === 'failed');
+  if (isOtherSigner({ checks }) && signer?.toLowerCase() === namedSigner.toLowerCase())
+    return { seal: 'not pinned', reason: `${signer} signs, which is not the pinned key` };
+  return { seal: 'failed', reason: failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ') };
+}
+
+/** Whether nothing is wrong with the frame but who signed it. */
+export function isOtherSigner({ checks }: Pick<FailedReport, 'checks'>): boolean {
+  return checks.every(({ name, status }) => name === 'signer' || status !== 'failed');
+}
+
+/** What the reader is told. @param pin pins the key that the service names now */
+export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () => void): Notice {
+  return seal === 'not pinned'
+    ? {
+        tone: 'bad',
+        text: `The service signs with ${namedSigner} now, and this key is not pinned. No price of it is shown. Ask the operator before you pin it.`,
+        action: { name: 'Pin this key', run: pin },
+      }
+    : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
+}

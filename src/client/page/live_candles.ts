@@ -1,0 +1,62 @@
+import { intervalAt } from '../../store/resolution.js';
+import type { Resolution } from '../../wire/rest.js';
+import type { Candles } from './answers.js';
+
+/** One interval's prices; as doubles, which is enough to draw them. */
+export interface Candle {
+  /** UNIX seconds, start of the interval. */
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+/** One resolution as the page offers it: day, week and month have two names each. */
+export interface ChartInterval {
+  readonly resolution: Resolution;
+  readonly alias: Resolution | undefined;
+  readonly label: string;
+}
+
+/** The sixteen values of `resolution`, which are thirteen intervals. */
+export const CHART_INTERVALS: readonly ChartInterval[] = [
+  interval('1', '1m'),
+  interval('2', '2m'),
+  interval('5', '5m'),
+  interval('15', '15m'),
+  interval('30', '30m'),
+  interval('60', '1h'),
+  interval('120', '2h'),
+  interval('240', '4h'),
+  interval('360', '6h'),
+  interval('720', '12h'),
+  interval('1D', '1D', 'D'),
+  interval('1W', '1W', 'W'),
+  interval('1M', '1M', 'M'),
+];
+
+export function candlesOf({ t, o, h, l, c }: Candles): Candle[] {
+  return t.map((time, i) => ({ time, open: o[i]!, high: h[i]!, low: l[i]!, close: c[i]! }));
+}
+
+/**
+ * The candle that a price at a time makes of the last one: the same one, moved, or the next one.
+ * @returns `undefined` for a price of an interval before the last candle's
+ */
+export function nextCandle(
+  last: Candle | undefined,
+  resolution: Resolution,
+  price: number,
+  atS: number,
+): Candle | undefined {
+  const { startS } = intervalAt(resolution, atS);
+  if (last === undefined || startS > last.time)
+    return { time: startS, open: price, high: price, low: price, close: price };
+  if (startS < last.time) return undefined;
+  return { ...last, high: Math.max(last.high, price), low: Math.min(last.low, price), close: price };
+}
+
+function interval(resolution: Resolution, label: string, alias?: Resolution): ChartInterval {
+  return { resolution, alias, label };
+}

@@ -1,0 +1,90 @@
+import { byId } from './elements.js';
+import { readFragment } from './fragment.js';
+import { LivePage } from './live_page.js';
+import { keyTypeOf, Pins } from './pins.js';
+import { StateBar } from './state_bar.js';
+import { originStorage, tabStorage } from './storage.js';
+
+/** Where this tab keeps the token. */
+const TOKEN_NAME = 'tickseal.token';
+/** Where a page that starts anew finds why. */
+const REASON_NAME = 'tickseal.reason';
+
+const pins = new Pins(originStorage);
+const linkProblem = takeFragment();
+// A link of the same page opened in this tab changes the fragment alone.
+addEventListener('hashchange', () => {
+  takeFragment();
+  location.reload();
+});
+for (const button of signOutButtons()) button.addEventListener('click', () => signOut());
+byId('login').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const token = byId<HTMLInputElement>('token').value.trim();
+  if (token === '') return;
+  tabStorage.setItem(TOKEN_NAME, token);
+  void open(token);
+});
+
+const known = tabStorage.getItem(TOKEN_NAME);
+if (known === null) ask(linkProblem ?? '');
+else void open(known);
+
+/** Takes token and signers from the address, and leaves neither in it. @returns what is wrong with the link. */
+function takeFragment(): string | undefined {
+  if (location.hash === '') return undefined;
+  const { token, signers, streamSigner } = readFragment(location.hash);
+  history.replaceState(null, '', location.pathname);
+  if (token !== undefined) tabStorage.setItem(TOKEN_NAME, token);
+  const wrong = signers.find((signer) => keyTypeOf(signer) === undefined);
+  if (wrong !== undefined) return `The link's signer ${wrong} is no key.`;
+  const ofStreams = streamSigner ?? signers.find((signer) => keyTypeOf(signer) === 'evm');
+  if (ofStreams !== undefined && keyTypeOf(ofStreams) !== 'evm')
+    return `The link's stream_signer ${ofStreams} is no address.`;
+  // Streams first: until they have a pin of their own, the one of the EVM key counts for them.
+  const named = [
+    ...(ofStreams === undefined ? [] : [['stream', ofStreams] as const]),
+    ...signers.map((signer) => [keyTypeOf(signer)!, signer] as const),
+  ];
+  const replaced = named.flatMap(([name, key]) => pins.pin(name, key, 'link') ?? []);
+  for (const { key, source } of replaced) {
+    const how = source === 'link' ? 'by another link' : source === 'reader' ? 'by you' : 'on first use';
+    new StateBar().showNotice({
+      tone: 'info',
+      text: `This link pins another key than before: ${key} was pinned ${how}.`,
+    });
+  }
+  return undefined;
+}
+
+async function open(token: string): Promise<void> {
+  byId('login').hidden = true;
+  document.querySelector('main')!.hidden = false;
+  for (const button of signOutButtons()) button.hidden = false;
+  document.querySelector<HTMLElement>('.search')!.hidden = false;
+  try {
+    await new LivePage({ token, pins, onRefused: signOut }).start();
+  } catch (error) {
+    signOut(`The service refused the token: ${(error as Error).message}.`);
+  }
+}
+
+/** Forgets the token. The page starts anew, so that nothing of the old login is left in it. */
+function signOut(reason = ''): void {
+  tabStorage.removeItem(TOKEN_NAME);
+  tabStorage.setItem(REASON_NAME, reason);
+  location.reload();
+}
+
+function ask(problem: string): void {
+  byId('login').hidden = false;
+  const reason = tabStorage.getItem(REASON_NAME) ?? '';
+  tabStorage.removeItem(REASON_NAME);
+  document.querySelector('.login .problem')!.textContent = problem || reason;
+  byId('token').focus();
+}
+
+/** One at the top, and for narrow screens one in the card of the connection. */
+function signOutButtons(): readonly HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('.sign-out')];
+}

@@ -1,0 +1,52 @@
+/** What `/v1/nodes` says. */
+export interface NodesAnswer {
+  /** The node that answers; 0 for a process that is alone. */
+  readonly self: number;
+  readonly nodes: readonly { readonly node: number; readonly name: string; readonly role: string }[];
+}
+
+/** Which node serves the page, which one makes the prices, and when that changed. */
+export class NodeLog {
+  #answer: NodesAnswer | undefined;
+  #leader: number | undefined;
+  #change = '';
+
+  /** @param nowText the time of day, for people */
+  take(answer: NodesAnswer, nowText: string): void {
+    this.#answer = answer;
+    const leader = answer.nodes.find(({ role }) => role === 'leader')?.node;
+    if (leader === undefined || leader === this.#leader) return;
+    this.#change = this.#leader === undefined ? '' : ` since ${nowText}; before, node ${this.#leader} did`;
+    this.#leader = leader;
+  }
+
+  /** A process that is alone leaves nothing to say. */
+  get isCluster(): boolean {
+    return this.#answer !== undefined && this.#answer.self !== 0;
+  }
+
+  /** No node makes prices just now. */
+  get isLeaderless(): boolean {
+    return this.isCluster && !this.#answer!.nodes.some(({ role }) => role === 'leader');
+  }
+
+  /** One or two sentences; empty for a process that is alone. */
+  get text(): string {
+    if (!this.isCluster) return '';
+    const { self } = this.#answer!;
+    if (this.isLeaderless) return `Node ${self} serves this page. No node makes prices just now.`;
+    return this.#leader === self
+      ? `Node ${self} serves this page and makes the prices${this.#change}.`
+      : `Node ${self} serves this page. Node ${this.#leader} makes the prices${this.#change}.`;
+  }
+
+  /** Each node with what it does. */
+  facts(): (readonly [name: string, value: string])[] {
+    if (!this.isCluster) return [];
+    const { self, nodes } = this.#answer!;
+    return nodes.map(({ node, name, role }) => [
+      `Node ${node}`,
+      `${role} on ${name}${node === self ? ', serves this page' : ''}`,
+    ]);
+  }
+}

@@ -1,0 +1,80 @@
+import type { SignatureType } from '../../wire/signatures.js';
+
+/** Who chose a pinned key: the link that opened the page, nobody (the first key that was seen), or the reader's click. */
+export type PinSource = 'link' | 'first use' | 'reader';
+
+/** The key whose signatures count. */
+export interface Pin {
+  /** An EVM address or a Stark public key, `0x` and lower-case hex. */
+  readonly key: string;
+  readonly source: PinSource;
+}
+
+/** The part of `localStorage` that is used. */
+export interface PinStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+  removeItem(name: string): void;
+}
+
+/** What a pinned key signs: aggregates of a signature type, or streaming payloads. */
+export type PinName = SignatureType | 'stream';
+
+const SOURCES: readonly string[] = ['link', 'first use', 'reader'] satisfies PinSource[];
+const EVM_KEY = /^0x[0-9a-f]{40}$/;
+const STARK_KEY = /^0x[0-9a-f]{41,64}$/;
+const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
+
+/** The type of a key by its length, or `undefined` for a text that is no key. */
+export function keyTypeOf(key: string): SignatureType | undefined {
+  const text = key.toLowerCase();
+  return EVM_KEY.test(text) ? 'evm' : STARK_KEY.test(text) ? 'stark' : undefined;
+}
+
+/**
+ * The pinned keys, one of each name. They are kept for every page of this origin, so that a first use is a first use once
+ * and not in every tab.
+ */
+export class Pins {
+  readonly #storage: PinStorage;
+
+  constructor(storage: PinStorage) {
+    this.#storage = storage;
+  }
+
+  /** Streams count as signed by the EVM key until a key of their own is pinned. */
+  get(name: PinName): Pin | undefined {
+    return this.#read(name) ?? (name === 'stream' ? this.#read('evm') : undefined);
+  }
+
+  /** Pins a key in place of another one. @returns the one that was pinned before, if it was another key. */
+  pin(name: PinName, key: string, source: PinSource): Pin | undefined {
+    const text = key.toLowerCase();
+    if (!PATTERNS[name].test(text)) throw new RangeError(`"${key}" is no key that signs ${name}`);
+    const before = this.get(name);
+    this.#storage.setItem(itemOf(name), `${source}|${text}`);
+    return before?.key === text ? undefined : before;
+  }
+
+  /** Pins a key unless one is pinned. @returns whether it was this one. */
+  pinOnFirstUse(name: PinName, key: string): boolean {
+    if (!PATTERNS[name].test(key.toLowerCase()) || this.get(name) !== undefined) return false;
+    this.pin(name, key, 'first use');
+    return true;
+  }
+
+  forget(): void {
+    for (const name of Object.keys(PATTERNS) as PinName[]) this.#storage.removeItem(itemOf(name));
+  }
+
+  #read(name: PinName): Pin | undefined {
+    const [source = '', key = ''] = this.#storage.getItem(itemOf(name))?.split('|') ?? [];
+    return PATTERNS[name].test(key) && SOURCES.includes(source)
+      ? { key, source: source as PinSource }
+      : undefined;
+  }
+}
+
+function itemOf(name: PinName): string {
+  return `tickseal.signer.${name}`;
+}

@@ -1,0 +1,155 @@
+import {
+  CandlestickSeries,
+  ColorType,
+  createChart,
+  type IChartApi,
+  type ISeriesApi,
+  type UTCTimestamp,
+} from 'lightweight-charts';
+import { REST_PATHS } from '../../wire/paths.js';
+import type { Resolution } from '../../wire/rest.js';
+import type { TaxonomyAsset } from '../taxonomy.js';
+import { readCandles } from './answers.js';
+import { element } from './elements.js';
+import { type Candle, candlesOf, nextCandle } from './live_candles.js';
+import type { PacedRest } from './paced_rest.js';
+import { shownDecimals } from './price_text.js';
+
+/** Candles that are asked for at once; the reader sees about half of them. */
+const CANDLES = 300;
+/** The service's clock may be ahead of this computer's; candles from further ahead are left out. */
+const CLOCK_S = 3_600;
+/** A double shows 15 digits of a price; more would be made up. */
+const DECIMALS_MAX = 12;
+
+export interface PriceChartOptions {
+  readonly container: HTMLElement;
+  readonly api: PacedRest;
+  /** Says why there is no history, or nothing. */
+  readonly onHistory: (problem: string | undefined) => void;
+}
+
+/** What the chart shows. */
+interface Shown {
+  readonly asset: TaxonomyAsset;
+  readonly resolution: Resolution;
+}
+
+/** The candles of one asset: the service's history, continued with each verified price. */
+export class PriceChart {
+  readonly #options: PriceChartOptions;
+  readonly #chart: IChartApi;
+  readonly #series: ISeriesApi<'Candlestick'>;
+  #shown: Shown | undefined;
+  #last: Candle | undefined;
+  #isLoaded = false;
+
+  constructor(options: PriceChartOptions) {
+    this.#options = options;
+    this.#chart = createChart(options.container, {
+      autoSize: true,
+      // It brings a style of its own, which the page's policy forbids; the page names the library in its footer.
+      layout: { attributionLogo: false, fontSize: 11 },
+      timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, barSpacing: 8 },
+      rightPriceScale: { borderVisible: false },
+      handleScale: { axisPressedMouseMove: { price: false } },
+    });
+    this.#series = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
+    this.paint();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.paint());
+  }
+
+  /** Takes the colours of the style sheet, which differ by day and night. */
+  paint(): void {
+    const { container } = this.#options;
+    const [text, line, up, down] = ['--soft', '--line', '--up', '--down'].map((name) =>
+      colourOf(container, name),
+    );
+    this.#chart.applyOptions({
+      layout: {
+        background: { type: ColorType.Solid, color: 'transparent' },
+        textColor: text!,
+        fontFamily: getComputedStyle(container).fontFamily,
+      },
+      grid: { vertLines: { color: line! }, horzLines: { color: line! } },
+    });
+    this.#series.applyOptions({ upColor: up!, downColor: down!, wickUpColor: up!, wickDownColor: down! });
+  }
+
+  /** Shows the history of an asset in a resolution. */
+  async show(asset: TaxonomyAsset, resolution: Resolution): Promise<void> {
+    const shown = { asset, resolution };
+    this.#shown = shown;
+    this.#isLoaded = false;
+    this.#last = undefined;
+    this.#series.setData([]);
+    await this.reload();
+    if (this.#shown === shown) this.#chart.timeScale().resetTimeScale();
+  }
+
+  /** Reads the history again: after a gap, and when an interval has ended, whose candle the service knows best. */
+  async reload(): Promise<void> {
+    const shown = this.#shown;
+    if (shown === undefined) return;
+    const { api, onHistory } = this.#options;
+    try {
+      const text = await api.query(REST_PATHS.udfHistory, {
+        symbol: shown.asset.symbol,
+        signature_type: shown.asset.signatureType,
+        resolution: shown.resolution,
+        from: '0',
+        to: String(Math.floor(Date.now() / 1000) + CLOCK_S),
+        countback: String(CANDLES),
+      });
+      if (this.#shown !== shown) return;
+      const candles = candlesOf(readCandles(text));
+      this.#series.setData(candles.map(barOf));
+      this.#last = candles.at(-1);
+      if (this.#last !== undefined) this.#showDecimals(this.#last.close);
+      this.#describe();
+      this.#isLoaded = true;
+      onHistory(undefined);
+    } catch (error) {
+      if (this.#shown === shown) onHistory((error as Error).message);
+    }
+  }
+
+  /** Continues the last candle with a verified price. */
+  add(asset: TaxonomyAsset, price: number, atS: number): void {
+    if (!this.#isLoaded || this.#shown?.asset.id !== asset.id) return;
+    const last = this.#last;
+    const candle = nextCandle(last, this.#shown.resolution, price, atS);
+    if (candle === undefined) return;
+    this.#last = candle;
+    this.#series.update(barOf(candle));
+    this.#describe();
+    if (last !== undefined && candle.time > last.time) void this.reload();
+  }
+
+  /** What a reader who does not see the chart is told. */
+  #describe(): void {
+    const count = this.#series.data().length;
+    const { symbol } = this.#shown!.asset;
+    const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
+    this.#options.container.ariaLabel = `${symbol}: ${count} candles of ${this.#shown!.resolution}${last}`;
+  }
+
+  #showDecimals(price: number): void {
+    const precision = Math.min(shownDecimals(BigInt(Math.round(price * 1e9)) * 10n ** 9n), DECIMALS_MAX);
+    this.#series.applyOptions({ priceFormat: { type: 'price', precision, minMove: 10 ** -precision } });
+  }
+}
+
+/** A colour of the style sheet as `rgb(…)`, which the chart can read; the property itself names a colour for day and one for night. */
+function colourOf(container: HTMLElement, property: string): string {
+  const probe = element('span', {});
+  probe.style.color = `var(${property})`;
+  container.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function barOf(candle: Candle): Candle & { readonly time: UTCTimestamp } {
+  return { ...candle, time: candle.time as UTCTimestamp };
+}

@@ -1,0 +1,133 @@
+import type { Down } from '../reconnecting_socket.js';
+import { Subscriber } from '../subscriber.js';
+import type { PayloadReport } from '../verify_payload.js';
+import type { PacedRest } from './paced_rest.js';
+import type { Verifier } from './verifier.js';
+
+export interface PriceStreamOptions {
+  readonly api: PacedRest;
+  readonly verifier: Verifier;
+  /** Whose signatures count now, and what for. */
+  readonly expected: () => { readonly signers: readonly string[]; readonly taxonomyId: number };
+  /** Called in the order of the frames; `hex` is the payload. */
+  readonly onReport: (report: PayloadReport<readonly string[]>, hex: string) => void;
+  readonly onUp: () => void;
+  /** The connection is lost or could not be made. */
+  readonly onDown: (down: Down) => void;
+  /** From the next frame on, streaming IDs may mean other assets. */
+  readonly onTaxonomyChange: () => void;
+  /** A frame cannot be verified at all: why. */
+  readonly onUnverifiable: (reason: string) => void;
+  /** The service refused what the page asked for: why. */
+  readonly onRefused: (reason: string) => void;
+}
+
+/** How often frames come. */
+const CHANNEL = '500ms';
+/** The service allows ten control messages a second; a change of the wanted set takes two. */
+const CHANGE_INTERVAL_MS = 400;
+
+/**
+ * The stream of signed payloads of the assets that are wanted now, each one verified in the worker. Two frames a second are
+ * as many as people read, and the service signs every frame for this page alone.
+ */
+export class PriceStream {
+  readonly #options: PriceStreamOptions;
+  readonly #subscriber: Subscriber;
+  #wanted: ReadonlySet<number> = new Set();
+  #isChanging = false;
+  #isVerifying = false;
+  #waiting: string | undefined;
+
+  /** Connects at once. */
+  constructor(options: PriceStreamOptions) {
+    this.#options = options;
+    const { api, onUp, onDown, onTaxonomyChange, onUnverifiable, onRefused } = options;
+    this.#subscriber = new Subscriber({
+      url: api.socketUrl,
+      channel: CHANNEL,
+      messageType: 'signed_ecdsa',
+      addtlAttrs: ['ms'],
+      login: api.openLogin(),
+      onFrame: (frame) => {
+        if (frame.type === 'signed_ecdsa') this.#verify(frame.payload);
+        else onUnverifiable('a frame came without a signature');
+      },
+      onUp: () => {
+        onUp();
+        void this.#change();
+      },
+      onDown,
+      onTaxonomyChange,
+      onError: onRefused,
+    });
+  }
+
+  /** How many assets the service sends. */
+  get subscribed(): number {
+    return this.#subscriber.assets.length;
+  }
+
+  /** Changes which assets are wanted. The service learns it within a second. */
+  want(ids: ReadonlySet<number>): void {
+    this.#wanted = ids;
+    void this.#change();
+  }
+
+  close(): void {
+    void this.#subscriber.close();
+  }
+
+  /** Subscribes and unsubscribes until the service sends what is wanted; one change at a time. */
+  async #change(): Promise<void> {
+    if (this.#isChanging) return;
+    this.#isChanging = true;
+    try {
+      for (;;) {
+        const now = new Set(this.#subscriber.assets);
+        const more = [...this.#wanted].filter((id) => !now.has(id));
+        const less = [...now].filter((id) => !this.#wanted.has(id));
+        if (more.length === 0 && less.length === 0) return;
+        if (more.length > 0 && !(await this.#send(() => this.#subscriber.subscribe(more, true)))) return;
+        if (less.length > 0 && !(await this.#send(() => this.#subscriber.unsubscribe(less)))) return;
+        await new Promise((resolve) => setTimeout(resolve, CHANGE_INTERVAL_MS));
+      }
+    } finally {
+      this.#isChanging = false;
+    }
+  }
+
+  /** @returns whether it was done; without a connection {@link PriceStreamOptions.onUp} comes back to it. */
+  async #send(request: () => ReturnType<Subscriber['subscribe']>): Promise<boolean> {
+    const result = await request();
+    if (!result.ok) {
+      this.#options.onRefused(result.error);
+      return false;
+    }
+    const { invalid } = result;
+    if (invalid.length > 0) this.#wanted = new Set([...this.#wanted].filter((id) => !invalid.includes(id)));
+    return true;
+  }
+
+  /** Every frame of a fixed channel holds all assets, so only the newest one that waits is worth its verification. */
+  #verify(hex: string): void {
+    this.#waiting = hex;
+    if (!this.#isVerifying) void this.#verifyWaiting();
+  }
+
+  async #verifyWaiting(): Promise<void> {
+    this.#isVerifying = true;
+    try {
+      while (this.#waiting !== undefined) {
+        const hex = this.#waiting;
+        this.#waiting = undefined;
+        const { verifier, expected, onReport } = this.#options;
+        onReport(await verifier.verify<'payload'>({ kind: 'payload', hex, ...expected() }), hex);
+      }
+    } catch (error) {
+      this.#options.onUnverifiable((error as Error).message);
+    } finally {
+      this.#isVerifying = false;
+    }
+  }
+}

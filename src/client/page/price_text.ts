@@ -1,0 +1,67 @@
+import { PRICE_DECIMALS } from '../../wire/price.js';
+import { formatDecimalPrice } from '../decimal_price.js';
+
+/** Digits of a price in the table, zeros in front not counted. The proof shows all of them. */
+const DIGITS_SHOWN = 6;
+const DECIMALS_MIN = 2;
+
+/** How many decimals prices near this one are shown with, so that a column does not jump. */
+export function shownDecimals(price: bigint): number {
+  const digits = (price < 0n ? -price : price).toString().length;
+  return Math.min(Math.max(DIGITS_SHOWN - (digits - PRICE_DECIMALS), DECIMALS_MIN), PRICE_DECIMALS);
+}
+
+/** The price with this many decimals, cut off and not rounded, with commas between thousands. */
+export function shownPrice(price: bigint, decimals: number): string {
+  const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
+  return `${grouped(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
+}
+
+/** The exact price, with commas between thousands. */
+export function exactPrice(price: bigint): string {
+  const [whole = '0', fraction] = formatDecimalPrice(price).split('.');
+  return grouped(whole) + (fraction === undefined ? '' : `.${fraction}`);
+}
+
+/** A relative change in whole hundredths of a percent, as it is shown. */
+export function changeSteps(change: number): number {
+  return Math.round(change * 10_000);
+}
+
+/** A relative change as `+1.23%`. */
+export function changeText(change: number): string {
+  const steps = changeSteps(change);
+  const text = `${(Math.abs(steps) / 100).toFixed(2)}%`;
+  return steps === 0 ? text : `${steps < 0 ? '−' : '+'}${text}`;
+}
+
+/** How long ago: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. A time ahead of this computer's clock counts as now. */
+export function ageText(ageMs: number): string {
+  const seconds = Math.max(ageMs, 0) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.floor(seconds)} s`;
+  if (seconds < 6_000) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The first and the last digits of a key or hash. */
+export function shortHex(text: string): string {
+  return text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
+}
+
+/** UTC to the nanosecond: `2026-11-22 01:02:03.123456789`. */
+export function timeText(timestampNs: bigint): string {
+  const seconds = timestampNs / 1_000_000_000n;
+  const [day, time = ''] = new Date(Number(seconds) * 1000).toISOString().split('T');
+  const fraction = (timestampNs % 1_000_000_000n).toString().padStart(9, '0');
+  return `${day} ${time.slice(0, 8)}.${fraction}`;
+}
+
+/** The time of day: `01:02:03 UTC`. */
+export function clockText(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(11, 19)} UTC`;
+}
+
+function grouped(whole: string): string {
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',');
+}

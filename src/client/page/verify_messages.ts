@@ -1,0 +1,34 @@
+import type { PayloadReport } from '../verify_payload.js';
+import type { AggregateReport } from '../verify_signed_price.js';
+
+// What the page and its worker say to each other.
+
+export type VerifyRequest = PayloadRequest | AggregateRequest;
+
+export interface PayloadRequest {
+  readonly kind: 'payload';
+  readonly hex: string;
+  readonly signers: readonly string[];
+  readonly taxonomyId: number;
+}
+
+export interface AggregateRequest {
+  readonly kind: 'aggregate';
+  /** The JSON text of an answer of `/v1/prices/latest`. */
+  readonly text: string;
+  readonly signers: readonly string[];
+  readonly oracleId: string | undefined;
+  readonly algorithmText: string | undefined;
+}
+
+/** Answers by the kind of their request. */
+export interface VerifyReports {
+  readonly payload: PayloadReport<readonly string[]>;
+  readonly aggregate: AggregateReport<readonly string[]>;
+}
+
+/** A request on its way to the worker, and what comes back under the same number. */
+export interface Numbered<T> {
+  readonly number: number;
+  readonly content: T;
+}

@@ -1,0 +1,116 @@
+import type { SignatureType } from '../wire/signatures.js';
+import { RefusedError, type TicksealError } from './errors.js';
+import type { Platform } from './platform.js';
+import type { RestService } from './rest.js';
+import { fetchTaxonomy, idsBySymbol } from './taxonomy.js';
+
+/** How often the taxonomy is read again while all is well. */
+const REFRESH_INTERVAL_MS = 10_000;
+/** How long after the last read at the earliest. */
+const RETRY_DELAY_MS = 1_000;
+const TOO_MANY_REQUESTS = 429;
+
+export interface SymbolTableEvents {
+  /** The table was read; it may have changed. */
+  readonly onRead: () => void;
+  readonly onError: (error: TicksealError) => void;
+  /** The service refuses to tell: there is no further attempt. */
+  readonly onRefused: (error: TicksealError) => void;
+}
+
+/** Which streaming ID stands for which symbol at one service, kept current. */
+export class SymbolTable {
+  readonly #rest: RestService;
+  readonly #type: SignatureType | undefined;
+  readonly #platform: Platform;
+  readonly #events: SymbolTableEvents;
+  #taxonomyId = -1;
+  #idBySymbol: ReadonlyMap<string, number> = new Map();
+  #symbolById: ReadonlyMap<number, string> = new Map();
+  #isCurrent = false;
+  #isReading = false;
+  /** It was called outdated while it was being read. */
+  #isOutdated = false;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #cancelTimer: () => void = () => {};
+  #isClosed = false;
+
+  constructor(
+    rest: RestService,
+    type: SignatureType | undefined,
+    platform: Platform,
+    events: SymbolTableEvents,
+  ) {
+    this.#rest = rest;
+    this.#type = type;
+    this.#platform = platform;
+    this.#events = events;
+  }
+
+  /** Whether IDs may be read with it. */
+  get isCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
+  /** -1 before it was read. */
+  get taxonomyId(): number {
+    return this.#taxonomyId;
+  }
+
+  idOf(symbol: string): number | undefined {
+    return this.#idBySymbol.get(symbol);
+  }
+
+  symbolOf(id: number): string | undefined {
+    return this.#symbolById.get(id);
+  }
+
+  /** It may have changed: it is not current until it was read again. */
+  expire(): void {
+    this.#isCurrent = false;
+    if (this.#isReading) this.#isOutdated = true;
+    else this.#readIn(Math.max(0, this.#readAtMs + RETRY_DELAY_MS - this.#platform.nowMs()));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelTimer();
+  }
+
+  #readIn(delayMs: number): void {
+    this.#cancelTimer();
+    if (delayMs === 0) void this.#read();
+    else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    this.#readAtMs = this.#platform.nowMs();
+    let nextMs = REFRESH_INTERVAL_MS;
+    let isRead = false;
+    try {
+      const taxonomy = await fetchTaxonomy(this.#rest);
+      this.#taxonomyId = taxonomy.taxonomyId;
+      this.#idBySymbol = idsBySymbol(taxonomy, this.#type);
+      this.#symbolById = new Map([...this.#idBySymbol].map(([symbol, id]) => [id, symbol]));
+      isRead = !this.#isOutdated;
+    } catch (error) {
+      const isFinal = error instanceof RefusedError && error.status !== TOO_MANY_REQUESTS;
+      if (isFinal && !this.#isClosed) {
+        this.close();
+        this.#events.onRefused(error);
+      }
+      nextMs = RETRY_DELAY_MS;
+      if (!this.#isClosed) this.#events.onError(error as TicksealError);
+    }
+    this.#isReading = false;
+    if (this.#isClosed) return;
+    if (this.#isOutdated) nextMs = RETRY_DELAY_MS;
+    this.#isOutdated = false;
+    this.#readIn(nextMs);
+    if (isRead) {
+      this.#isCurrent = true;
+      this.#events.onRead();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Signers } from './checks.js';
+import { type PayloadReport, verifyPayload } from './verify_payload.js';
+
+// The module of the worker that verifies payloads. It says `ready` once it has loaded, then answers each message with one.
+
+/** What the worker is asked. */
+export interface PayloadToVerify {
+  readonly id: number;
+  readonly hex: string;
+  readonly signers: Signers;
+}
+
+/** What it answers. */
+export interface VerifiedPayload {
+  readonly id: number;
+  readonly report: PayloadReport;
+}
+
+/** The part of a worker's global scope that is used. */
+interface WorkerScope {
+  onmessage: (event: { readonly data: PayloadToVerify }) => void;
+  postMessage(message: VerifiedPayload | 'ready'): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+scope.onmessage = ({ data: { id, hex, signers } }) => {
+  scope.postMessage({ id, report: verifyPayload(hex, { signers }) });
+};
+scope.postMessage('ready');

@@ -1,0 +1,267 @@
+import { NS_PER_MS } from '../model/time.js';
+import type { LogPosition } from './bus.js';
+import { Claimant } from './claimant.js';
+import { type LeaderHost, Leadership } from './leadership.js';
+import type { Claim, LogBatch } from './log_batch.js';
+import { LogFollower } from './log_follower.js';
+import type { MemberOptions } from './member_options.js';
+import type { NodeReport, Role } from './node_report.js';
+import { Nodes } from './nodes.js';
+import { SilenceWatch } from './silence_watch.js';
+import type { Term } from './term.js';
+import { TickReceiver } from './tick_receiver.js';
+
+/** One node of a cluster: follows the log, and leads when it should. */
+export class Member {
+  readonly #options: MemberOptions;
+  readonly #follower: LogFollower;
+  readonly #claimant: Claimant;
+  readonly #receiver: TickReceiver;
+  readonly #leadership: Leadership;
+  readonly #silence: SilenceWatch;
+  readonly nodes: Nodes;
+  /** Not known when it was applied before this process began: then the leader's report says the same. */
+  #claimed: Claim | undefined;
+  #epoch = 0;
+  #isLed = false;
+  #writeCount = 0;
+  #isLeaving = false;
+  #isStopped = false;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+    const { bus, host, timing, nowMs } = options;
+    this.#silence = new SilenceWatch({
+      ...options,
+      appliedMs: () => this.#follower.appliedMs,
+      tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
+    });
+    const { heard } = this.#silence;
+    this.nodes = new Nodes({ ...options, report: () => this.#report(), heard });
+    this.#follower = new LogFollower({
+      ...options,
+      position: options.applied,
+      apply: (batch, position) => this.#apply(batch, position),
+      missing: (firstSequence) => host.missing(firstSequence),
+      broken: (reason) => this.#fail(reason),
+    });
+    this.#receiver = new TickReceiver({
+      bus,
+      prices: host.prices,
+      taxonomy: options.taxonomy,
+      timing,
+      nowMs,
+      heard,
+      overtaken: () => void this.#follower.catchUp(),
+    });
+    this.#claimant = new Claimant({
+      ...options,
+      follower: this.#follower,
+      newId: this.#newId,
+      claim: () => this.#claim(false),
+      rank: () => this.nodes.rank(),
+      tickMs: () => this.#receiver.tickMs,
+    });
+    this.#leadership = new Leadership({
+      ...options,
+      host: this.#leaderHost,
+      follower: this.#follower,
+      newId: this.#newId,
+      resignation: () => this.#claim(true),
+      shown: this.#receiver,
+    });
+  }
+
+  /** Follows the log and listens to the others. */
+  start(): void {
+    this.#receiver.start();
+    this.#follower.start();
+    this.nodes.start();
+  }
+
+  /** Ends at once; a leader that has time resigns before. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#receiver.stop();
+    this.#follower.stop();
+    this.nodes.stop();
+    this.#leadership.end('the node stops');
+  }
+
+  get role(): Role {
+    if (this.term !== undefined) return 'leader';
+    return this.#options.role === 'edge' ? 'edge' : 'standby';
+  }
+
+  /** The newest one known; 0 before the first. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The epoch of whoever leads, as far as the log was applied; `undefined` when that one has resigned, or nothing was applied. */
+  get ledEpoch(): number | undefined {
+    return this.#isLed ? this.#epoch : undefined;
+  }
+
+  /** Who leads, as far as the log was applied; `undefined` when that one has resigned or is not known. */
+  get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
+    const known = this.#claimed ?? this.nodes.present().find(({ role }) => role === 'leader');
+    return this.#isLed ? known : undefined;
+  }
+
+  /** The node leads. */
+  get term(): Term | undefined {
+    return this.#leadership.term;
+  }
+
+  get applied(): LogPosition {
+    return this.#follower.position;
+  }
+
+  /** How far the log was applied. */
+  get log(): Pick<LogFollower, 'lag' | 'appliedMs'> {
+    return this.#follower;
+  }
+
+  /** What comes of the leader, while that is another node. */
+  get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps'> {
+    return this.#receiver;
+  }
+
+  /** Writes of this node that were refused, or of which nobody knew what became. */
+  get refusedWrites(): number {
+    return this.#leadership.failedWrites;
+  }
+
+  /** The log has been applied to its end, and there are all prices. */
+  get isReady(): boolean {
+    return this.#follower.isCaughtUp && this.#receiver.isComplete;
+  }
+
+  /**
+   * Lets another node lead, for a planned end: writes what was made, and says so in the log. Resolves when the log has it, another
+   * node leads, or a lease has passed. The node claims no more.
+   */
+  resign(reason = 'the node ends'): Promise<void> {
+    this.#isLeaving = true;
+    return this.#leadership.resign(reason);
+  }
+
+  /** The node has other assets than before: those that the leader has prices of are told once more. */
+  reloaded(): void {
+    this.#receiver.tellAll();
+  }
+
+  tick(): void {
+    if (this.#isStopped) return;
+    const nowMs = this.#options.nowMs();
+    this.#follower.tick(nowMs);
+    this.#leadership.tick(nowMs);
+    if (this.#mayClaim) this.#claimant.tick(nowMs);
+    this.#receiver.tick(nowMs);
+    this.nodes.tick(nowMs);
+    this.#silence.tick(nowMs);
+  }
+
+  /** When it needs the next tick. */
+  nextDueMs(): number {
+    return Math.min(
+      this.#follower.nextDueMs(),
+      this.#leadership.nextDueMs(),
+      this.#receiver.nextDueMs(),
+      this.#mayClaim ? this.#claimant.nextDueMs() : Number.POSITIVE_INFINITY,
+      this.nodes.nextDueMs(),
+      this.#silence.nextDueMs(),
+    );
+  }
+
+  /** The same for a ticker. */
+  nextDueNs(nowNs: bigint): bigint {
+    const leftMs = this.nextDueMs() - this.#options.nowMs();
+    return nowNs + BigInt(Math.max(0, Math.ceil(leftMs * Number(NS_PER_MS))));
+  }
+
+  get #mayClaim(): boolean {
+    return this.role === 'standby' && !this.#leadership.isResigning && !this.#isLeaving && this.#mayLead;
+  }
+
+  get #mayLead(): boolean {
+    const { host } = this.#options;
+    return host.healthy() && (host.clockIsRight() || !this.nodes.hasOtherFit);
+  }
+
+  /** The host, and what else changes with a term. */
+  get #leaderHost(): LeaderHost {
+    const { host } = this.#options;
+    return {
+      lead: (term) => {
+        this.#receiver.lead(term.epoch);
+        return host.lead(term);
+      },
+      stepDown: (reason) => {
+        this.#receiver.stepDown();
+        host.stepDown(reason);
+      },
+      healthy: () => this.#mayLead,
+    };
+  }
+
+  readonly #newId = (): string => `${this.#options.run}-${++this.#writeCount}`;
+
+  #claim(resign: boolean): Claim {
+    const { node, name, run, configHash } = this.#options;
+    return { node, name, run, configHash: configHash(), resign };
+  }
+
+  /** Whoever claimed last leads, once that has been applied. */
+  #apply(batch: LogBatch, position: LogPosition): void {
+    const { epoch, claim } = batch;
+    this.#silence.heard();
+    this.#epoch = epoch;
+    this.#isLed = claim?.resign !== true;
+    if (claim !== undefined && !claim.resign) {
+      this.#leadership.end(`node ${claim.node} leads`);
+      this.#claimed = claim;
+      this.#claimant.claimed();
+    }
+    this.#receiver.began(epoch);
+    this.#options.host.apply(batch, position);
+    this.#leadership.applied(position);
+    if (claim?.resign) this.#leaderResigned(claim);
+    else if (claim?.run === this.#options.run && !this.#isStopped) this.#begin(epoch, position.id);
+  }
+
+  #begin(epoch: number, claimId: string): void {
+    this.#leadership.begin(epoch, this.#claimant.sentMsOf(claimId));
+    if (this.#isLeaving) void this.#leadership.resign('the node ends');
+  }
+
+  #leaderResigned({ run }: Claim): void {
+    if (run === this.#options.run) this.#leadership.resigned();
+    else {
+      this.#claimant.resigned();
+      // This node's turn may be now.
+      this.#options.defer(() => this.tick());
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#isStopped) return;
+    this.stop();
+    this.#options.host.fatal(reason);
+  }
+
+  #report(): Omit<NodeReport, 'wireVersion'> {
+    const { node, name, run, role, host, configHash, signers } = this.#options;
+    return {
+      node,
+      name,
+      run,
+      role: this.role,
+      applied: this.applied.sequence,
+      configHash: configHash(),
+      signers: signers(),
+      isFit: role === 'aggregator' && !this.#isLeaving && host.healthy() && host.clockIsRight(),
+    };
+  }
+}

@@ -1,0 +1,13 @@
+/** From 2.14 on a write that names a wrong predecessor is refused by every server; 2.9 let several such writes win. */
+const VERSION_MIN = [2, 14] as const;
+
+/** @returns why a server cannot be used; `undefined` when it can */
+export function versionProblem(version: string, server: string): string | undefined {
+  const [major, minor] = (/^v?(\d+)\.(\d+)\./.exec(version) ?? []).slice(1).map(Number);
+  const isEnough =
+    major !== undefined &&
+    minor !== undefined &&
+    (major > VERSION_MIN[0] || (major === VERSION_MIN[0] && minor >= VERSION_MIN[1]));
+  if (isEnough) return undefined;
+  return `the NATS server at ${server} is version ${version}; ${VERSION_MIN.join('.')} or newer is needed, because older ones accept conflicting writes to the log`;
+}

@@ -1,0 +1,42 @@
+import { ByteBuffer } from 'flatbuffers';
+
+/** The bytes are no message of this kind that this version can read. */
+export class UnreadableMessage extends Error {
+  override readonly name = 'UnreadableMessage';
+}
+
+/**
+ * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in it; where those point outside
+ * of the message, they throw or give what {@link fieldInside} refuses.
+ * @throws UnreadableMessage whatever the bytes are that `read` cannot read
+ */
+export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
+  try {
+    return read(new ByteBuffer(bytes));
+  } catch (error) {
+    if (error instanceof UnreadableMessage) throw error;
+    throw new UnreadableMessage(`a ${kind} is damaged: ${(error as Error).message}`);
+  }
+}
+
+/** A field of bytes, without copying it; empty when the message has none. @throws UnreadableMessage when it is not inside of the message */
+export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint8Array {
+  if (field === null) return new Uint8Array(0);
+  const { byteOffset, length } = message.bytes();
+  if (field.byteOffset < byteOffset || field.byteOffset + field.length > byteOffset + length)
+    throw new UnreadableMessage('a field ends outside of its message');
+  return field;
+}
+
+/** A count that the message states, of things that take at least so many bytes each. @throws UnreadableMessage when they cannot fit */
+export function countInside(message: ByteBuffer, count: number, bytesEach: number): number {
+  if (count < 0 || count * bytesEach > message.capacity())
+    throw new UnreadableMessage('a list ends outside of its message');
+  return count;
+}
+
+/** A 64-bit number of a message as a double. @throws UnreadableMessage when that is not exact */
+export function exactNumber(value: bigint): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableMessage(`${value} is out of range`);
+  return Number(value);
+}

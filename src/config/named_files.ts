@@ -1,0 +1,80 @@
+import { X509Certificate } from 'node:crypto';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { Config, KeySource } from './config.js';
+import type { Path, Problem } from './document.js';
+import { type Environment, readSecret } from './keys.js';
+import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
+
+/** Paths of the file start at its folder. */
+export function withAbsolutePaths(config: Config, baseDir: string): Config {
+  const { listen, keys, storage, cluster } = config;
+  const absolute = (path: string) => resolve(baseDir, path);
+  const source = (key: KeySource) => ('file' in key ? { file: absolute(key.file) } : key);
+  const files = <T extends object>(paths: T) =>
+    Object.fromEntries(Object.entries(paths).map(([key, path]) => [key, absolute(path)])) as T;
+  return {
+    ...config,
+    listen: { ...listen, ...(listen.tls && { tls: files(listen.tls) }) },
+    keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, source(key)])),
+    storage: { ...storage, dir: absolute(storage.dir) },
+    ...(cluster && {
+      cluster: {
+        ...cluster,
+        ...(cluster.credentials && { credentials: source(cluster.credentials) }),
+        ...(cluster.tls && { tls: files(cluster.tls) }),
+      },
+    }),
+  };
+}
+
+/** Checks the files of TLS and credentials that a configuration with absolute paths names. */
+export function namedFileProblems({ listen, cluster }: Config, env: Environment): Problem[] {
+  const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
+  if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
+  if (cluster?.credentials) {
+    const read = readSecret(['cluster', 'credentials'], cluster.credentials, '/', env);
+    if ('message' in read) problems.push(read);
+  }
+  return problems;
+}
+
+interface TlsFiles {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+/** Checks that the files exist, that the key is private, and that TLS can start with them. */
+function tlsProblems(at: Path, { caFile, certFile, keyFile }: TlsFiles): Problem[] {
+  const texts = {
+    ...(caFile !== undefined && { ca_file: readPublicFile(caFile) }),
+    ...(certFile !== undefined && { cert_file: readPublicFile(certFile) }),
+    ...(keyFile !== undefined && { key_file: readSecretFile(keyFile) }),
+  };
+  const problems = Object.entries(texts).flatMap(([key, read]): Problem[] =>
+    'message' in read ? [{ path: [...at, key], message: read.message }] : [],
+  );
+  if (problems.length > 0) return problems;
+  // TLS would ignore an empty text, so these are buffers.
+  const bytes = (read?: ReadText) => (read && 'text' in read ? Buffer.from(read.text) : undefined);
+  const authority = bytes(texts.ca_file);
+  if (authority !== undefined && !isCertificate(authority))
+    return [{ path: [...at, 'ca_file'], message: `${caFile} holds no certificate` }];
+  try {
+    createSecureContext({ cert: bytes(texts.cert_file), key: bytes(texts.key_file) });
+    return [];
+  } catch {
+    const message = `TLS cannot start with ${certFile} and ${keyFile}: are they a certificate and its key?`;
+    return [{ path: [...at, 'cert_file'], message }];
+  }
+}
+
+/** TLS itself ignores an authority that is none. */
+function isCertificate(bytes: Buffer): boolean {
+  try {
+    return new X509Certificate(bytes).raw.length > 0;
+  } catch {
+    return false;
+  }
+}

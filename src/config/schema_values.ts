@@ -1,0 +1,98 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
+
+// What the values of several keys of the configuration file look like.
+
+export const line = z
+  .string()
+  .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+
+/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
+const HOST_NAME =
+  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+export const host = z
+  .string()
+  .max(253)
+  .refine(
+    (text) => isIP(text) !== 0 || HOST_NAME.test(text),
+    'expected a host name or an IP address, without a port',
+  );
+
+export const keySource = z
+  .strictObject({
+    file: line.optional(),
+    env: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
+      .optional(),
+  })
+  .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
+
+/** The smallest useful message, and the most that one connection may hold in the service's memory. */
+const MESSAGE_BYTES_MIN = 64;
+const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
+
+/** {@link PERCENT_SCALE} and {@link WEIGHT_SCALE} are both 10 to this power. */
+const DECIMALS_MAX = 6;
+
+interface DurationBounds {
+  readonly minNs: bigint;
+  readonly maxNs?: bigint;
+  /** The duration must be a multiple of this. */
+  readonly stepNs?: bigint;
+}
+
+export function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
+  const expected = 'expected a duration such as 500ms, 60s, 10m, 24h or 3650d';
+  // Zero needs no unit.
+  return z.union([z.string(), z.literal(0)], { error: expected }).transform((text, context) => {
+    const valueNs = text === 0 ? 0n : parseDurationNs(text);
+    if (valueNs === undefined) context.addIssue(expected);
+    else if (valueNs < minNs) context.addIssue(`expected at least ${formatDuration(minNs)}`);
+    else if (maxNs !== undefined && valueNs > maxNs)
+      context.addIssue(`expected at most ${formatDuration(maxNs)}`);
+    else if (valueNs % stepNs !== 0n) context.addIssue(`expected a multiple of ${formatDuration(stepNs)}`);
+    return valueNs ?? z.NEVER;
+  });
+}
+
+export function sizeBytes(defaultText: string, bytesMax = MESSAGE_BYTES_MAX) {
+  const expected = 'expected a size such as 65536, 64 KiB or 1 MiB';
+  return z
+    .union([z.int(), z.string()], { error: expected })
+    .transform((size, context) => {
+      const bytes = parseSizeBytes(String(size));
+      if (bytes === undefined) context.addIssue(expected);
+      else if (bytes < MESSAGE_BYTES_MIN || bytes > bytesMax)
+        context.addIssue(`expected 64 B to ${formatSize(bytesMax)}`);
+      return bytes ?? z.NEVER;
+    })
+    .prefault(defaultText);
+}
+
+export function count(defaultCount: number, max = 1_000_000_000) {
+  return z.int().min(1).max(max).prefault(defaultCount);
+}
+
+/** Percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
+export function positiveDecimal() {
+  return z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .transform((value, context) => {
+      const scaled = scaleDecimal(value, DECIMALS_MAX);
+      if (scaled === undefined) context.addIssue(`expected at most ${DECIMALS_MAX} decimals`);
+      return scaled ?? z.NEVER;
+    });
+}
+
+function formatDuration(valueNs: bigint): string {
+  return valueNs % NS_PER_SECOND === 0n ? `${valueNs / NS_PER_SECOND}s` : `${valueNs / NS_PER_MS}ms`;
+}
+
+function formatSize(bytes: number): string {
+  return bytes % 1024 ** 3 === 0 ? `${bytes / 1024 ** 3} GiB` : `${bytes / 1024 ** 2} MiB`;
+}

@@ -1,0 +1,51 @@
+import type { AssetName } from '../model/asset_map.js';
+import type { Ended, Priced } from '../model/price_sink.js';
+import type { TimeNs } from '../model/time.js';
+import type { Holding } from '../records/second_record.js';
+import type { Commit } from '../store/store.js';
+
+/**
+ * What an edge is told, in order: on the main thread by calls, on another one as bytes. Each message of a price has its position. An
+ * edge that has missed one is told everything anew.
+ */
+export interface Feed {
+  /** Everything as it is at a position. What was told before counts no more. */
+  begin(snapshot: Snapshot): void;
+  priced(message: FeedPosition & Priced): void;
+  /** The store has a new record of an asset: its newest aggregate, or that it has none any more. */
+  recorded(message: FeedPosition & Recorded): void;
+  /** The asset's newest aggregate is served no more, because its inputs are too old. */
+  withdrawn(message: FeedPosition & AssetName): void;
+  /** An asset has no live price any more. */
+  ended(message: FeedPosition & Ended): void;
+  /** The updates of a publisher's message, received at this time, have been told. */
+  applied(receivedNs: TimeNs): void;
+  /** The store writes what was told so far to the disk. */
+  committing(commit: Commit): void;
+  committed(isOnDisk: boolean): void;
+}
+
+/** The place of a message among all messages of one feed. When a number is missing, the edge has missed a message. */
+export interface FeedPosition {
+  /** The start of the process; a later one has a greater epoch. */
+  readonly epoch: number;
+  /** Counts the messages of an epoch from 1, all kinds together. */
+  readonly sequence: number;
+}
+
+export interface Recorded extends AssetName {
+  readonly holding: Holding;
+}
+
+/** The whole table. */
+export interface Snapshot extends FeedPosition {
+  readonly live: readonly LiveAsset[];
+}
+
+/** An asset that has a live price, a signed aggregate, or both. */
+export interface LiveAsset extends AssetName {
+  readonly streamingId: number;
+  readonly price: Priced['price'] | undefined;
+  /** The newest aggregate. */
+  readonly holding: Holding | undefined;
+}

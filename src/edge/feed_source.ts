@@ -1,0 +1,107 @@
+import type { Asset } from '../model/asset.js';
+import { AssetMap } from '../model/asset_map.js';
+import type { Catalogue } from '../model/catalogue.js';
+import type { Price } from '../model/price.js';
+import type { Ended, Priced } from '../model/price_sink.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import type { Holding } from '../records/second_record.js';
+import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
+
+/** What brings it to the edges. */
+type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
+
+interface LiveAsset {
+  readonly asset: Asset;
+  price: Price | undefined;
+  holding: Holding | undefined;
+}
+
+/** Tells the edges of this process each change of a price and each new record, and can tell them the whole table. */
+export class FeedSource {
+  readonly #epoch: number;
+  #sequence = 0;
+  #feed: PriceFeed | undefined;
+  /** By asset index. */
+  readonly #live = new Map<number, LiveAsset>();
+  #catalogue!: Catalogue;
+  #assetByName!: AssetMap;
+  #assetById!: ReadonlyMap<number, Asset>;
+
+  /** @param epoch greater than that of every start before */
+  constructor(catalogue: Catalogue, epoch: number) {
+    this.#epoch = epoch;
+    this.reload(catalogue);
+  }
+
+  /** From now on all that is told goes there too; what was told before is in {@link snapshot}. */
+  feedTo(feed: PriceFeed): void {
+    this.#feed = feed;
+  }
+
+  /** Assets that have a live price. */
+  get liveCount(): number {
+    let count = 0;
+    for (const { price } of this.#live.values()) if (price !== undefined) count++;
+    return count;
+  }
+
+  isLive({ index }: Asset): boolean {
+    return this.#live.get(index)?.price !== undefined;
+  }
+
+  snapshot(): Snapshot {
+    const live = [...this.#live.values()].map(({ asset, price, holding }) => {
+      const { id, symbol, signatureType } = this.#catalogue.assets[asset.index]!;
+      return { streamingId: id, symbol, signatureType, price, holding };
+    });
+    return { epoch: this.#epoch, sequence: this.#sequence, live };
+  }
+
+  /** Puts a changed catalogue in force. Assets that it removed are found by their name until their price has ended. */
+  reload(catalogue: Catalogue): void {
+    this.#catalogue = catalogue;
+    this.#assetByName = new AssetMap(catalogue.assets);
+    this.#assetById = new Map(catalogue.listed.map((asset) => [asset.id, asset]));
+  }
+
+  priced(message: Priced): void {
+    const asset = this.#assetById.get(message.streamingId);
+    if (asset !== undefined) this.#update(asset, { price: message.price });
+    this.#feed?.priced({ ...this.#next(), ...message });
+  }
+
+  /** The store has a new record. */
+  recorded({ symbol, signatureType, holding }: Recorded): void {
+    const asset = this.#assetByName.find(symbol, signatureType);
+    if (asset !== undefined)
+      this.#update(asset, { holding: holding.state === 'priced' ? holding : undefined });
+    this.#feed?.recorded({ ...this.#next(), symbol, signatureType, holding });
+  }
+
+  /** No leader says which aggregates are too old: those for which this is so are served no more. */
+  withdraw(isOver: (asset: Asset, aggregate: SignedAggregate) => boolean): void {
+    for (const { asset, holding } of [...this.#live.values()]) {
+      if (holding?.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
+      this.#update(asset, { holding: undefined });
+      const { symbol, signatureType } = asset;
+      this.#feed?.withdrawn({ ...this.#next(), symbol, signatureType });
+    }
+  }
+
+  ended(message: Ended): void {
+    const asset = this.#assetByName.find(message.symbol, message.signatureType);
+    if (asset !== undefined) this.#update(asset, { price: undefined });
+    this.#feed?.ended({ ...this.#next(), ...message });
+  }
+
+  #update(asset: Asset, change: Partial<Pick<LiveAsset, 'price' | 'holding'>>): void {
+    const live = this.#live.get(asset.index) ?? { asset, price: undefined, holding: undefined };
+    Object.assign(live, change);
+    if (live.price === undefined && live.holding === undefined) this.#live.delete(asset.index);
+    else this.#live.set(asset.index, live);
+  }
+
+  #next(): FeedPosition {
+    return { epoch: this.#epoch, sequence: ++this.#sequence };
+  }
+}

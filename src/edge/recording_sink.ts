@@ -1,0 +1,71 @@
+import type { Asset } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
+import type { Catalogue } from '../model/catalogue.js';
+import type { Ended, Priced, PriceSink } from '../model/price_sink.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import type { Clock, TimeNs } from '../model/time.js';
+import type { Holding } from '../records/second_record.js';
+import type { Store } from '../store/store.js';
+import type { FeedSource } from './feed_source.js';
+
+export interface RecordingSinkOptions {
+  readonly clock: Clock;
+  readonly store: Pick<Store, 'append' | 'ended' | 'latest'>;
+  readonly source: FeedSource;
+}
+
+/** Takes what the aggregator tells: records it in the store, and has it told to the edges. */
+export class RecordingSink implements PriceSink {
+  readonly #options: RecordingSinkOptions;
+
+  constructor(options: RecordingSinkOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Notes in the store which prices ended while no process ran, once the aggregator has told which assets still have one.
+   * Their latest aggregates wait for the next ones, which are signed at once: before a crash newer ones may have been
+   * served than the store holds.
+   */
+  restore(catalogue: Catalogue): void {
+    const { store, clock, source } = this.#options;
+    const nowNs = clock.nowNs();
+    for (const asset of catalogue.assets) {
+      if (source.isLive(asset)) continue;
+      const last = store.latest(asset);
+      if (last !== undefined) store.ended(asset, endOf(last, asset, nowNs));
+    }
+  }
+
+  priced(message: Priced): void {
+    this.#options.source.priced(message);
+  }
+
+  signed(aggregate: SignedAggregate): void {
+    this.#record(aggregate, this.#options.store.append(aggregate));
+  }
+
+  ended(message: Ended): void {
+    const { source, store } = this.#options;
+    source.ended(message);
+    const holding = store.ended(message, message.atNs);
+    // The store may have had no aggregate that could end.
+    if (holding !== undefined) this.#record(message, holding);
+  }
+
+  #record({ symbol, signatureType }: AssetName, holding: Holding): void {
+    this.#options.source.recorded({ symbol, signatureType, holding });
+  }
+}
+
+/** When the last aggregate of a price that is over lost its inputs to `max_age`, while no process was there to see it. */
+export function endOf(
+  { inputs }: SignedAggregate,
+  { minPublishers, maxAgeNs }: Asset,
+  nowNs: TimeNs,
+): TimeNs {
+  const newestFirst = inputs.map(({ timestampNs }) => timestampNs).sort((a, b) => (a < b ? 1 : -1));
+  const lastNeeded = newestFirst[minPublishers - 1] ?? newestFirst.at(-1)!;
+  const endNs = lastNeeded + maxAgeNs + 1n;
+  return (endNs < nowNs ? endNs : nowNs) as TimeNs;
+}

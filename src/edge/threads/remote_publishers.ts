@@ -1,0 +1,43 @@
+import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
+import type { CallerName } from '../../ingest/caller_name.js';
+import type { PublishRights } from '../../ingest/gate.js';
+import { type PackedMessage, unpackMessage } from '../../ingest/packed_message.js';
+
+export interface RemotePublishersOptions {
+  readonly receiver: PublishReceiver;
+  /** The rights of a caller as they are configured now; `undefined` when it has none any more. */
+  readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
+}
+
+/** What is told of a connection with its first message. */
+export interface OpenedPublisher extends Pick<PublisherSession, 'type' | 'isDurable'> {
+  readonly caller: CallerName;
+}
+
+/** The publishers that are connected to one other thread. */
+export class RemotePublishers {
+  readonly #options: RemotePublishersOptions;
+  readonly #sessions = new Map<number, PublisherSession & { readonly caller: CallerName }>();
+
+  constructor(options: RemotePublishersOptions) {
+    this.#options = options;
+  }
+
+  opened(session: number, { type, isDurable, caller }: OpenedPublisher): void {
+    const rights = this.#options.rightsOf(caller);
+    if (rights !== undefined)
+      this.#sessions.set(session, { type, rights, isDurable, caller, tail: undefined });
+  }
+
+  async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
+    const session = this.#sessions.get(number);
+    // Its own thread closes the connection when it learns of that.
+    if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
+      return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
+    return this.#options.receiver.receive(session, unpackMessage(message));
+  }
+
+  closed(session: number): void {
+    this.#sessions.delete(session);
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  type PublisherSession,
+  type PublishOutcome,
+  type PublishReceiver,
+  TOO_MANY_WAIT,
+} from '../../aggregator/session.js';
+import type { ReadMessage } from '../../ingest/message.js';
+import { packMessage } from '../../ingest/packed_message.js';
+import { SharedRoom } from '../../model/shared_room.js';
+import { callerNameOf } from '../caller_rights.js';
+import type { Asks, Outbox } from './asks.js';
+import type { ThreadEvent } from './messages.js';
+
+/** What may be with the main thread and not answered yet, in bytes of messages, of all callers together. */
+const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
+/** What a message weighs beside its text. */
+const MESSAGE_BYTES = 256;
+
+/**
+ * Hands the messages of publishers to the main thread, in order. What may be with it is bounded as {@link SharedRoom} says; more
+ * is refused here, and costs the main thread nothing.
+ */
+export class RemoteReceiver implements PublishReceiver {
+  readonly #events: Outbox<ThreadEvent>;
+  readonly #asks: Asks;
+  readonly #sessions = new WeakMap<PublisherSession, number>();
+  readonly #unanswered = new SharedRoom(UNANSWERED_BYTES_MAX);
+  #sessionCount = 0;
+
+  constructor(events: Outbox<ThreadEvent>, asks: Asks) {
+    this.#events = events;
+    this.#asks = asks;
+  }
+
+  receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
+    const { identity } = session.rights;
+    const bytes = MESSAGE_BYTES + message.length;
+    if (!this.#unanswered.hasRoom(identity, bytes))
+      return { ok: false, traceId: message.traceId, error: TOO_MANY_WAIT };
+    this.#unanswered.add(identity, bytes);
+    return this.#asks
+      .ask<PublishOutcome>((ask) =>
+        this.#events.send({
+          on: 'publish',
+          ask,
+          session: this.#numberOf(session),
+          message: packMessage(message),
+        }),
+      )
+      .finally(() => this.#unanswered.add(identity, -bytes));
+  }
+
+  closed(session: PublisherSession): void {
+    const number = this.#sessions.get(session);
+    if (number !== undefined) this.#events.send({ on: 'publisherClosed', session: number });
+  }
+
+  /** The main thread learns of a session with its first message. */
+  #numberOf(session: PublisherSession): number {
+    let number = this.#sessions.get(session);
+    if (number === undefined) {
+      number = this.#sessionCount++;
+      this.#sessions.set(session, number);
+      const { type, isDurable } = session;
+      const caller = callerNameOf(session);
+      this.#events.send({ on: 'publisher', session: number, type, isDurable, caller });
+    }
+    return number;
+  }
+}

@@ -1,0 +1,216 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { clockOfThread } from '../../clock/shared_clock.js';
+import { Ticker } from '../../clock/ticker.js';
+import { fromClone } from '../../config/clone.js';
+import { createCryptoPool } from '../../crypto/pool.js';
+import { createCounters } from '../../metrics/counters.js';
+import { openHolding } from '../../records/second_record.js';
+import { loadWebSockets } from '../../server/uws/native.js';
+import { openFollower } from '../../store/follower.js';
+import { type Edge, type Identity, openEdge } from '../edge.js';
+import type { Feed, Snapshot } from '../feed.js';
+import { Asks, answerWith, firstAtOnce, Outbox } from './asks.js';
+import { RingReader } from './byte_ring.js';
+import { readFeedMessage } from './feed_bytes.js';
+import { signInTurns } from './inline_signing.js';
+import {
+  CLOSE_FUNCTION,
+  type LogLevel,
+  type SentSnapshot,
+  type ThreadCommand,
+  type ThreadData,
+  type ThreadEvent,
+  type ThreadReport,
+  type ThreadStart,
+} from './messages.js';
+import { RemoteReceiver } from './remote_receiver.js';
+import { LivenessSignal } from './watchdog.js';
+
+type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
+
+// The edge of a thread of its own: the main thread tells it prices, and it asks the main thread for what only that has.
+
+const { liveness, allowedSha256 } = workerData as ThreadData;
+const port = parentPort!;
+let edge: Edge | undefined;
+const closeNow = () => void edge?.close();
+// A thread that ends while a uWebSockets.js app of it lives takes the process with it.
+process.on('uncaughtExceptionMonitor', closeNow);
+Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
+new LivenessSignal(liveness).start();
+
+const webSockets = loadWebSockets(allowedSha256);
+const pool = await createCryptoPool({ threads: 0 });
+const asks = new Asks();
+/** What came before there was an edge. */
+const early: Order[] = [];
+const start = await new Promise<ThreadStart>((resolve) => {
+  port.on('message', (commands: readonly ThreadCommand[]) => {
+    for (const command of commands) {
+      if (command.do === 'start') resolve(command.start);
+      else if (command.do === 'answer') asks.answered(command);
+      else if (edge === undefined) early.push(command);
+      else carryOut(command);
+    }
+  });
+  const loaded: ThreadEvent = { on: 'loaded' };
+  port.postMessage([loaded]);
+});
+
+const clock = clockOfThread(start.clock);
+const feedMessages = new RingReader(start.ring);
+const events = new Outbox<ThreadEvent>((together) => port.postMessage(together), firstAtOnce(setImmediate));
+const counters = createCounters();
+const marks = new Map(start.marks);
+const config = fromClone(start.config);
+const follower = openFollower(config.storage.dir, start.starkSymbols, (reason) =>
+  events.send({ on: 'damage', reason }),
+);
+const receiver = new RemoteReceiver(events, asks);
+let epoch = 0;
+let troubles = '[]';
+
+/** Told to the edge, and to the store that it reads. */
+const feed: Omit<Feed, 'begin'> = {
+  priced: (message) => edge!.priced(message),
+  recorded(message) {
+    follower.recorded(message, message.holding);
+    edge!.recorded(message);
+  },
+  withdrawn: (message) => edge!.withdrawn(message),
+  ended: (message) => edge!.ended(message),
+  applied: (receivedNs) => edge!.applied(receivedNs),
+  committing: (commit) => follower.committing(commit),
+  committed: (isOnDisk) => follower.committed(isOnDisk),
+};
+
+const ticker = new Ticker(clock);
+
+edge = await openEdge({
+  webSockets,
+  config,
+  identity: identityFrom(start.identity),
+  nodes: start.nodes,
+  at: start.at,
+  place: start.place,
+  access: start.access,
+  clock,
+  marks: {
+    read: (_kind, number) => marks.get(number),
+    write: (_kind, number, timeNs, onSettled) => {
+      asks
+        .ask<boolean>((ask) => events.send({ on: 'mark', ask, number, timeNs }))
+        .then(onSettled, () => onSettled(false));
+    },
+  },
+  store: follower,
+  // Its signatures are made here, for each thread has a core.
+  pool: {
+    here: pool.here,
+    signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
+  },
+  receiver,
+  counters,
+  onDue: (timeNs) => ticker.noLaterThan(timeNs),
+  logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
+  simulation: start.simulation,
+});
+ticker.start([edge, { tick: tellTroubles }]);
+let isListening = false;
+for (const command of early) carryOut(command);
+
+function carryOut(command: Order): void {
+  switch (command.do) {
+    case 'feed':
+      ticker.runIfDue();
+      for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed);
+      break;
+    case 'begin':
+      ({ epoch } = command.snapshot);
+      follower.behind();
+      edge!.begin(received(command.snapshot));
+      break;
+    case 'load':
+      follower.load();
+      void listen();
+      break;
+    case 'reload':
+      edge!.reload(fromClone(command.config), identityFrom(command.identity));
+      break;
+    case 'setNodes':
+      edge!.setNodes(command.nodes);
+      break;
+    case 'setAccepting':
+      edge!.setAccepting(command.accepting);
+      break;
+    case 'handOver':
+      edge!.handOver();
+      void ticker.stop();
+      break;
+    case 'report': {
+      const lateNsMax = ticker.takeLateNsMax();
+      const report: ThreadReport = { counters, serving: edge!.report(), lateNsMax };
+      events.send({ on: 'answer', ask: command.ask, value: report });
+      break;
+    }
+    case 'drain':
+      answerWith(command.ask, edge!.drain(), (answer) => events.send({ on: 'answer', ...answer }));
+      break;
+    case 'exit':
+      void exit();
+  }
+}
+
+/** The first time that everything is here. */
+async function listen(): Promise<void> {
+  if (isListening) return;
+  isListening = true;
+  try {
+    await edge!.listen();
+    events.send({ on: 'listening' });
+  } catch (error) {
+    events.send({ on: 'failed', error: (error as Error).message });
+    events.flush();
+    await exit();
+  }
+}
+
+async function exit(): Promise<void> {
+  await edge!.close();
+  await ticker.stop();
+  await follower.close();
+  port.close();
+}
+
+function tellTroubles(): void {
+  const now = edge!.troubles();
+  const text = JSON.stringify(now);
+  if (text === troubles) return;
+  troubles = text;
+  events.send({ on: 'troubles', troubles: now });
+}
+
+function received({ live, ...position }: SentSnapshot): Snapshot {
+  return {
+    ...position,
+    live: live.map(({ record, ...asset }) => ({
+      ...asset,
+      holding: record && openHolding(record, asset.symbol),
+    })),
+  };
+}
+
+function identityFrom(identity: Identity): Identity {
+  return { streamKey: identity.streamKey && Buffer.from(identity.streamKey) };
+}
+
+/** The main thread writes the log. */
+function logAs(level: LogLevel) {
+  return (about: unknown, text?: string) =>
+    events.send({
+      on: 'log',
+      level,
+      about: typeof about === 'string' ? {} : about,
+      text: text ?? String(about),
+    });
+}

@@ -1,0 +1,51 @@
+/** What the metrics say of the last reload and of the certificate. */
+export interface ReloadState {
+  /** UNIX seconds of the last reload, or of the start, and whether it put the file in force. */
+  readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
+  /** UNIX seconds at which the first certificate of the chain ends; `undefined` without TLS. */
+  readonly certificateEndSeconds: number | undefined;
+}
+
+/** How the reloads of the configuration went; a start is the first. */
+export class Reloads {
+  readonly #nowSeconds: () => number;
+  readonly #certificateEndSeconds: () => number | undefined;
+  #state!: ReloadState;
+
+  /**
+   * @param nowSeconds UNIX seconds
+   * @param certificateEndSeconds reads the certificate; `undefined` without TLS, and when the file cannot be used: then the one
+   *   before stays in force
+   */
+  constructor(nowSeconds: () => number, certificateEndSeconds: () => number | undefined) {
+    this.#nowSeconds = nowSeconds;
+    this.#certificateEndSeconds = certificateEndSeconds;
+    this.#succeeded();
+  }
+
+  get state(): ReloadState {
+    return this.#state;
+  }
+
+  /** Runs a reload. @throws what it throws */
+  run(reload: () => void): void {
+    try {
+      reload();
+    } catch (error) {
+      this.failed();
+      throw error;
+    }
+    this.#succeeded();
+  }
+
+  failed(): void {
+    this.#state = { ...this.#state, reload: { atSeconds: this.#nowSeconds(), isOk: false } };
+  }
+
+  #succeeded(): void {
+    this.#state = {
+      reload: { atSeconds: this.#nowSeconds(), isOk: true },
+      certificateEndSeconds: this.#certificateEndSeconds() ?? this.#state?.certificateEndSeconds,
+    };
+  }
+}

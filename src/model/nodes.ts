@@ -1,0 +1,53 @@
+import type { SignatureType } from './asset.js';
+
+/** Assets of a cluster at most: with more of them all prices would not fit the 1 MiB that message servers take by default. */
+export const CLUSTER_ASSETS_MAX = 50_000;
+
+/** The processes that serve the same prices, as one of them knows them. A process that is alone is node 0. */
+export interface Nodes {
+  /** The node that says this. */
+  readonly self: number;
+  /** Ascending by number. */
+  readonly nodes: readonly NodeState[];
+  /** The keys of these nodes, and those of nodes that have gone while aggregates that they signed may be served. */
+  readonly signers: readonly NodeSigner[];
+}
+
+/** The leader makes prices, a standby could, an edge only serves them. */
+export type NodeRole = 'leader' | 'standby' | 'edge';
+
+export interface NodeState {
+  readonly node: number;
+  readonly name: string;
+  readonly role: NodeRole;
+}
+
+export interface NodeSigner extends Signer {
+  readonly node: number;
+}
+
+/** A key that a node signs with. */
+export interface Signer {
+  /** `evm`: the address, with its checksum. `stark`: the x coordinate of the public key. */
+  readonly address: string;
+  readonly signatureType: SignatureType;
+  /** What it signs: aggregates of that signature type, or streaming payloads. */
+  readonly role: 'aggregate' | 'stream';
+  /** UNIX seconds: since when the node has it. */
+  readonly sinceS: number;
+}
+
+/** The keys of all nodes without repetitions: those of aggregates first, and among each kind the node's own first. */
+export function distinctSigners({ self, signers }: Nodes): Signer[] {
+  const ownFirst = [
+    ...signers.filter(({ node }) => node === self),
+    ...signers.filter(({ node }) => node !== self),
+  ];
+  const byKey = new Map<string, Signer>();
+  for (const signer of ownFirst) {
+    const key = `${signer.role} ${signer.signatureType} ${signer.address}`;
+    if (!byKey.has(key)) byKey.set(key, signer);
+  }
+  const all = [...byKey.values()];
+  return [...all.filter(({ role }) => role === 'aggregate'), ...all.filter(({ role }) => role === 'stream')];
+}

@@ -1,0 +1,31 @@
+/**
+ * Memory that callers share. Each may hold half of what is left, so there is room for one that holds little; one that holds nothing
+ * may always add something.
+ */
+export class SharedRoom {
+  readonly #bytesMax: number;
+  readonly #bytesOf = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Bytes that all callers hold. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  hasRoom(caller: string, bytes: number): boolean {
+    const held = this.#bytesOf.get(caller);
+    return held === undefined || bytes <= (this.#bytesMax - this.#bytes - held) / 2;
+  }
+
+  /** @param bytes below 0 when the caller holds less */
+  add(caller: string, bytes: number): void {
+    const held = (this.#bytesOf.get(caller) ?? 0) + bytes;
+    if (held === 0) this.#bytesOf.delete(caller);
+    else this.#bytesOf.set(caller, held);
+    this.#bytes += bytes;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Limits } from '../../config/config.js';
+import { type Budget, type BudgetRate, SharedBudget } from '../../model/budget.js';
+import { signedFrameCost } from '../../stream/payers.js';
+import type { ReaderBudgets } from '../../stream/session.js';
+import type { Caller } from './logins.js';
+import type { CallerCounts } from './shared_access.js';
+
+/** The keys under `limits` that say how much of something a token, or a key that logged in by signature, may do. */
+export const BUDGET_KEYS = [
+  'signed_frames_per_second',
+  'subscription_changes_per_second',
+  'publish_bytes_per_second',
+  'bad_messages_per_second',
+] as const;
+export type BudgetKey = (typeof BUDGET_KEYS)[number];
+
+/** What one caller may do, over all of its connections. */
+export interface CallerBudgets extends ReaderBudgets {
+  /** In bytes of messages. */
+  readonly publishBytes: Budget;
+  /** In messages of publishers that are refused as a whole. */
+  readonly badMessages: Budget;
+}
+
+export type BudgetLimits = Pick<
+  Limits,
+  | 'signedFramesPerSecond'
+  | 'subscriptionChangesPerSecond'
+  | 'publishBytesPerSecond'
+  | 'badMessagesPerSecond'
+  | 'publishMessageBytes'
+  | 'subscriptionsPerConnection'
+>;
+
+/** Large groups on a slow channel tick together, but nobody's burst may fill many ticks. */
+const SIGNED_FRAMES_BURST_S = 0.1;
+
+/** The budgets of all callers. Those of a caller live as long as the caller's object. */
+export class BudgetDirectory {
+  readonly #rates: Readonly<Record<BudgetKey, BudgetRate>>;
+  readonly #counts: CallerCounts;
+  readonly #onRefusal: (key: BudgetKey, callerName: string) => void;
+  readonly #budgets = new WeakMap<Caller, CallerBudgets>();
+
+  /**
+   * @param counts whose memory has the budgets, for all threads
+   * @param onRefusal called when something was not done because a caller's budget was used up
+   */
+  constructor(
+    limits: BudgetLimits,
+    counts: CallerCounts,
+    onRefusal: (key: BudgetKey, callerName: string) => void,
+  ) {
+    this.#rates = ratesOf(limits);
+    this.#counts = counts;
+    this.#onRefusal = onRefusal;
+  }
+
+  of(caller: Caller): CallerBudgets {
+    let budgets = this.#budgets.get(caller);
+    if (budgets === undefined) {
+      budgets = this.#open(caller);
+      this.#budgets.set(caller, budgets);
+    }
+    return budgets;
+  }
+
+  #open({ identity, name: callerName }: Caller): CallerBudgets {
+    const { budgets: words } = this.#counts;
+    const first = this.#counts.placeOfBudgets(this.#counts.placeOf(identity));
+    const open = (key: BudgetKey) =>
+      new SharedBudget(words, first + BUDGET_KEYS.indexOf(key), this.#rates[key], () =>
+        this.#onRefusal(key, callerName),
+      );
+    return {
+      signedFrames: open('signed_frames_per_second'),
+      subscriptionChanges: open('subscription_changes_per_second'),
+      publishBytes: open('publish_bytes_per_second'),
+      badMessages: open('bad_messages_per_second'),
+    };
+  }
+}
+
+/** The largest single cost always fits into a burst. */
+function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> {
+  const rate = (perSecond: number, largestCost: number, burst = perSecond): BudgetRate => ({
+    perSecond,
+    burst: Math.max(burst, largestCost),
+  });
+  const signed = limits.signedFramesPerSecond * signedFrameCost(1);
+  return {
+    signed_frames_per_second: rate(
+      signed,
+      signedFrameCost(limits.subscriptionsPerConnection),
+      signed * SIGNED_FRAMES_BURST_S,
+    ),
+    subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
+    publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
+    bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),
+  };
+}

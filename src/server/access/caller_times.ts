@@ -1,0 +1,99 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** The memory of {@link CallerTimes}, which threads share. */
+export interface CallerTimesMemory {
+  readonly words: SharedArrayBuffer;
+  /** Makes places of callers in the memory: who does not know it cannot choose names that share one. */
+  readonly secret: Uint8Array;
+}
+
+/** Callers of a bucket. */
+const WAYS = 8;
+/** A name's hash, and its time. */
+const WORDS_PER_CALLER = 2;
+/** A caller at rest has its whole allowance, so forgetting the idle loses nothing. */
+const CALLERS_MAX = 131_072;
+const BUCKETS = CALLERS_MAX / WAYS;
+/** Names whose hash is remembered by a thread: a hash takes a fifth of a request. */
+const HASHES_MAX = 10_000;
+
+export function createCallerTimes(): CallerTimesMemory {
+  const bytes = CALLERS_MAX * WORDS_PER_CALLER * BigInt64Array.BYTES_PER_ELEMENT;
+  return { words: new SharedArrayBuffer(bytes), secret: randomBytes(32) };
+}
+
+/**
+ * One time for each caller, in memory that threads share: until when it is busy. When too many are busy, the one of a bucket
+ * that is free again first is forgotten.
+ */
+export class CallerTimes {
+  readonly #words: BigInt64Array;
+  readonly #secret: Uint8Array;
+  readonly #hashes = new Map<string, bigint>();
+
+  constructor({ words, secret }: CallerTimesMemory = createCallerTimes()) {
+    this.#words = new BigInt64Array(words);
+    this.#secret = secret;
+  }
+
+  /** Until when the caller is busy; 0 when that is not known. */
+  read(caller: string): bigint {
+    const place = this.#find(this.#hashOf(caller));
+    return place === undefined ? 0n : Atomics.load(this.#words, place + 1);
+  }
+
+  /**
+   * Changes the time of a caller, whatever other threads do at the same time.
+   * @param next the time after, from the one before
+   */
+  update(caller: string, next: (beforeNs: bigint) => bigint): void {
+    const hash = this.#hashOf(caller);
+    for (;;) {
+      const place = this.#find(hash) ?? this.#add(hash);
+      if (place === undefined) continue;
+      const beforeNs = Atomics.load(this.#words, place + 1);
+      if (Atomics.compareExchange(this.#words, place + 1, beforeNs, next(beforeNs)) === beforeNs) return;
+    }
+  }
+
+  #find(hash: bigint): number | undefined {
+    const first = bucketOf(hash);
+    for (let way = 0; way < WAYS; way++) {
+      const place = first + way * WORDS_PER_CALLER;
+      if (Atomics.load(this.#words, place) === hash) return place;
+    }
+    return undefined;
+  }
+
+  /** @returns `undefined` when another thread was faster: look again */
+  #add(hash: bigint): number | undefined {
+    const first = bucketOf(hash);
+    let free = first;
+    for (let way = 1; way < WAYS; way++) {
+      const place = first + way * WORDS_PER_CALLER;
+      if (Atomics.load(this.#words, place + 1) < Atomics.load(this.#words, free + 1)) free = place;
+    }
+    const forgotten = Atomics.load(this.#words, free);
+    // Another thread has added the caller meanwhile.
+    if (forgotten === hash) return free;
+    const forgottenNs = Atomics.load(this.#words, free + 1);
+    if (Atomics.compareExchange(this.#words, free, forgotten, hash) !== forgotten) return undefined;
+    // Or has found it here already, and moved its time on.
+    Atomics.compareExchange(this.#words, free + 1, forgottenNs, 0n);
+    return this.#find(hash);
+  }
+
+  #hashOf(caller: string): bigint {
+    let hash = this.#hashes.get(caller);
+    if (hash === undefined) {
+      hash = createHmac('sha256', this.#secret).update(caller).digest().readBigInt64LE();
+      if (this.#hashes.size >= HASHES_MAX) this.#hashes.clear();
+      this.#hashes.set(caller, hash);
+    }
+    return hash;
+  }
+}
+
+function bucketOf(hash: bigint): number {
+  return Number(BigInt.asUintN(32, hash) % BigInt(BUCKETS)) * WAYS * WORDS_PER_CALLER;
+}

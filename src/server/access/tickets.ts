@@ -1,0 +1,169 @@
+import { hash, randomBytes } from 'node:crypto';
+import { type Clock, NS_PER_MS } from '../../model/time.js';
+import { TICKET_LIFETIME_S } from '../../wire/ticket.js';
+
+/** What the holder of a token gets for a web page: it opens one stream. */
+export interface Ticket {
+  readonly text: string;
+  /** UNIX milliseconds: until then it is good. */
+  readonly expiresMs: number;
+}
+
+/** Tickets that are not used yet, of all tokens together. */
+export const TICKETS_MAX = 8192;
+/** And of one token; one more replaces its oldest. */
+export const TICKETS_PER_TOKEN_MAX = 128;
+
+const TICKET_BYTES = 32;
+const HASH_BYTES = 32;
+const HASH_WORDS = HASH_BYTES / Int32Array.BYTES_PER_ELEMENT;
+const LIFETIME_MS = TICKET_LIFETIME_S * 1000;
+
+/** Memory for the tickets of all threads of a service. */
+export function createTicketMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(TICKETS_MAX * SLOT_BYTES);
+}
+
+/**
+ * The tickets that are not used yet, in memory that several threads share: a ticket from one thread opens a stream on any, once.
+ * Each has a slot, with the hash of its text and that of the token that it stands for. A thread locks a slot while it reads or
+ * writes more than the state. No thread waits for a lock: a slot that is locked is passed over.
+ */
+export class Tickets {
+  readonly #clock: Clock;
+  readonly #expiresMs: Float64Array;
+  readonly #states: Int32Array;
+  readonly #tickets: HashColumn;
+  readonly #tokens: HashColumn;
+
+  /** @param memory from {@link createTicketMemory} */
+  constructor(memory: SharedArrayBuffer, clock: Clock) {
+    this.#clock = clock;
+    this.#expiresMs = new Float64Array(memory, 0, TICKETS_MAX);
+    this.#states = new Int32Array(memory, this.#expiresMs.byteLength, TICKETS_MAX);
+    const hashesAt = this.#states.byteOffset + this.#states.byteLength;
+    this.#tickets = new HashColumn(memory, hashesAt);
+    this.#tokens = new HashColumn(memory, hashesAt + TICKETS_MAX * HASH_BYTES);
+  }
+
+  /**
+   * @param tokenHash the SHA-256 of the token's text
+   * @returns a new ticket for the token, or `undefined` when there are {@link TICKETS_MAX}
+   */
+  issue(tokenHash: Buffer): Ticket | undefined {
+    const text = randomBytes(TICKET_BYTES).toString('base64url');
+    const [ticket, token] = [hashOf(text), wordsOf(tokenHash)];
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const nowMs = this.#nowMs();
+      const slot = this.#slotFor(token, nowMs);
+      if (slot === undefined) return undefined;
+      if (!this.#lock(slot)) continue;
+      const expiresMs = nowMs + LIFETIME_MS;
+      this.#tickets.write(slot.place, ticket);
+      this.#tokens.write(slot.place, token);
+      this.#expiresMs[slot.place] = expiresMs;
+      Atomics.store(this.#states, slot.place, HELD);
+      return { text, expiresMs };
+    }
+    return undefined;
+  }
+
+  /** Uses a ticket up. @returns the hex of its token's hash, or `undefined` when the ticket is not known, was used or is too old */
+  take(text: string): string | undefined {
+    const ticket = hashOf(text);
+    for (let place = 0; place < TICKETS_MAX; place++) {
+      if (!this.#tickets.holds(place, ticket)) continue;
+      if (Atomics.compareExchange(this.#states, place, HELD, LOCKED) !== HELD) continue;
+      const isSame = this.#tickets.holds(place, ticket);
+      const token = this.#tokens.hexAt(place);
+      const isGood = isGoodAt(this.#nowMs(), this.#expiresMs[place]!);
+      Atomics.store(this.#states, place, isSame ? FREE : HELD);
+      if (isSame) return isGood ? token : undefined;
+    }
+    return undefined;
+  }
+
+  /** The slot of the token's oldest ticket when it has as many as it may have, else one without a good ticket. */
+  #slotFor(token: Int32Array, nowMs: number): SeenSlot | undefined {
+    let free: SeenSlot | undefined;
+    let oldest: SeenSlot | undefined;
+    let own = 0;
+    for (let place = 0; place < TICKETS_MAX; place++) {
+      const state = Atomics.load(this.#states, place);
+      if (state === LOCKED) continue;
+      const expiresMs = this.#expiresMs[place]!;
+      if (state === FREE || !isGoodAt(nowMs, expiresMs)) free ??= { place, state, expiresMs };
+      else if (this.#tokens.holds(place, token)) {
+        own++;
+        if (oldest === undefined || expiresMs < oldest.expiresMs) oldest = { place, state, expiresMs };
+      }
+    }
+    return own < TICKETS_PER_TOKEN_MAX ? free : oldest;
+  }
+
+  /** Locks a slot, unless another thread has changed it since it was looked at. */
+  #lock({ place, state, expiresMs }: SeenSlot): boolean {
+    if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
+    if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
+    Atomics.store(this.#states, place, state);
+    return false;
+  }
+
+  #nowMs(): number {
+    return Number(this.#clock.nowNs() / NS_PER_MS);
+  }
+}
+
+/** A slot as it was when it was looked at. */
+interface SeenSlot {
+  readonly place: number;
+  readonly state: number;
+  readonly expiresMs: number;
+}
+
+/** The states of a slot. One that a thread has locked and then ended is lost. */
+const FREE = 0;
+const LOCKED = 1;
+const HELD = 2;
+
+const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT + 2 * HASH_BYTES;
+
+/** Far more than there are threads, each of which can take a slot away once. */
+const ATTEMPTS_MAX = 1000;
+
+/** A ticket from further ahead is from before the clock was stepped back. */
+function isGoodAt(nowMs: number, expiresMs: number): boolean {
+  return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
+}
+
+/** A hash for each slot. A look at all of them takes 20 µs; with a call of `Buffer.equals` for each it would take a millisecond. */
+class HashColumn {
+  readonly #words: Int32Array;
+
+  constructor(memory: SharedArrayBuffer, offset: number) {
+    this.#words = new Int32Array(memory, offset, TICKETS_MAX * HASH_WORDS);
+  }
+
+  /** It need take no constant time, because nobody chooses a hash. */
+  holds(place: number, hash: Int32Array): boolean {
+    for (let i = 0; i < HASH_WORDS; i++) if (this.#words[place * HASH_WORDS + i] !== hash[i]) return false;
+    return true;
+  }
+
+  write(place: number, hash: Int32Array): void {
+    this.#words.set(hash, place * HASH_WORDS);
+  }
+
+  hexAt(place: number): string {
+    const { buffer, byteOffset } = this.#words;
+    return Buffer.from(buffer, byteOffset + place * HASH_BYTES, HASH_BYTES).toString('hex');
+  }
+}
+
+function hashOf(text: string): Int32Array {
+  return wordsOf(hash('sha256', text, 'buffer'));
+}
+
+function wordsOf(bytes: Buffer): Int32Array {
+  return new Int32Array(new Uint8Array(bytes).buffer);
+}

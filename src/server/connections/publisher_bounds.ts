@@ -1,0 +1,115 @@
+import type { PublishOutcome } from '../../aggregator/session.js';
+import { type Clock, secondOf } from '../../model/time.js';
+import { CLOSES } from '../../wire/close_codes.js';
+import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
+import type { Caller } from '../access/logins.js';
+import type { Connection } from './connection.js';
+
+export interface PublisherBoundsOptions {
+  readonly clock: Clock;
+  readonly budgets: BudgetDirectory;
+  readonly publishBytesPerSecondMax: number;
+  readonly badMessagesPerSecondMax: number;
+  readonly messageBytesMax: number;
+}
+
+/** A bad message counts once for each of these that it begins: to receive it takes time as well. */
+const BAD_MESSAGE_BYTES = 64 * 1024;
+
+/** A longer message is not read while its signatures would not be verified; the updates of a shorter one are refused one by one. */
+const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
+
+/** Why a message is not read. */
+export interface Unread {
+  /** One of few texts. */
+  readonly reason: string;
+  /** For the publisher. */
+  readonly error: string;
+  readonly isBad: boolean;
+}
+
+/** The {@link PublisherBounds} of all callers, on one thread. */
+export class PublisherBoundsDirectory {
+  readonly #options: PublisherBoundsOptions;
+  readonly #bounds = new WeakMap<Caller, PublisherBounds>();
+
+  constructor(options: PublisherBoundsOptions) {
+    this.#options = options;
+  }
+
+  of(caller: Caller): PublisherBounds {
+    let bounds = this.#bounds.get(caller);
+    if (bounds === undefined) {
+      bounds = new PublisherBounds(this.#options.budgets.of(caller), this.#options);
+      this.#bounds.set(caller, bounds);
+    }
+    return bounds;
+  }
+}
+
+/** What bounds the messages of one caller. */
+export class PublisherBounds {
+  readonly #budgets: CallerBudgets;
+  readonly #options: PublisherBoundsOptions;
+  /** The UNIX second from which on its signatures are verified again. */
+  #verifiedFromS = 0n;
+
+  constructor(budgets: CallerBudgets, options: PublisherBoundsOptions) {
+    this.#budgets = budgets;
+    this.#options = options;
+  }
+
+  /**
+   * Whether the caller may connect: while it has less than half of its bad messages left, each connection pays for the longest one
+   * beforehand. Otherwise one that was closed for its messages would come again with all of its connections, and a message on each.
+   */
+  admitConnection(): boolean {
+    const { clock, badMessagesPerSecondMax, messageBytesMax } = this.#options;
+    const { badMessages } = this.#budgets;
+    const nowNs = clock.nowNs();
+    if (
+      badMessages.has(badMessagesPerSecondMax / 2, nowNs) ||
+      badMessages.take(costOf(messageBytesMax), nowNs)
+    )
+      return true;
+    badMessages.countRefusal();
+    return false;
+  }
+
+  /** Takes a message off the caller's budget. @returns why it is not to be read, or `undefined` */
+  take(text: string): Unread | undefined {
+    const { clock, publishBytesPerSecondMax } = this.#options;
+    const { publishBytes } = this.#budgets;
+    const nowNs = clock.nowNs();
+    if (!publishBytes.take(Buffer.byteLength(text), nowNs)) {
+      publishBytes.countRefusal();
+      const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
+      return { reason: 'past publish_bytes_per_second', error, isBad: true };
+    }
+    if (text.length > READ_UNVERIFIED_BYTES_MAX && secondOf(nowNs) < this.#verifiedFromS)
+      return { reason: UNVERIFIED, error: UNVERIFIED, isBad: false };
+    return undefined;
+  }
+
+  /** Learns from an outcome when the caller's signatures are verified again. */
+  note(outcome: PublishOutcome): void {
+    if (outcome.ok && outcome.verifiedFromS !== undefined) this.#verifiedFromS = outcome.verifiedFromS;
+  }
+
+  /** Closes a connection that sends a message to refuse when its caller has sent too many of them. */
+  countBad(socket: Connection, messageBytes: number): void {
+    const { badMessages } = this.#budgets;
+    const cost = costOf(messageBytes);
+    const nowNs = this.#options.clock.nowNs();
+    if (badMessages.take(cost, nowNs)) return;
+    badMessages.owe(cost, nowNs);
+    badMessages.countRefusal();
+    socket.close(CLOSES.refusedMessages.code, CLOSES.refusedMessages.reason);
+  }
+}
+
+const UNVERIFIED = 'too many bad signatures of this token or key: not read';
+
+function costOf(messageBytes: number): number {
+  return Math.max(1, Math.ceil(messageBytes / BAD_MESSAGE_BYTES));
+}

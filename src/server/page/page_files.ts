@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+
+/** One file of the live page, as `scripts/build_page.ts` made it. */
+export interface PageFile {
+  readonly contentType: string;
+  /** Quoted, as HTTP writes it. */
+  readonly etag: string;
+  /** The file's path has a hash of its contents in it. */
+  readonly isImmutable: boolean;
+  /** The contents by `Content-Encoding`; `identity` is always there. */
+  readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array>>> & { readonly identity: Uint8Array };
+}
+
+/** In the order in which they are preferred. */
+export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** How the names of encoded files end. */
+export const ENCODED_ENDINGS: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz', identity: '' };
+
+/** What the build writes beside the files. */
+export const MANIFEST_NAME = 'manifest.json';
+
+/** Path of a file to how it is stored. */
+export type PageManifest = Readonly<
+  Record<
+    string,
+    {
+      readonly file: string;
+      readonly contentType: string;
+      readonly etag: string;
+      readonly isImmutable: boolean;
+    }
+  >
+>;
+
+/** Where the build puts the page: `dist/page`. */
+export const PAGE_FOLDER = new URL('../../../page/', import.meta.url);
+
+/**
+ * Reads the built page into memory.
+ * @returns its files by path; none where the page was not built.
+ */
+export function loadPage(folder = PAGE_FOLDER): ReadonlyMap<string, PageFile> {
+  const manifest = readManifest(folder);
+  return new Map(
+    Object.entries(manifest).map(([path, { file, ...about }]) => {
+      const read = (encoding: Encoding) => readFileSync(new URL(file + ENCODED_ENDINGS[encoding], folder));
+      const bodies = { br: read('br'), gzip: read('gzip'), identity: read('identity') };
+      return [path, { ...about, bodies }];
+    }),
+  );
+}
+
+function readManifest(folder: URL): PageManifest {
+  try {
+    return JSON.parse(readFileSync(new URL(MANIFEST_NAME, folder), 'utf8')) as PageManifest;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Origins } from '../access/origins.js';
+import type { RestRequest, RestResponse } from '../http/messages.js';
+
+/**
+ * Lets pages of allowed origins read what REST answers, errors too (the CORS protocol of the Fetch standard). Other pages get no
+ * header of it, so their browser keeps every answer from them.
+ */
+export function withCrossOrigin(
+  origins: Origins,
+  rest: (request: RestRequest) => RestResponse,
+): (request: RestRequest) => RestResponse {
+  if (!origins.allowsAny) return rest;
+  return (request) => {
+    const allowed = origins.allowedAs(request.origin);
+    const isPreflight = request.method.toUpperCase() === 'OPTIONS' && request.preflightMethod !== undefined;
+    if (allowed === undefined || !isPreflight || request.hasBody) {
+      const response = rest(request);
+      return { ...response, headers: [...response.headers, ...answerHeaders(allowed)] };
+    }
+    return { status: 204, headers: [...answerHeaders(allowed), ...PREFLIGHT_HEADERS], body: '' };
+  };
+}
+
+/** Browsers let a page read no other headers, but for those of the Fetch standard's own list. */
+const EXPOSED = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow';
+
+/** What a page may send. It holds for every path, so that a page can read that there is no such path. */
+const PREFLIGHT_HEADERS: RestResponse['headers'] = [
+  ['Access-Control-Allow-Methods', 'GET'],
+  ['Access-Control-Allow-Headers', 'Authorization'],
+  // Two hours, the longest that Chromium keeps it.
+  ['Access-Control-Max-Age', '7200'],
+];
+
+/** Caches must not hand the answer for one origin to another, so all answers say that they depend on it. */
+const VARY = ['Vary', 'Origin'] as const;
+
+function answerHeaders(allowed: string | undefined): RestResponse['headers'] {
+  if (allowed === undefined) return [VARY];
+  return [VARY, ['Access-Control-Allow-Origin', allowed], ['Access-Control-Expose-Headers', EXPOSED]];
+}

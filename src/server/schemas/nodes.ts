@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { serviceSigner } from './values.js';
+
+const nodeNumber = z.int().min(0).max(63).describe('0 for a process that is alone');
+
+export const nodeSigners = z.array(
+  serviceSigner
+    .extend({ node: nodeNumber, since: z.int().describe('UNIX seconds: since when the node has the key') })
+    .meta({ id: 'NodeSigner' }),
+);
+
+export const nodesStatus = z
+  .strictObject({
+    self: nodeNumber.describe('The node that answers'),
+    nodes: z.array(
+      z.strictObject({
+        node: nodeNumber,
+        name: z.string(),
+        role: z
+          .enum(['leader', 'standby', 'edge'])
+          .describe('The leader makes prices, a standby takes over when it fails, an edge only serves them'),
+      }),
+    ),
+  })
+  .meta({ id: 'Nodes' });

@@ -1,0 +1,71 @@
+import type uWS from 'uWebSockets.js';
+import { failure, type RestResponse } from '../http/messages.js';
+import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './app.js';
+import { readRequest, writeResponse } from './http.js';
+
+/** For who asks while nobody can answer yet. */
+export const STARTING: RestResponse = {
+  ...failure(503, 'the service is starting', [['Retry-After', '1']]),
+  closeConnection: true,
+};
+
+/**
+ * The port of a service that starts. Until the service listens there itself, every request is answered with 503: whoever is told so asks
+ * again, where one whose connection is refused may give up. While another service has the port, which is to hand it over, that one
+ * goes on to the last moment.
+ */
+export class StartingPort {
+  readonly at: ListenOptions;
+  readonly #ws: typeof uWS;
+  /** Why the port could not be claimed: somebody has it. */
+  readonly #fault: unknown;
+  #listener: OpenPort | undefined;
+
+  private constructor(ws: typeof uWS, at: ListenOptions, fault: unknown) {
+    this.#ws = ws;
+    this.at = at;
+    this.#fault = fault;
+  }
+
+  /**
+   * @param takeOver whether the port may be another service's, which is to hand it over
+   * @throws Error when the address is in use or not ours, or TLS cannot start.
+   */
+  static async claim(ws: typeof uWS, at: ListenOptions, takeOver: boolean): Promise<StartingPort> {
+    try {
+      const port = new StartingPort(ws, { ...at, port: await claimPort(at) }, undefined);
+      await port.#listen();
+      return port;
+    } catch (error) {
+      if (!takeOver || at.port === 0) throw error;
+      return new StartingPort(ws, at, error);
+    }
+  }
+
+  /** Whoever has the port is asked now to hand it over. */
+  async answerEarly(): Promise<void> {
+    if (this.#listener === undefined) await this.#listen();
+  }
+
+  /** @throws Error when the port is that of somebody else who did not hand it over. */
+  check(isHandedOver: boolean): void {
+    if (this.#fault !== undefined && !isHandedOver) throw this.#fault;
+  }
+
+  /** The service listens by itself, or has failed to start. */
+  close(): void {
+    this.#listener?.close();
+  }
+
+  async #listen(): Promise<void> {
+    const app = createApp(this.#ws, this.at);
+    app.any('/*', (res, req) => {
+      const { method } = readRequest(res, req);
+      writeResponse(res, method, STARTING);
+    });
+    this.#listener = await listen(this.#ws, app, this.at).catch((error: unknown) => {
+      app.close();
+      throw error;
+    });
+  }
+}

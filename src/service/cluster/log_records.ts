@@ -1,0 +1,65 @@
+import type { LogPosition } from '../../cluster/bus.js';
+import type { LogBatch } from '../../cluster/log_batch.js';
+import type { FeedSource } from '../../edge/feed_source.js';
+import type { AssetName } from '../../model/asset_map.js';
+import { NS_PER_SECOND } from '../../model/time.js';
+import { openAcceptedInput } from '../../records/accepted_input.js';
+import { openHolding } from '../../records/second_record.js';
+import type { Store } from '../../store/store.js';
+
+export interface LogRecordsOptions {
+  readonly store: Store;
+  readonly source: Pick<FeedSource, 'recorded'>;
+  /** Whether inputs are stored: an edge never makes prices of them. */
+  readonly keepsInputs: boolean;
+  /** A minute of an asset, counted since 1970, has closed. */
+  readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
+}
+
+/** Takes the records of the log: what is in them is stored as it came, and served from then on. */
+export class LogRecords {
+  readonly #options: LogRecordsOptions;
+  #newestNs: bigint;
+
+  constructor(options: LogRecordsOptions) {
+    this.#options = options;
+    this.#newestNs = BigInt((options.store.newestSecond ?? -1) + 1) * NS_PER_SECOND;
+  }
+
+  /** No aggregate that was recorded was signed later. */
+  get newestNs(): bigint {
+    return this.#newestNs;
+  }
+
+  /** What the store has already is served until its inputs are too old. */
+  restore(assets: readonly AssetName[]): void {
+    const { store, source } = this.#options;
+    for (const { symbol, signatureType } of assets) {
+      const holding = store.newest({ symbol, signatureType });
+      if (holding?.state === 'priced') source.recorded({ symbol, signatureType, holding });
+    }
+  }
+
+  /** The next record of the log. */
+  apply({ entries }: LogBatch, position: LogPosition): void {
+    const { store, keepsInputs } = this.#options;
+    for (const { publisherKey, bytes, ...asset } of entries) {
+      if (publisherKey !== undefined && !keepsInputs) continue;
+      // They outlive the record, which is much larger.
+      const own = new Uint8Array(bytes);
+      if (publisherKey === undefined) this.#record(asset, own);
+      else store.recordInput(asset, Buffer.from(publisherKey), openAcceptedInput(own));
+    }
+    store.logPosition = position;
+  }
+
+  #record(asset: AssetName, bytes: Uint8Array): void {
+    const { store, source, onMinuteClosed } = this.#options;
+    const holding = openHolding(bytes, asset.symbol);
+    if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
+    const running = store.newest(asset)?.minute?.minute;
+    store.record(asset, holding);
+    source.recorded({ ...asset, holding });
+    if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);
+  }
+}

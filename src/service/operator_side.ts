@@ -1,0 +1,117 @@
+import type { Logger } from 'pino';
+import { clockJumpSeconds } from '../clock/clock_watch.js';
+import type { Ticker } from '../clock/ticker.js';
+import type { Config } from '../config/config.js';
+import type { CryptoPool } from '../crypto/pool.js';
+import { secp256k1 } from '../crypto/secp256k1.js';
+import type { Edges } from '../edge/edges.js';
+import type { FeedSource } from '../edge/feed_source.js';
+import { type Counters, sumOf } from '../metrics/counters.js';
+import { createMetrics } from '../metrics/metrics.js';
+import type { Reloads } from '../metrics/reloads.js';
+import type { Catalogue } from '../model/catalogue.js';
+import type { Clock } from '../model/time.js';
+import { openAdmin } from '../server/admin.js';
+import { guardFileHandles } from '../server/uws/file_handles.js';
+import type { WebSocketLibrary } from '../server/uws/native.js';
+import type { Store } from '../store/store.js';
+import type { PriceMaker } from './price_maker.js';
+
+export interface OperatorSideOptions {
+  readonly webSockets: WebSocketLibrary;
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Another process listens on the admin port until it is replaced. */
+  readonly sharesPort: boolean;
+  readonly edgesExpected: number;
+  readonly edges: Edges;
+  readonly pool: CryptoPool;
+  readonly maker: PriceMaker;
+  readonly source: FeedSource;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ticker: Ticker;
+  readonly counters: Counters;
+  readonly reloads: Reloads;
+  /** Of the program. */
+  readonly version: string;
+  /** In force. */
+  readonly catalogue: () => Catalogue;
+  readonly configSha256: () => string;
+}
+
+/** What an operator sees of the service. */
+export interface OperatorSide {
+  readonly port: number;
+  /** From now on the service is not ready. */
+  stopping(): void;
+  close(): void;
+}
+
+/** Opens the admin listener, with readiness and metrics of everything. @throws Error when its address is in use. */
+export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
+  const { webSockets, config, logger, sharesPort, edges, store, clock, ticker } = options;
+  const { maker, pool, source, reloads, catalogue } = options;
+  const metrics = createMetrics();
+  let isStopping = false;
+
+  const clockTroubles = () => [...maker.clockTroubles(), ...edges.troubles()];
+
+  function notReady(): string[] {
+    const health = store.health();
+    return [
+      ...(isStopping ? ['the service is shutting down'] : []),
+      ...(handles.isShort ? ['the process runs out of file handles: no new connections'] : []),
+      ...(edges.count < options.edgesExpected ? ['a thread that serves sockets is being replaced'] : []),
+      ...(health.ok ? [] : [health.reason]),
+      ...maker.troubles(),
+      ...clockTroubles(),
+    ];
+  }
+
+  async function metricsText(): Promise<string> {
+    const { counters: ofThreads, serving, lateNsMax } = await edges.report();
+    const lateNs = ticker.takeLateNsMax();
+    return metrics.text({
+      counters: sumOf([options.counters, ...ofThreads]),
+      edges: serving,
+      lateNsMax: lateNs > lateNsMax ? lateNs : lateNsMax,
+    });
+  }
+
+  // Its port is claimed when the other one is taken, or both could be picked the same.
+  const admin = await openAdmin(webSockets, config.admin, { sharesPort, notReady, metrics: metricsText });
+  const handles = guardFileHandles({ clients: edges, admin, logger });
+  metrics.measure({
+    pool,
+    maker,
+    store,
+    assets: () => ({ listed: catalogue().listed.length, live: source.liveCount }),
+    clock: () => ({
+      jumpSeconds: clockJumpSeconds(clock),
+      aggregatesAheadSeconds: maker.aggregatesAheadSeconds,
+    }),
+    edges: () => ({ threads: edges.count, feedBytesWaiting: edges.feedBytesWaiting }),
+    state: () => ({
+      version: options.version,
+      secp256k1: secp256k1.implementation,
+      configSha256: options.configSha256(),
+      ...reloads.state,
+      isReady: notReady().length === 0,
+      isClockOk: clockTroubles().length === 0,
+      activity: maker.activity(),
+      cluster: maker.cluster?.(),
+    }),
+  });
+  return {
+    port: admin.port,
+    stopping() {
+      isStopping = true;
+      handles.stop();
+    },
+    close() {
+      handles.stop();
+      admin.close();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { PublishReceiver } from '../aggregator/session.js';
+import type { Ticked } from '../clock/ticker.js';
+import type { ClusterState } from '../metrics/cluster.js';
+import type { Activity } from '../metrics/state.js';
+import type { Nodes } from '../model/nodes.js';
+import type { InForce } from './in_force.js';
+
+/** Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges. */
+export interface PriceMaker extends Ticked {
+  /** Takes what publishers send to the edges. */
+  readonly receiver: PublishReceiver;
+  /** Publishers' updates that wait for their verdict. */
+  readonly updatesWaiting: number;
+  /** What the configured assets and publishers last did. */
+  activity(): Activity;
+  /** What a node of a cluster says of itself. */
+  cluster?(): ClusterState;
+  /** How far the times that aggregates are signed with are ahead of the clock. */
+  readonly aggregatesAheadSeconds: number;
+  /** The processes that serve these prices. */
+  nodes(): Nodes;
+  /** Why the service is not ready. */
+  troubles(): readonly string[];
+  /** What is wrong with the clock, or with the times that are signed. */
+  clockTroubles(): readonly string[];
+  /** Begins, when the edges are there. */
+  start(): void;
+  /** Puts a changed configuration in force; the feed and the edges have it. */
+  reload(next: InForce): void;
+  /** The process is about to end: another one may make prices from now on. */
+  leave(): Promise<void>;
+  /** Signs nothing from now on. */
+  close(): Promise<void>;
+}

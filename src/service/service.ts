@@ -1,0 +1,268 @@
+import type { Logger } from 'pino';
+import type { PublishReceiver } from '../aggregator/session.js';
+import { secondsOf } from '../clock/clock_watch.js';
+import { Ticker } from '../clock/ticker.js';
+import { type Config, changedFixedSections } from '../config/config.js';
+import type { PrivateKeys } from '../config/keys.js';
+import { createCryptoPool } from '../crypto/pool.js';
+import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1.js';
+import type { Edges } from '../edge/edges.js';
+import { FeedSource } from '../edge/feed_source.js';
+import { openEdges } from '../edge/open_edges.js';
+import { type LoadedThread, loadThread } from '../edge/threads/loaded_thread.js';
+import { createCounters } from '../metrics/counters.js';
+import { Reloads } from '../metrics/reloads.js';
+import type { Clock } from '../model/time.js';
+import { certificateEndSeconds } from '../server/uws/certificate_end.js';
+import type { StartingPort } from '../server/uws/early_listener.js';
+import { fileHandleProblem } from '../server/uws/file_handles.js';
+import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
+import type { WebSocketLibrary } from '../server/uws/native.js';
+import { openStore, type StoreOptions } from '../store/store.js';
+import { derive, type InForce, identityOf, storeOptions } from './in_force.js';
+import { openPriceMaker } from './open_price_maker.js';
+import { openOperatorSide } from './operator_side.js';
+import { logSecp256k1 } from './secp256k1_log.js';
+import { SOLO_NODE } from './solo.js';
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly keys: PrivateKeys;
+  /** The text of `cluster.credentials`. */
+  readonly natsCredentials?: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The prices are simulated: shown wherever assets are listed. */
+  readonly simulation?: boolean;
+  /** Asks a service that has the data folder and the ports to hand them over. */
+  readonly takeOver?: boolean;
+  /** Of the program, for the metrics. */
+  readonly version?: string;
+  /** Threads that verify and sign; as many as the cores leave, unless given. With 0 the main thread does it all. */
+  readonly cryptoThreads?: number;
+  /** Called while the start checks a large data folder. */
+  readonly onProgress?: StoreOptions['onProgress'];
+}
+
+export interface Service {
+  readonly port: number;
+  readonly adminPort: number;
+  /** The EVM address that signs aggregates; none on an edge of a cluster. */
+  readonly evmAddress: string | undefined;
+  /** The x coordinate of the key that signs Stark aggregates. */
+  readonly starkPublicKey: string | undefined;
+  /** Assets of the configuration that have no live price now. */
+  staleAssets(): number;
+  /**
+   * Puts a changed configuration in force without closing anything that need not.
+   * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
+   */
+  reload(config: Config, keys: PrivateKeys): void;
+  /** Resolves when another service asks for the data folder: {@link stop} then hands over first, and closes connections after that. */
+  readonly askedToHandOver: Promise<void>;
+  /** A file was to be reloaded and is not valid: the metrics say so. */
+  noteInvalidReload(): void;
+  /**
+   * Closes all connections with 1001, writes what is waiting and frees the ports; once, however often it is called.
+   * @throws Error when the last commit failed; the ports are free then too.
+   */
+  stop(): Promise<void>;
+  /**
+   * For a process that is to exit after a fault: closes every connection and ends the threads. Nothing more is written;
+   * what was acknowledged as durable is on disk.
+   */
+  abandon(): Promise<void>;
+}
+
+const HANDED_OVER = 'another process has taken over: connect again';
+
+/** What a start has before it asks another service to hand over. */
+export interface Prepared {
+  readonly port: StartingPort;
+  readonly webSockets: WebSocketLibrary;
+  readonly threads: { readonly listen: number; readonly crypto: number };
+  /** The threads of the edges, where they have some. */
+  readonly loaded: readonly LoadedThread[];
+}
+
+/**
+ * Puts the service together: the aggregator makes prices and tells them to the feed, which records them and brings them to the
+ * edges. Whatever another part needs is made before it.
+ */
+export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
+  const { port, webSockets, threads, loaded } = prepared;
+  const { config, clock, logger, simulation = false, takeOver = false, onProgress } = options;
+  logSecp256k1(logger, secp256k1, systemSecp256k1);
+  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
+  if (handleProblem !== undefined) throw new Error(handleProblem);
+  const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
+  await Promise.all(loaded.map((thread) => thread.loaded));
+  let inForce = derive(config, options.keys, pool);
+
+  const counters = createCounters();
+  await port.answerEarly();
+  const store = await openStore({
+    ...storeOptions(inForce),
+    dir: config.storage.dir,
+    clock,
+    takeOver,
+    onProgress,
+  });
+  port.check(store.isHandedOver);
+  const ticker = new Ticker(clock);
+  const onDue = (timeNs: bigint) => ticker.noLaterThan(timeNs);
+  let edges: Edges | undefined;
+  const source = new FeedSource(inForce.catalogue, await store.marks.countStart());
+  const maker = await openPriceMaker({
+    natsCredentials: options.natsCredentials,
+    onNodes: (nodes) => edges?.setNodes(nodes),
+    onStoreChanged: () => edges?.storeChanged(),
+    inForce,
+    clock,
+    counters,
+    pool,
+    store,
+    source,
+    logger,
+    onDue,
+    onApplied: (receivedNs) => edges?.applied(receivedNs),
+  });
+
+  const receiver: PublishReceiver = {
+    receive(session, message) {
+      if (isHandedOver) return { ok: false, traceId: message.traceId, error: HANDED_OVER };
+      ticker.runIfDue();
+      return maker.receiver.receive(session, message);
+    },
+    closed: (session) => maker.receiver.closed?.(session),
+  };
+  const reloads = new Reloads(
+    () => secondsOf(clock.nowNs()),
+    () => certificateEndSeconds(config.listen.tls),
+  );
+  let isHandedOver = false;
+  const askedToHandOver = new Promise<void>((resolve) => store.onTakeOver(resolve));
+  void askedToHandOver.then(() => {
+    isHandedOver = true;
+  });
+  edges = await openEdges({
+    webSockets,
+    at: port.at,
+    loaded,
+    loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]),
+    node: config.cluster?.node ?? SOLO_NODE,
+    config,
+    identity: identityOf(inForce),
+    nodes: maker.nodes(),
+    simulation,
+    clock,
+    onDue,
+    store,
+    source,
+    pool,
+    receiver,
+    counters,
+    logger,
+  }).catch(async (error: unknown) => {
+    await endAll();
+    throw error;
+  });
+  const opened = edges;
+  ticker.start([maker, edges]);
+  maker.start();
+  const operatorSide = await openOperatorSide({
+    webSockets,
+    config,
+    logger,
+    sharesPort: store.isHandedOver,
+    edgesExpected: threads.listen,
+    edges: opened,
+    pool,
+    maker,
+    source,
+    store,
+    clock,
+    ticker,
+    counters,
+    reloads,
+    version: options.version ?? 'unknown',
+    catalogue: () => inForce.catalogue,
+    configSha256: () => inForce.config.fileSha256,
+  }).catch(async (error: unknown) => {
+    await opened.close();
+    await endAll();
+    throw error;
+  });
+
+  /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
+  function apply(next: InForce): void {
+    const { catalogue } = next;
+    // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
+    store.reconfigure(storeOptions(next));
+    inForce = next;
+    source.reload(catalogue);
+    // The edges know a new asset before anybody can price it.
+    opened.reload(next.config, identityOf(next));
+    maker.reload(next);
+    opened.setNodes(maker.nodes());
+  }
+
+  let ended: Promise<void> | undefined;
+
+  /** Ends what is there without edges, once. */
+  function endAll(): Promise<void> {
+    ended ??= (async () => {
+      await ticker.stop();
+      await pool.close();
+      await maker.close();
+      await store.close();
+    })();
+    return ended;
+  }
+
+  /** From here on the next process writes and serves; what is left is to close the connections, in their time. */
+  async function handOver(): Promise<void> {
+    opened.handOver();
+    await maker.close();
+    // The next process waits for this.
+    await store.close();
+    operatorSide.close();
+    await endAll();
+  }
+
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    operatorSide.stopping();
+    try {
+      await maker.leave();
+      if (isHandedOver) await handOver();
+      await opened.drain();
+      await endAll();
+    } finally {
+      // An open port would keep a process alive whose last commit failed.
+      operatorSide.close();
+      await opened.close();
+    }
+  }
+
+  return {
+    port: opened.port,
+    adminPort: operatorSide.port,
+    evmAddress: inForce.signer?.evmAddress,
+    starkPublicKey: inForce.signer?.starkPublicKey,
+    staleAssets: () => inForce.catalogue.listed.filter((asset) => !source.isLive(asset)).length,
+    reload(nextConfig, keys) {
+      const sections = changedFixedSections(inForce.config, nextConfig);
+      if (sections.length > 0) logger.warn({ sections }, 'these sections take effect at the next start');
+      reloads.run(() => apply(derive(nextConfig, keys, pool, inForce.catalogue)));
+    },
+    noteInvalidReload: () => reloads.failed(),
+    stop: () => (stopped ??= stop()),
+    askedToHandOver,
+    async abandon() {
+      operatorSide.close();
+      await Promise.all([opened.close(), ticker.stop(), pool.close()]);
+    },
+  };
+}

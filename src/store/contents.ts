@@ -1,0 +1,164 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATA_FILE, systemReason } from './data_folder.js';
+import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
+import { isFolderInUse } from './lmdb/lock.js';
+import { findPageDamage } from './lmdb/page_tree.js';
+import type { OnProgress } from './progress.js';
+import { DAY_S } from './resolution.js';
+import { JournalTable, type StoredRecord } from './table.js';
+import { openTables, type Tables } from './tables.js';
+
+/** What a data folder holds. */
+export interface FolderContents {
+  /** Whether a service runs on it. */
+  readonly isInUse: boolean;
+  /** Of the data file. */
+  readonly fileBytes: number;
+  /** By table. */
+  readonly tables: Readonly<Record<keyof Tables, TableContents>>;
+  /** Ascending by key. */
+  readonly assets: readonly AssetContents[];
+  /** The first damaged records, by their reasons, and how many there are in all. */
+  readonly damage: readonly string[];
+  readonly damagedRecords: number;
+}
+
+export interface TableContents {
+  readonly records: number;
+  /** Of their values. */
+  readonly bytes: number;
+}
+
+/** The records of one asset. */
+export interface AssetContents {
+  /** As the records name it: the symbol, and its signature type where the symbol has two. */
+  readonly assetKey: string;
+  readonly records: number;
+  readonly bytes: number;
+  /** Publishers whose last input is kept. */
+  readonly inputs: number;
+  /** UNIX seconds of the last record of `recent`; `undefined` without one. */
+  readonly newestSecond: number | undefined;
+  /** UNIX seconds at which the first day with candles begins; `undefined` without one. */
+  readonly firstDaySecond: number | undefined;
+}
+
+/** Damaged records that are named. */
+const NAMED_MAX = 20;
+const HOURS_PER_DAY = 24;
+/** How often progress is told, in records. */
+const TELL_RECORDS = 1_000;
+
+/**
+ * Reads a whole data folder and checks it, also while a service runs on it: lmdb lets other processes read, and keeps what they
+ * read as it is.
+ * @throws Error of one sentence when there is no data, or when its structure is damaged
+ */
+export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
+  const file = join(dir, DATA_FILE);
+  if (!existsSync(file)) throw new Error(`${dir} has no ${DATA_FILE}: it is not a data folder`);
+  const isInUse = await isFolderInUse(dir);
+  // lmdb may end the process on a damaged page. A service that runs has checked them before.
+  if (!isInUse) refuseDamage(file, onProgress);
+  const folder = openToRead(dir);
+  try {
+    const release = folder.holdState();
+    try {
+      // What the held state uses stays as it is, but the page with the newest state may be written while it is read.
+      if (isInUse) refuseDamage(file, onProgress, READS_MAX);
+      return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
+    } finally {
+      release();
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+const READS_MAX = 3;
+
+function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
+  let damage: string | undefined;
+  for (let read = 0; read < readsMax; read++) {
+    damage = findPageDamage(file, (done, total) => onProgress('checking pages', done, total));
+    if (damage === undefined) return;
+  }
+  throw new Error(`${file} is damaged: ${damage}`);
+}
+
+function openToRead(dir: string): ReadFolder {
+  try {
+    return openFolderToRead(dir);
+  } catch (error) {
+    throw new Error(`${dir} cannot be read: ${systemReason(error)}`, { cause: error });
+  }
+}
+
+type Records = Pick<FolderContents, 'tables' | 'assets' | 'damage' | 'damagedRecords'>;
+
+function readRecords(folder: ReadFolder, onProgress: OnProgress): Records {
+  const opened: JournalTable<unknown>[] = [];
+  const tables = openTables({
+    table(name, codec) {
+      const table = new JournalTable(folder.openTable(name), codec, () => {});
+      opened.push(table);
+      return table;
+    },
+  });
+  const total = opened.reduce((sum, table) => sum + table.recordCount, 0);
+  let done = 0;
+  const damage: string[] = [];
+  let damagedRecords = 0;
+  const assets = new Map<string, Writable<AssetContents>>();
+
+  function count(name: keyof Tables): TableContents {
+    let records = 0;
+    let bytes = 0;
+    for (const record of tables[name].recordsOnDisk()) {
+      records++;
+      bytes += record.bytes;
+      if (record.damage !== undefined) {
+        damagedRecords++;
+        if (damage.length < NAMED_MAX) damage.push(`${name}: ${record.damage}`);
+      }
+      if (name !== 'marks') addTo(assets, name, record);
+      if (++done % TELL_RECORDS === 0) onProgress('checking records', done, Math.max(done, total));
+    }
+    return { records, bytes };
+  }
+
+  const counted = {
+    seconds: count('seconds'),
+    inputs: count('inputs'),
+    hours: count('hours'),
+    days: count('days'),
+    quarters: count('quarters'),
+    marks: count('marks'),
+  };
+  const byKey = [...assets.values()].sort((a, b) => (a.assetKey < b.assetKey ? -1 : 1));
+  return { tables: counted, assets: byKey, damage, damagedRecords };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function addTo(
+  assets: Map<string, Writable<AssetContents>>,
+  table: Exclude<keyof Tables, 'marks'>,
+  { key, bytes }: StoredRecord,
+): void {
+  const assetKey = String(table === 'seconds' ? key[1] : key[0]);
+  let asset = assets.get(assetKey);
+  if (asset === undefined) {
+    asset = { assetKey, records: 0, bytes: 0, inputs: 0, newestSecond: undefined, firstDaySecond: undefined };
+    assets.set(assetKey, asset);
+  }
+  asset.records++;
+  asset.bytes += bytes;
+  if (table === 'inputs') asset.inputs++;
+  else if (table === 'seconds') asset.newestSecond = Math.max(Number(key[0]), asset.newestSecond ?? 0);
+  else {
+    const day = table === 'hours' ? Math.floor(Number(key[1]) / HOURS_PER_DAY) : Number(key[1]);
+    asset.firstDaySecond = Math.min(day * DAY_S, asset.firstDaySecond ?? Number.POSITIVE_INFINITY);
+  }
+}

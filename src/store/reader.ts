@@ -1,0 +1,44 @@
+import type { AssetName } from '../model/asset_map.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import type { Resolution } from '../wire/rest.js';
+import { type Candles, readHistory } from './history.js';
+import { type Days, sealedDays } from './housekeeping.js';
+import { type AssetSeries, secondInForce } from './series.js';
+import type { Tables } from './tables.js';
+
+/** What is served of the store. */
+export interface StoreReader {
+  /**
+   * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
+   * @throws DamagedRecord when the disk no longer holds what was written.
+   */
+  recent(asset: AssetName, second: number): SignedAggregate | undefined;
+  /**
+   * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
+   * @throws DamagedRecord when the disk no longer holds what was written.
+   */
+  history(
+    asset: AssetName,
+    resolution: Resolution,
+    fromS: number,
+    toS: number,
+    candlesMax: number,
+  ): Candles | 'too many';
+  /** The days whose candles no longer change. */
+  sealedDays(asset: AssetName): Days;
+}
+
+export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: Tables): StoreReader {
+  return {
+    recent(asset, second) {
+      const series = seriesOf(asset);
+      const inForce = secondInForce(series, second);
+      if (inForce === undefined) return undefined;
+      if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
+      return tables.seconds.get([inForce, series.assetKey])?.aggregate;
+    },
+    history: (asset, resolution, fromS, toS, candlesMax) =>
+      readHistory(seriesOf(asset), resolution, fromS, toS, candlesMax, tables),
+    sealedDays: (asset) => sealedDays(seriesOf(asset)),
+  };
+}

@@ -1,0 +1,135 @@
+import type { AssetName } from '../model/asset_map.js';
+import { CandleBlock } from '../records/candle_block.js';
+import { decodeCandles, encodeCandles } from '../records/candle_record.js';
+import { minutesOf } from './history.js';
+import { MINUTES_PER_QUARTER } from './housekeeping.js';
+import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
+import type { SeriesIndex } from './series_index.js';
+import type { Tables } from './tables.js';
+
+/** Candles as records that another store can take. Minutes, hours and days are counted since 1970. */
+export interface StoredCandles {
+  /** The closed minutes of an hour whose day is not sealed; `undefined` when there are none. */
+  hour(asset: AssetName, hour: number): Uint8Array | undefined;
+  /** The minutes of a sealed day; `undefined` when there are none. */
+  day(asset: AssetName, day: number): Uint8Array | undefined;
+  /** Forgets minutes that had begun before this one: what another store gave has them whole. To be called before the next two. */
+  forgetRunningBefore(minute: number): void;
+  /**
+   * Adds the minutes of another store before `beforeMinute`, the first that will be recorded here; they replace those that are here.
+   */
+  addHour(asset: AssetName, hour: number, record: Uint8Array, beforeMinute: number): void;
+  addDay(asset: AssetName, day: number, record: Uint8Array, beforeMinute: number): void;
+}
+
+export function storedCandles(seriesIndex: SeriesIndex, tables: Tables): StoredCandles {
+  return {
+    hour(asset, hour) {
+      const block = minutesOf(seriesIndex.of(asset), hour, tables);
+      return block === undefined || block.length === 0 ? undefined : new Uint8Array(encodeCandles(block));
+    },
+    day(asset, day) {
+      const block = tables.days.get([seriesIndex.of(asset).assetKey, day]);
+      return block && new Uint8Array(encodeCandles(block));
+    },
+    forgetRunningBefore(minute) {
+      for (const series of seriesIndex.all()) forgetRunningBefore(series, minute, tables);
+    },
+    addHour: (asset, hour, record, beforeMinute) =>
+      addHour(seriesIndex.of(asset), hour, decodeCandles(record), beforeMinute, tables),
+    addDay: (asset, day, record, beforeMinute) =>
+      addDay(seriesIndex.of(asset), day, decodeCandles(record), beforeMinute, tables),
+  };
+}
+
+function forgetRunningBefore(series: AssetSeries, minute: number, tables: Tables): void {
+  const { newest } = series;
+  if (newest?.minute === undefined || newest.minute.minute >= minute) return;
+  const { aggregate, state, timeNs } = newest;
+  series.newest =
+    state === 'priced'
+      ? { state, timeNs, minute: undefined, aggregate }
+      : { state, timeNs, minute: undefined };
+  tables.seconds.put([series.seconds.at(-1)!, series.assetKey], series.newest);
+}
+
+function addHour(
+  series: AssetSeries,
+  hour: number,
+  given: CandleBlock,
+  beforeMinute: number,
+  tables: Tables,
+): void {
+  const added = before(given, beforeMinute - hour * MINUTES_PER_HOUR);
+  if (added.length === 0) return;
+  const block = merged(minutesOf(series, hour, tables), added, MINUTES_PER_HOUR);
+  // Minutes that are recorded go on behind these.
+  if (series.hour?.hour === hour || hour === Math.floor(beforeMinute / MINUTES_PER_HOUR))
+    series.hour = { hour, block };
+  tables.hours.put([series.assetKey, hour], block);
+  const day = Math.floor(hour / HOURS_PER_DAY);
+  if (!series.unsealedDays.includes(day)) {
+    series.unsealedDays.push(day);
+    series.unsealedDays.sort((a, b) => a - b);
+  }
+  noteFirst(series, day);
+}
+
+/** A day of which some is not sealed here, or will be recorded, is sealed later. */
+function addDay(
+  series: AssetSeries,
+  day: number,
+  given: CandleBlock,
+  beforeMinute: number,
+  tables: Tables,
+): void {
+  if (day >= dayOfMinute(beforeMinute) || series.unsealedDays.includes(day)) {
+    for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {
+      const minutes = hourOf(given, hourOfDay);
+      addHour(series, day * HOURS_PER_DAY + hourOfDay, minutes, beforeMinute, tables);
+    }
+    return;
+  }
+  const block = merged(tables.days.get([series.assetKey, day]), given, MINUTES_PER_DAY);
+  tables.days.put([series.assetKey, day], block);
+  tables.quarters.put([series.assetKey, day], block.coarser(MINUTES_PER_QUARTER));
+  noteFirst(series, day);
+}
+
+function noteFirst(series: AssetSeries, day: number): void {
+  if (series.firstDay === undefined || day < series.firstDay) series.firstDay = day;
+}
+
+/** The candles with a smaller slot. */
+function before(given: CandleBlock, slotEnd: number): CandleBlock {
+  const block = CandleBlock.withRoomFor(given.length);
+  for (let i = 0; i < given.length && given.slot[i]! < slotEnd; i++) pushFrom(block, given, i, 0);
+  return block;
+}
+
+/** The minutes of one hour of a day. */
+function hourOf(day: CandleBlock, hourOfDay: number): CandleBlock {
+  const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
+  for (let i = 0; i < day.length; i++)
+    if (Math.floor(day.slot[i]! / MINUTES_PER_HOUR) === hourOfDay)
+      pushFrom(block, day, i, -hourOfDay * MINUTES_PER_HOUR);
+  return block;
+}
+
+/** The candles of both, ascending; of two with one slot those of `added`. */
+function merged(known: CandleBlock | undefined, added: CandleBlock, slots: number): CandleBlock {
+  const block = CandleBlock.withRoomFor(slots);
+  let at = 0;
+  for (let i = 0; i < added.length; i++) {
+    for (; known !== undefined && at < known.length && known.slot[at]! <= added.slot[i]!; at++)
+      if (known.slot[at]! < added.slot[i]!) pushFrom(block, known, at, 0);
+    pushFrom(block, added, i, 0);
+  }
+  for (; known !== undefined && at < known.length; at++) pushFrom(block, known, at, 0);
+  return block;
+}
+
+function pushFrom(block: CandleBlock, source: CandleBlock, i: number, slotOffset: number): void {
+  const { slot, open, high, low, close } = source;
+  block.push(slot[i]! + slotOffset, open[i]!, high[i]!, low[i]!, close[i]!);
+}

@@ -1,0 +1,90 @@
+import type { AssetIndex } from '../model/asset.js';
+
+/**
+ * The assets that a connection is subscribed to. A change of a few of them takes one pass over the others, and neither sorts them
+ * again nor writes them down.
+ */
+export interface AssetSet {
+  /** Ascending by streaming ID. */
+  readonly assets: readonly AssetIndex[];
+  /** A number that equal sets have in common, and hardly any others. */
+  readonly hash: number;
+}
+
+export const NO_ASSETS: AssetSet = { assets: [], hash: 0 };
+
+/** @param ids the streaming ID of each asset, by index */
+export function assetSetOf(assets: readonly AssetIndex[], ids: readonly number[]): AssetSet {
+  return withAssets(NO_ASSETS, assets, ids).set;
+}
+
+/**
+ * The set with more assets.
+ * @param more each once, in any order
+ * @returns the same set when it has all of them, and those that it had not
+ */
+export function withAssets(
+  set: AssetSet,
+  more: readonly AssetIndex[],
+  ids: readonly number[],
+): { readonly set: AssetSet; readonly added: readonly AssetIndex[] } {
+  const sorted = sortById(more, ids);
+  const { assets } = set;
+  const merged: AssetIndex[] = [];
+  const added: AssetIndex[] = [];
+  let { hash } = set;
+  let at = 0;
+  for (const asset of sorted) {
+    while (at < assets.length && ids[assets[at]!]! < ids[asset]!) merged.push(assets[at++]!);
+    if (assets[at] === asset) continue;
+    merged.push(asset);
+    added.push(asset);
+    hash += hashOf(asset);
+  }
+  if (added.length === 0) return { set, added };
+  while (at < assets.length) merged.push(assets[at++]!);
+  return { set: { assets: merged, hash }, added };
+}
+
+/**
+ * The set without some assets.
+ * @param gone each once, in any order; some may not be in it
+ * @returns the same set when it has none of them
+ */
+export function withoutAssets(set: AssetSet, gone: readonly AssetIndex[], ids: readonly number[]): AssetSet {
+  const sorted = sortById(gone, ids);
+  const { assets } = set;
+  const left: AssetIndex[] = [];
+  let { hash } = set;
+  let at = 0;
+  for (const asset of sorted) {
+    while (at < assets.length && ids[assets[at]!]! < ids[asset]!) left.push(assets[at++]!);
+    if (assets[at] !== asset) continue;
+    hash -= hashOf(asset);
+    at++;
+  }
+  if (left.length + (assets.length - at) === assets.length) return set;
+  while (at < assets.length) left.push(assets[at++]!);
+  return { assets: left, hash };
+}
+
+export function isSameSet(one: AssetSet, other: AssetSet): boolean {
+  if (one === other) return true;
+  if (one.hash !== other.hash || one.assets.length !== other.assets.length) return false;
+  for (let i = 0; i < one.assets.length; i++) if (one.assets[i] !== other.assets[i]) return false;
+  return true;
+}
+
+function sortById(assets: readonly AssetIndex[], ids: readonly number[]): readonly AssetIndex[] {
+  for (let i = 1; i < assets.length; i++)
+    if (ids[assets[i - 1]!]! > ids[assets[i]!]!) return [...assets].sort((a, b) => ids[a]! - ids[b]!);
+  return assets;
+}
+
+/** 32 bits of the index, mixed: a set's hash is their sum, whatever their order, and a double holds it exactly. */
+function hashOf(asset: AssetIndex): number {
+  let mixed = Math.imul(asset + 1, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca77);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae3d);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { aggregatePrice, type WeightedPrice } from '../../../src/aggregator/books/algorithms.js';
+import type { AggregationType } from '../../../src/model/asset.js';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
+
+function aggregate(type: AggregationType, inputs: readonly (readonly [bigint, bigint])[]): bigint {
+  const sorted = inputs
+    .map(([price, weight]) => ({ price: price as Price, weight }))
+    .sort((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));
+  return aggregatePrice(type, sorted, 0, sorted.length);
+}
+const plain = (type: AggregationType, prices: readonly bigint[]) =>
+  aggregate(
+    type,
+    prices.map((price) => [price, 1n]),
+  );
+
+test('known values, with every division toward zero', async (t) => {
+  t.equal(plain('median', [5n]), 5n);
+  t.equal(plain('median', [9n, 1n, 5n]), 5n);
+  t.equal(plain('median', [1n, 2n]), 1n);
+  t.equal(plain('median', [-1n, -2n]), -1n);
+  t.equal(plain('median', [-1n, 0n]), 0n);
+  t.equal(plain('median', [PRICE_MAX, PRICE_MAX]), PRICE_MAX);
+  t.equal(plain('median', [PRICE_MIN, PRICE_MIN]), PRICE_MIN);
+  t.equal(plain('median', [PRICE_MIN, PRICE_MAX]), 0n);
+  t.equal(plain('average', [1n, 2n, 2n]), 1n);
+  t.equal(plain('average', [-1n, -2n, -2n]), -1n);
+  t.equal(plain('average', [PRICE_MAX, PRICE_MAX, PRICE_MAX]), PRICE_MAX);
+  t.equal(
+    aggregate('weighted average', [
+      [10n, 3n],
+      [20n, 1n],
+    ]),
+    12n,
+  );
+  t.equal(
+    aggregate('weighted average', [
+      [-10n, 3n],
+      [-21n, 1n],
+    ]),
+    -12n,
+  );
+});
+
+const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
+const weight = fc.bigInt({ min: 1n, max: 10n ** 12n });
+const TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
+
+test('an aggregate lies between its inputs and depends only on them', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(price, weight), { minLength: 1, maxLength: 12 }),
+      fc.constantFrom(...TYPES),
+      fc.bigInt({ min: 1n, max: 1000n }),
+      (inputs, type, factor) => {
+        const value = aggregate(type, inputs);
+        const prices = inputs.map(([one]) => one);
+        const isBetween = prices.some((one) => one <= value) && prices.some((one) => one >= value);
+        const reversed = aggregate(type, [...inputs].reverse());
+        const heavier = aggregate(
+          type,
+          inputs.map(([one, itsWeight]) => [one, itsWeight * factor]),
+        );
+        const negated = aggregate(
+          type,
+          inputs.map(([one, itsWeight]) => [-one, itsWeight]),
+        );
+        return isBetween && reversed === value && heavier === value && negated === -value;
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('only the given range counts', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(price, weight), { minLength: 3, maxLength: 10 }),
+      fc.constantFrom(...TYPES),
+      fc.nat(),
+      fc.nat(),
+      (inputs, type, one, other) => {
+        const sorted: WeightedPrice[] = inputs
+          .map(([value, itsWeight]) => ({ price: value as Price, weight: itsWeight }))
+          .sort((a, b) => (a.price < b.price ? -1 : 1));
+        const from = one % sorted.length;
+        const to = from + 1 + (other % (sorted.length - from));
+        const alone = sorted.slice(from, to);
+        return aggregatePrice(type, sorted, from, to) === aggregatePrice(type, alone, 0, alone.length);
+      },
+    ),
+  );
+});

@@ -1,0 +1,78 @@
+import { accessSync, constants } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+// A real browser for tests: Chromium, headless, one for each test file, driven by playwright-core. Code for pages is text or
+// a bundle, because the types of this project know no DOM.
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/** Another browser than the first one on the path. */
+const FILE_VARIABLE = 'TICKSEAL_TEST_BROWSER';
+
+/** The browser's program, or `undefined` where there is none. */
+export function findBrowser(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const named = env[FILE_VARIABLE];
+  if (named !== undefined) return isProgram(named) ? named : undefined;
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);
+}
+
+/**
+ * The options of a test that needs a browser. Without one it is skipped, with a line that says so; on continuous integration
+ * it runs and fails.
+ */
+export function needsBrowser(env: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly skip: string | false;
+} {
+  const isMissing = findBrowser(env) === undefined;
+  return { skip: isMissing && env['CI'] !== 'true' && NO_BROWSER };
+}
+
+const NO_BROWSER = `there is no Chromium: install it, or name its file in ${FILE_VARIABLE}`;
+
+/** Starts the browser, and ends it with the test. It reaches this machine alone, which every name below `.test` means. @throws Error where there is none. */
+export async function launchBrowser(t: Test): Promise<Browser> {
+  const executablePath = findBrowser(process.env);
+  if (executablePath === undefined) throw new Error(NO_BROWSER);
+  const browser = await chromium.launch({
+    executablePath,
+    // The sandbox of Chromium does not run as root.
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: [
+      '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+    ],
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** Serves an empty page on a port of its own. @returns its origin, which is another one than that of every service */
+export async function serveEmptyPage(t: Test): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><title>test</title><link rel="icon" href="data:,">');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Runs the text of a function's body in a page, where `args` is what is handed over. @returns what it returns, by way of JSON */
+export function runInPage<T>(page: Page, body: string, args: object = {}): Promise<T> {
+  return page.evaluate<T>(`(async (args) => { ${body} })(${JSON.stringify(args)})`);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

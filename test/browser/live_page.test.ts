@@ -1,0 +1,161 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { ROOT } from '../pages.js';
+import { runShell } from '../run_shell.js';
+import { distinctNowNs, Feed, units } from '../service/feed.js';
+import { startTestService, TOKEN } from '../service/harness.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+
+test('the live page', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  let aheadNs = 0n;
+  const nowNs = () => (BigInt(Date.now()) * 1_000_000n + aheadNs) as TimeNs;
+  const service = await startTestService({}, { clock: { nowNs } });
+  t.teardown(() => service.stop());
+  const signedNs = () => distinctNowNs() + aheadNs;
+  const evm = await Feed.open(service, { nowNs: signedNs });
+  const stark = await Feed.open(service, { type: 'stark', nowNs: signedNs });
+  let price = 95_000;
+  const publish = async () => {
+    await evm.accept({ symbol: 'BTCUSD', price: units(price) });
+    await stark.accept({ symbol: 'DYDXUSD', price: units(2) });
+  };
+  await publish();
+  const publishing = setInterval(() => void publish(), 1_000);
+  t.teardown(() => clearInterval(publishing));
+
+  await t.test('without a token it asks for one, and keeps it in the tab alone', async (t) => {
+    await withTab(t, { browser, url: service.url }, async (page) => {
+      await page.fill('#token', 'wrong');
+      await page.click('#login button');
+      await untilText(page, '#login .problem', 'refused');
+      await page.fill('#token', TOKEN);
+      await page.click('#login button');
+      await untilSealed(page, 'verified');
+      const rows = await eventually(async () => {
+        const shown = await shownRows(page);
+        return shown['BTCUSD']?.change !== '' && shown;
+      });
+      t.match(rows, {
+        BTCUSD: { price: '95,000.00', market: '24/7', change: '0.00%' },
+        DYDXUSD: { price: '2.00000' },
+      });
+      await untilText(page, '#signer-chip', 'pinned on first use');
+      t.notOk(await page.isVisible('#nodes'), 'a process that is alone has no nodes to show');
+      const stored = JSON.stringify(await page.evaluate('({ ...localStorage })'));
+      t.notMatch(stored, TOKEN);
+      t.match(stored, new RegExp(service.evmAddress.toLowerCase()));
+      await page.reload();
+      await untilSealed(page, 'verified');
+      await page.click('.bar .sign-out');
+      await page.waitForSelector('#login:not([hidden])');
+      t.same(await page.evaluate('sessionStorage.getItem("tickseal.token")'), null);
+    });
+  });
+
+  await t.test('a link logs in and pins, and does not stay in the address', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      await untilText(page, '#signer-chip', 'pinned by the link');
+      t.equal(page.url(), `${service.url}/`);
+      t.equal(await page.evaluate('history.length'), 2, 'the blank page and this one');
+      const other = `0x${'ab'.repeat(20)}`;
+      await page.goto(linkTo(service.url, other));
+      const text = await untilText(page, '#notice', 'not pinned');
+      t.match(text, service.evmAddress);
+      t.same((await untilSealed(page, 'not pinned'))['BTCUSD']?.price, '—');
+    });
+  });
+
+  await t.test('prices move, and the chart goes on', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      /** What the chart says of itself. */
+      const candles = async (last: number) => {
+        const text = (await page.getAttribute('#chart', 'aria-label')) ?? '';
+        const [, count, close] = /: (\d+) candles .* closes at (\d+)/.exec(text) ?? [];
+        return Number(close) === last && Number(count);
+      };
+      const before = await eventually(() => candles(95_000));
+      price = 95_100;
+      await untilText(page, '#price', '95,100.00');
+      const moved = await eventually(() => candles(95_100));
+      aheadNs += 60n * NS_PER_SECOND;
+      price = 95_200;
+      const after = await eventually(() => candles(95_200));
+      t.ok(moved >= before && after > moved, `${before}, ${moved}, then ${after} candles`);
+      t.equal((await shownRows(page))['BTCUSD']?.price, '95,200.00');
+      const buttons = page.locator('.intervals button');
+      t.equal(await buttons.count(), 13);
+      for (let i = 0; i < 13; i++) {
+        await buttons.nth(i).click();
+        await eventually(() => candles(95_200));
+      }
+    });
+  });
+
+  await t.test('the proof of an asset verifies elsewhere too', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      for (const symbol of ['BTCUSD', 'DYDXUSD']) {
+        await page.locator('#grid [role=row]', { hasText: symbol }).click();
+        await untilText(page, '.proof', 'Verified here');
+        t.match(await page.textContent('.proof'), /Merkle root0x[0-9a-f]{64}/);
+        t.match(await page.textContent('.proof pre'), /median/i, 'the text of the algorithm');
+        t.equal(await page.locator('.proof tbody tr').count(), 1, 'one publisher');
+        await page.click('.copies button:first-child');
+        const command = (await page.evaluate('navigator.clipboard.readText()')) as string;
+        t.match(await runTickseal(command), `${symbol}: verified\nstatus 0\n`);
+      }
+      await untilSealed(page, 'verified');
+      await page.click('.copies button:last-child');
+      const call = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      const [, payload, id] = /priceOf\(bytes,uint16\)' (0x[0-9a-f]+) (\d+)$/.exec(call)!;
+      t.equal(id, '2');
+      t.match(
+        await runTickseal(`tickseal verify --signer ${service.evmAddress} ${payload}`),
+        'verified\nstatus 0\n',
+      );
+    });
+  });
+
+  await t.test('search and keyboard', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      await page.keyboard.press('ArrowDown');
+      await untilText(page, '#symbol', 'DYDXUSD');
+      await page.keyboard.press('Home');
+      await untilText(page, '#symbol', 'BTCUSD');
+      await page.keyboard.press(']');
+      t.equal(await page.textContent('.intervals [aria-checked=true]'), '2m');
+      await page.keyboard.press('/');
+      await page.keyboard.type('dyd');
+      await eventually(async () => Object.keys(await shownRows(page)).join() === 'DYDXUSD');
+      await page.keyboard.press('Escape');
+      await eventually(async () => Object.keys(await shownRows(page)).length === 2);
+    });
+  });
+
+  await t.test('on a phone the list and the asset take turns', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress), width: 360 }, async (page) => {
+      await untilSealed(page, 'verified');
+      const isWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      t.notOk(await isWide());
+      t.notOk(await page.isVisible('#price'));
+      await page.locator('#grid [role=row]', { hasText: 'DYDXUSD' }).click();
+      await untilText(page, '.proof', 'Verified here');
+      t.ok(await page.isVisible('#price'));
+      t.notOk(await page.isVisible('#grid'));
+      t.notOk(await isWide());
+      await page.goBack();
+      t.ok(await page.isVisible('#grid'));
+    });
+  });
+});
+
+/** Runs a line that the page copied. */
+function runTickseal(line: string): Promise<string> {
+  return runShell(`alias tickseal="node ${ROOT}dist/src/cli/main.js"\n${line}\necho status $?`);
+}

@@ -1,0 +1,89 @@
+import type { Browser, Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { TOKEN } from '../service/harness.js';
+
+// What the tests of the live page see of it.
+
+/** Opens a page of its own, with an empty storage, and checks afterwards that it kept to its origin and its policy. */
+export async function withTab(
+  t: Test,
+  {
+    browser,
+    url,
+    width = 1280,
+  }: { readonly browser: Browser; readonly url: string; readonly width?: number },
+  run: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  try {
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      // A refused request is said here too, and some tests want one.
+      if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
+        problems.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => problems.push(message));
+    const { origin } = new URL(url);
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== origin) problems.push(`it asked ${request.url()}`);
+    });
+    await page.goto(url);
+    await run(page);
+    t.same(problems, [], 'the page keeps to its origin and its policy');
+  } finally {
+    await context.close();
+  }
+}
+
+/** The address of the page with what the demo's link has behind `#`. */
+export function linkTo(url: string, signer?: string): string {
+  return `${url}/#token=${TOKEN}${signer === undefined ? '' : `&signer=${signer}`}`;
+}
+
+/** What a row of the table shows. */
+export interface ShownRow {
+  readonly price: string;
+  readonly seal: string;
+  readonly market: string;
+  readonly age: string;
+  readonly change: string;
+}
+
+/** Every row that is drawn, by symbol. */
+export function shownRows(page: Page): Promise<Record<string, ShownRow>> {
+  return page.evaluate(`Object.fromEntries([...document.querySelectorAll('#grid [role=row]:not([hidden])')].map((row) => {
+    const text = (name) => row.querySelector('.' + name).textContent;
+    return [text('symbol'), { price: text('price'), seal: row.dataset.seal, market: text('market'), age: text('age'), change: text('change') }];
+  }))`);
+}
+
+/** Waits until every drawn row has the seal. @returns the rows */
+export function untilSealed(page: Page, seal: string): Promise<Record<string, ShownRow>> {
+  let seen: Record<string, ShownRow> = {};
+  return eventually(
+    async () => {
+      seen = await shownRows(page);
+      const rows = Object.values(seen);
+      return rows.length > 0 && rows.every((row) => row.seal === seal) && seen;
+    },
+    { what: `every row ${seal}` },
+  ).catch((error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(seen).slice(0, 500)}`);
+  });
+}
+
+/** Waits until the element's text is or contains this. */
+export function untilText(page: Page, selector: string, wanted: string | RegExp): Promise<string> {
+  let text = '';
+  return eventually(
+    async () => {
+      text = (await page.locator(selector).textContent()) ?? '';
+      return (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) && text;
+    },
+    { what: `${selector} with ${wanted}` },
+  ).catch((error) => {
+    throw new Error(`${error.message}: ${text}`);
+  });
+}

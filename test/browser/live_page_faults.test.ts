@@ -1,0 +1,141 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { Feed, units } from '../service/feed.js';
+import { SERVICE_KEYS, startTestService } from '../service/harness.js';
+import { openSilentRelay } from '../service/silent_relay.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+
+// What the live page shows when something is wrong with a price, its connection or its signer.
+
+const ASSETS = [
+  { id: 1, symbol: 'BTCUSD' },
+  { id: 2, symbol: 'ETHUSD', max_age: '2s' },
+  { id: 3, symbol: 'FUND', calendar: 'rare' },
+];
+const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, FUND: 300 };
+/** Trades three days from now, and not today. */
+const DAY = ['wed', 'thu', 'fri', 'sat', 'sun', 'mon', 'tue'][new Date().getUTCDay()]!;
+const SECTIONS = {
+  assets: ASSETS,
+  calendars: {
+    rare: {
+      time_zone: 'UTC',
+      sessions: [{ days: [DAY], from: '09:00', to: '17:00', status: 'regular' }],
+    },
+  },
+};
+
+test('the live page when something is wrong', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const service = await startTestService(SECTIONS);
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  let published = ASSETS.map(({ symbol }) => symbol);
+  const publish = () =>
+    feed.accept(...published.map((symbol) => ({ symbol, price: units(PRICES[symbol]!) })));
+  const publishing = setInterval(() => void publish(), 500);
+  t.teardown(() => clearInterval(publishing));
+
+  await t.test('a forged frame blanks every price, and a good one brings them back', async (t) => {
+    let isForging = false;
+    const relay = await openSilentRelay(service.port, (bytes) => (isForging ? forged(bytes) : bytes));
+    t.teardown(() => relay.close());
+    await withTab(
+      t,
+      { browser, url: linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress) },
+      async (page) => {
+        await untilSealed(page, 'verified');
+        isForging = true;
+        const rows = await untilSealed(page, 'failed');
+        t.same(new Set(Object.values(rows).map(({ price }) => price)), new Set(['—']));
+        await untilText(page, '#verdict', 'failed its check');
+        await untilText(page, '#notice', 'A frame failed its check');
+        t.equal(await page.textContent('#price'), '—');
+        isForging = false;
+        t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
+        t.notOk(await page.isVisible('#notice'));
+      },
+    );
+  });
+
+  await t.test('a dead connection is said, its prices go stale, and the page comes back', async (t) => {
+    const relay = await openSilentRelay(service.port);
+    t.teardown(() => relay.close());
+    await withTab(
+      t,
+      { browser, url: linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress) },
+      async (page) => {
+        await untilSealed(page, 'verified');
+        const startMs = performance.now();
+        relay.silence();
+        await untilText(page, '#connection-chip', 'Silent');
+        const saidMs = performance.now() - startMs;
+        await untilSealed(page, 'stale');
+        t.comment(
+          `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
+        );
+        await untilText(page, '#connection-chip', 'Live');
+        await untilSealed(page, 'verified');
+      },
+    );
+  });
+
+  await t.test('a price that ends goes stale, and a closed market looks closed', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      t.match(await shownRows(page), {
+        FUND: { market: 'closed', price: '300.000' },
+        BTCUSD: { market: '24/7' },
+      });
+      published = ['BTCUSD', 'FUND'];
+      await eventually(async () => (await shownRows(page))['ETHUSD']?.seal === 'stale');
+      t.match(await shownRows(page), { ETHUSD: { price: '200.000' }, BTCUSD: { seal: 'verified' } });
+    });
+  });
+
+  await t.test('when streaming IDs change hands, no price stands under another symbol', async (t) => {
+    published = ASSETS.map(({ symbol }) => symbol);
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      const [btc, eth, fund] = ASSETS;
+      const wrong: string[] = [];
+      let reads = 0;
+      page.on('request', (request) => {
+        if (request.url().endsWith('/v1/taxonomy')) reads += 1;
+      });
+      service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 2 }, { ...eth, id: 1 }, fund] });
+      await eventually(async () => {
+        const rows = Object.entries(await shownRows(page));
+        for (const [symbol, { price }] of rows)
+          if (price !== '—' && price !== `${PRICES[symbol]}.000`) wrong.push(`${symbol} ${price}`);
+        return reads > 0 && rows.every(([, { seal }]) => seal === 'verified');
+      });
+      t.same(wrong, []);
+    });
+  });
+
+  await t.test('another key of the service is not pinned until the reader says so', async (t) => {
+    published = ASSETS.map(({ symbol }) => symbol);
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      service.reconfigure(SECTIONS, { ...SERVICE_KEYS, evm: Buffer.alloc(32, 0x22) });
+      published = ASSETS.map(({ symbol }) => symbol);
+      const rows = await untilSealed(page, 'not pinned');
+      t.equal(rows['BTCUSD']?.price, '—');
+      await untilText(page, '#notice', 'is not pinned');
+      await page.click('#notice button');
+      t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
+      await untilText(page, '#signer-chip', 'pinned by you');
+    });
+  });
+});
+
+/** The bytes with one digit of a payload in them changed. */
+function forged(bytes: Buffer): Buffer {
+  const at = bytes.indexOf('"p":"0x');
+  if (at === -1 || at + 200 > bytes.length) return bytes;
+  const copy = Buffer.from(bytes);
+  copy[at + 180] = copy[at + 180] === 0x30 ? 0x31 : 0x30;
+  return copy;
+}

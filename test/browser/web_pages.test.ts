@@ -1,0 +1,219 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { FakeClock } from '../clock/fake_clock.js';
+import { readPage } from '../pages.js';
+import { sha256, startTestService, type TestService } from '../service/harness.js';
+import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
+
+// Web pages of other origins use the service in a real browser: what it lets them read and open, and what it sends.
+
+test('web pages', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+
+  await t.test('a page of an allowed origin reads REST, errors and limits too', async (t) => {
+    const { service, page } = await openPage(t, browser, new FakeClock());
+    t.match(await ask(page, service, '/v1/taxonomy', 'alice'), {
+      status: 200,
+      limit: '1000',
+      body: /"taxonomy_id":1/,
+    });
+    t.match(await ask(page, service, '/v1/deployments/evm'), { status: 200, limit: '5' }, 'no preflight');
+    t.match(await ask(page, service, '/v1/taxonomy', 'nobody'), { status: 401, body: /not known/ });
+    t.match(await ask(page, service, '/nope', 'alice'), { status: 404, body: /no such path/ });
+    t.match(await ask(page, service, '/v1/prices/latest', 'alice'), {
+      status: 400,
+      body: /assets is missing/,
+    });
+    await ask(page, service, '/v1/taxonomy', 'slow');
+    t.match(await ask(page, service, '/v1/taxonomy', 'slow'), { status: 429, retryAfter: '1' });
+  });
+
+  await t.test('a page of another origin reads nothing, and opens no stream', async (t) => {
+    const { service, page } = await openPage(t, browser);
+    const { data } = JSON.parse((await ask(page, service, '/v1/stream_ticket', 'alice')).body);
+    await page.goto(await serveEmptyPage(t));
+    for (const path of ['/v1/taxonomy', '/v1/deployments/evm', '/nope'])
+      await t.rejects(ask(page, service, path, 'alice'), /Failed to fetch/, path);
+    await t.rejects(ask(page, service, '/v1/deployments/evm'), /Failed to fetch/, 'without a preflight');
+    t.same(await openStream(page, service, data.ticket), { closed: 1006 });
+  });
+
+  await t.test('a page opens a stream as the README says, with a ticket that is good once', async (t) => {
+    const { service, page } = await openPage(t, browser);
+    const first = await runInPage(page, `${EXAMPLE}${FIRST_MESSAGE}`, { url: service.url, token: 'alice' });
+    t.match(first, {
+      protocol: 'tickseal.v1',
+      message: '{"type":"subscribe","id":1,"assets":[1],"invalid":[]}',
+    });
+    t.same(await openStream(page, service, (first as { ticket: string }).ticket), { closed: 1006 });
+  });
+
+  await t.test('a ticket is too old after 30 s', async (t) => {
+    const clock = new FakeClock();
+    const { service, page } = await openPage(t, browser, clock);
+    const [early, late] = [await ticketOf(page, service, 'alice'), await ticketOf(page, service, 'alice')];
+    clock.advanceMs(29_999);
+    t.same(await openStream(page, service, early), { protocol: 'tickseal.v1' });
+    clock.advanceMs(1);
+    t.same(await openStream(page, service, late), { closed: 1006 });
+  });
+
+  await t.test(
+    'a revoked token closes the streams of its pages and takes its tickets along, and those of no other',
+    async (t) => {
+      const { service, page } = await openPage(t, browser);
+      for (const name of ['alice', 'bob'])
+        t.same(await openStream(page, service, await ticketOf(page, service, name), name), {
+          protocol: 'tickseal.v1',
+        });
+      const tickets = [await ticketOf(page, service, 'alice'), await ticketOf(page, service, 'bob')] as const;
+      service.reconfigure({ tokens: TOKENS.filter(({ name }) => name !== 'alice') });
+      t.same(await runInPage(page, 'return sockets.alice.closed'), { closed: 4401 });
+      t.same(await openStream(page, service, tickets[0]), { closed: 1006 });
+      t.same(await openStream(page, service, tickets[1]), { protocol: 'tickseal.v1' });
+      t.equal(await runInPage(page, 'return sockets.bob.readyState'), OPEN);
+    },
+  );
+
+  await t.test(
+    'the own page needs no leave, but not under a name that somebody else lets resolve to this machine',
+    async (t) => {
+      const service = await startTestService({ tokens: TOKENS });
+      t.teardown(() => service.stop());
+      // The policy of this page lets it connect to nothing.
+      const context = await browser.newContext({ bypassCSP: true });
+      t.teardown(() => context.close());
+      const page = await context.newPage();
+      for (const [host, opened] of [
+        ['127.0.0.1', { protocol: 'tickseal.v1' }],
+        ['localhost', { protocol: 'tickseal.v1' }],
+        ['rebound.test', { closed: 1006 }],
+      ] as const) {
+        const own = { url: `http://${host}:${service.port}` };
+        await page.goto(`${own.url}/docs`);
+        t.same(await openStream(page, own, await ticketOf(page, own, 'alice')), opened, host);
+      }
+    },
+  );
+
+  await t.test('no server sees a token or a ticket in a URL', async (t) => {
+    const { service, page } = await openPage(t, browser);
+    const proxy = await recordRequests(t, service.port);
+    const { ticket } = await runInPage<{ ticket: string }>(page, `${EXAMPLE}${FIRST_MESSAGE}`, {
+      url: proxy.url,
+      token: 'alice-secret',
+    });
+    const lines = proxy.heads().flatMap((head) => head.split('\r\n'));
+    const requests = lines.filter((line) => line.endsWith(' HTTP/1.1'));
+    t.same(requests.sort(), [
+      'GET /v1/stream_ticket HTTP/1.1',
+      'GET /ws?channel=1s HTTP/1.1',
+      'OPTIONS /v1/stream_ticket HTTP/1.1',
+    ]);
+    t.same(
+      lines.filter((line) => line.includes('alice-secret')),
+      ['Authorization: Basic alice-secret'],
+    );
+    t.same(
+      lines.filter((line) => line.includes(ticket)),
+      [`Sec-WebSocket-Protocol: tickseal.v1, ticket.${ticket}`],
+    );
+  });
+});
+
+const TOKENS = ['alice', 'bob', 'slow', 'alice-secret'].map((name) => ({
+  name,
+  sha256: sha256(name),
+  scopes: ['rest', 'stream'],
+  requests_per_second: name === 'slow' ? 1 : 1000,
+}));
+
+/** The example of the page about the service: it makes `data` and `socket` from `url` and `token`. */
+const EXAMPLE = `
+const { url, token } = args;
+${/```js page\n([\s\S]*?)```/.exec(readPage('src/server/README.md'))?.[1]}`;
+
+const FIRST_MESSAGE = `
+const message = await new Promise((resolve) => { socket.onmessage = ({ data }) => resolve(data); });
+return { protocol: socket.protocol, message, ticket: data.ticket };`;
+
+const ASK = `
+const headers = args.token === undefined ? {} : { Authorization: 'Basic ' + args.token };
+const response = await fetch(args.url, { headers, credentials: 'omit' });
+const [limit, retryAfter] = ['RateLimit-Limit', 'Retry-After'].map((name) => response.headers.get(name));
+return { status: response.status, limit, retryAfter, body: await response.text() };`;
+
+const OPEN_STREAM = `
+const socket = new WebSocket(args.url, ['tickseal.v1', 'ticket.' + args.ticket]);
+(globalThis.sockets ??= {})[args.name] = socket;
+socket.closed = new Promise((resolve) => {
+  socket.onclose = ({ code }) => resolve({ closed: code });
+});
+const opened = new Promise((resolve) => {
+  socket.onopen = () => resolve({ protocol: socket.protocol });
+});
+return Promise.race([opened, socket.closed]);`;
+
+/** The state of an open WebSocket in a browser. */
+const OPEN = 1;
+
+interface Answer {
+  readonly status: number;
+  readonly limit: string | null;
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+
+type Reachable = Pick<TestService, 'url'>;
+
+/** A service that allows one other origin, and a page of that origin. */
+async function openPage(t: Test, browser: Browser, clock?: FakeClock) {
+  const origin = await serveEmptyPage(t);
+  const service = await startTestService(
+    { listen: { port: 0, allowed_origins: [origin] }, tokens: TOKENS },
+    clock && { clock },
+  );
+  t.teardown(() => service.stop());
+  const page = await browser.newPage();
+  t.teardown(() => page.close());
+  await page.goto(origin);
+  return { service, page };
+}
+
+function ask(page: Page, { url }: Reachable, path: string, token?: string): Promise<Answer> {
+  return runInPage(page, ASK, { url: url + path, token });
+}
+
+async function ticketOf(page: Page, service: Reachable, token: string): Promise<string> {
+  return JSON.parse((await ask(page, service, '/v1/stream_ticket', token)).body).data.ticket;
+}
+
+/** @returns the subprotocol that the server selected, or the code with which the browser says that there is no connection */
+function openStream(page: Page, { url }: Reachable, ticket: string, name = 'last'): Promise<object> {
+  return runInPage(page, OPEN_STREAM, { url: `${url.replace(/^http/, 'ws')}/ws`, ticket, name });
+}
+
+/** Stands between browsers and a service, and keeps the heads of what browsers send. */
+async function recordRequests(t: Test, port: number) {
+  const sent: string[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    const place = sent.push('') - 1;
+    client.on('data', (bytes) => {
+      sent[place] += bytes.toString('latin1');
+    });
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream])
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          client.destroy();
+          upstream.destroy();
+        });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port: ownPort } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${ownPort}`, heads: () => sent };
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { launchBrowser, needsBrowser } from '../../browser/browser.js';
+import { untilText, withTab } from '../../browser/live_page.js';
+import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { ROOT } from '../../pages.js';
+import { runShell } from '../../run_shell.js';
+
+const MAIN = join(ROOT, 'dist/src/cli/main.js');
+
+interface Demo {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+}
+
+function startDemo(t: Test, env: NodeJS.ProcessEnv = {}): Demo {
+  const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...inherited } = process.env;
+  const child = spawn(process.execPath, [MAIN, 'demo-cluster', '--data', 'data', '--port', '0'], {
+    cwd: t.testdir({}),
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (text += bytes));
+  t.teardown(async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  return { child, out: () => text };
+}
+
+/** The processes that a process started. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(name) === pid)
+    .map(Number);
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    // It has ended meanwhile.
+    return undefined;
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** When the newest price of BTCUSD was signed; `undefined` without one. */
+async function signedNs(url: string, token: string): Promise<bigint | undefined> {
+  const response = await fetch(`${url}/v1/prices/latest?assets=BTCUSD`, {
+    headers: { Authorization: `Basic ${token}` },
+  });
+  const digits = /"timestamp":(\d+),"asset_id":"BTCUSD"/.exec(await response.text())?.[1];
+  return digits === undefined ? undefined : BigInt(digits);
+}
+
+/** Waits for a price that was signed after `afterNs`. It stays below the requests a second of a token. */
+async function untilSigned(url: string, token: string, afterNs: bigint): Promise<bigint> {
+  return eventually(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const timeNs = await signedNs(url, token);
+    return timeNs !== undefined && timeNs > afterNs && timeNs;
+  });
+}
+
+test('the demo of a cluster goes on without its leader', needsNatsServer(), async (t) => {
+  const { child, out } = startDemo(t);
+  const banner = await eventually(() => {
+    if (child.exitCode !== null) throw new Error(out());
+    return / # a NATS server\n/.test(out()) && out();
+  });
+  const token = /^ {2}token +(\S+)$/m.exec(banner)![1]!;
+  const edges = [...banner.matchAll(/^ {2}node \d +edge +(\S+)/gm)].map(([, url = '']) => url);
+  t.equal(edges.length, 2);
+  for (const edge of edges) t.ok((await untilSigned(edge, token, 0n)) > 0n);
+
+  const [line = '', leader] = /kill -9 \d+ {3}# the leader, node (\d)/.exec(banner)!;
+  const next = leader === '1' ? '2' : '1';
+  const kill = async () => {
+    const nowNs = BigInt(Date.now()) * 1_000_000n;
+    await runShell(line);
+    await eventually(() => out().includes(`node ${leader} has ended (SIGKILL); it starts again in 5 s`));
+    await eventually(() => out().includes(`node ${next} leads, node ${leader} did before`));
+    for (const edge of edges) t.ok((await untilSigned(edge, token, nowNs)) > nowNs, 'prices go on');
+  };
+  if (needsBrowser().skip === false) {
+    const link = banner.match(/^ {2}(http\S+#token=\S+)$/gm)![1]!.trim();
+    await withTab(t, { browser: await launchBrowser(t), url: link }, async (page) => {
+      await untilText(page, '#nodes', `Node 4 serves this page. Node ${leader} makes the prices.`);
+      await untilText(page, '#verdict', 'verified');
+      await kill();
+      await untilText(
+        page,
+        '#nodes',
+        new RegExp(`Node ${next} makes the prices since .*; before, node ${leader} did`),
+      );
+      await untilText(page, '#verdict', 'verified');
+    });
+  } else await kill();
+  await eventually(() => out().includes(`node ${leader} was started again: kill -9 `));
+
+  const children = childrenOf(child.pid!);
+  t.equal(children.length, 8, 'three NATS servers, four nodes, the publishers');
+  child.kill('SIGINT');
+  await once(child, 'exit');
+  t.equal(child.exitCode, 0, 'exit status');
+  t.ok(children.every(isGone), 'nothing is left behind');
+});
+
+test('without a nats-server it says where there is one', async (t) => {
+  const { child, out } = startDemo(t, { TICKSEAL_NATS_SERVER: '/nowhere/nats-server' });
+  await once(child, 'close');
+  t.equal(child.exitCode, 1);
+  t.match(out(), /^there is no nats-server: `bash scripts\/nats_server\.sh` fetches one, .*\n$/);
+});

@@ -1,0 +1,76 @@
+import { test } from 'tap';
+import { readFragment } from '../../../src/client/page/fragment.js';
+import { keyTypeOf, Pins } from '../../../src/client/page/pins.js';
+
+const EVM = `0x${'Ab'.repeat(20)}`;
+const OTHER = `0x${'cd'.repeat(20)}`;
+const STARK = `0x${'5'.repeat(63)}`;
+
+function newPins() {
+  const values = new Map<string, string>();
+  const storage = {
+    getItem: (name: string) => values.get(name) ?? null,
+    setItem: (name: string, value: string) => void values.set(name, value),
+    removeItem: (name: string) => void values.delete(name),
+  };
+  return { values, pins: new Pins(storage) };
+}
+
+test('the first key that is seen is pinned, and no later one', async (t) => {
+  const { pins } = newPins();
+  t.ok(pins.pinOnFirstUse('evm', EVM));
+  t.notOk(pins.pinOnFirstUse('evm', OTHER));
+  t.ok(pins.pinOnFirstUse('stark', STARK), 'the other type has a pin of its own');
+  t.same(pins.get('evm'), { key: EVM.toLowerCase(), source: 'first use' });
+});
+
+test('a link pins in place of another key, and says which', async (t) => {
+  const { pins } = newPins();
+  pins.pinOnFirstUse('evm', EVM);
+  t.equal(pins.pin('evm', EVM, 'link'), undefined, 'the same key');
+  t.same(pins.pin('evm', OTHER, 'link'), { key: EVM.toLowerCase(), source: 'link' });
+  t.same(pins.get('evm'), { key: OTHER, source: 'link' });
+  t.throws(() => pins.pin('evm', '0x12', 'link'), RangeError);
+  t.throws(() => pins.pin('stream', STARK, 'link'), RangeError);
+  pins.forget();
+  t.equal(pins.get('evm'), undefined);
+});
+
+test('streams have a key of their own, or that of EVM aggregates', async (t) => {
+  const { pins } = newPins();
+  pins.pin('evm', EVM, 'link');
+  t.same(pins.get('stream'), { key: EVM.toLowerCase(), source: 'link' });
+  t.notOk(pins.pinOnFirstUse('stream', OTHER), 'a key that the service names later is none of the first use');
+  pins.pin('stream', OTHER, 'reader');
+  t.same(pins.get('stream'), { key: OTHER, source: 'reader' });
+  t.equal(pins.get('evm')?.key, EVM.toLowerCase());
+  pins.forget();
+  t.equal(pins.get('stream'), undefined);
+});
+
+test('what is stored and is no pin counts as none', async (t) => {
+  const { values, pins } = newPins();
+  for (const stored of ['', 'link', `somebody|${OTHER}`, 'link|0x12', `link|${STARK}`]) {
+    values.set('tickseal.signer.evm', stored);
+    t.equal(pins.get('evm'), undefined, stored);
+  }
+});
+
+test('a key tells its type by its length', async (t) => {
+  t.equal(keyTypeOf(EVM), 'evm');
+  t.equal(keyTypeOf(STARK), 'stark');
+  for (const text of ['', '0x', EVM.slice(2), `${STARK}12`, `0x${'g'.repeat(40)}`])
+    t.equal(keyTypeOf(text), undefined, text);
+});
+
+test('a link carries a token and keys', async (t) => {
+  const none = { token: undefined, signers: [], streamSigner: undefined };
+  t.same(readFragment(`#token=a%2Bb&signer=${EVM}&signer=${STARK}`), {
+    ...none,
+    token: 'a+b',
+    signers: [EVM, STARK],
+  });
+  t.same(readFragment(`#stream_signer=${OTHER}`), { ...none, streamSigner: OTHER });
+  t.same(readFragment('#token='), none);
+  t.same(readFragment(''), none);
+});

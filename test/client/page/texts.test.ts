@@ -1,0 +1,113 @@
+import { test } from 'tap';
+import { parseDecimalPrice } from '../../../src/client/index.js';
+import { ConnectionLog, clockRemark, connectionState } from '../../../src/client/page/connection_state.js';
+import { contractCall, verifyCommand } from '../../../src/client/page/copy_texts.js';
+import { faultOf, isOtherSigner } from '../../../src/client/page/frame_fault.js';
+import { marketText } from '../../../src/client/page/market_text.js';
+import {
+  ageText,
+  changeSteps,
+  changeText,
+  clockText,
+  exactPrice,
+  shortHex,
+  shownDecimals,
+  shownPrice,
+  timeText,
+} from '../../../src/client/page/price_text.js';
+
+test('prices in the table have six digits, at least two of them decimals; the proof has all', async (t) => {
+  const cases = [
+    ['95123.456789', '95,123.45', '95,123.456789'],
+    ['1234567.8', '1,234,567.80', '1,234,567.8'],
+    ['190.5', '190.500', '190.5'],
+    ['1.080195', '1.08019', '1.080195'],
+    ['0.32', '0.320000', '0.32'],
+    ['0.000012345678', '0.0000123456', '0.000012345678'],
+    ['-37.5', '-37.5000', '-37.5'],
+    ['0', '0.000000000000000000', '0'],
+    ['100000000000000000000', '100,000,000,000,000,000,000.00', '100,000,000,000,000,000,000'],
+  ] as const;
+  for (const [text, shown, exact] of cases) {
+    const price = parseDecimalPrice(text)!;
+    t.equal(shownPrice(price, shownDecimals(price)), shown);
+    t.equal(exactPrice(price), exact);
+  }
+});
+
+test('changes, ages, times and keys', async (t) => {
+  t.same([0.0123, -0.5, 0.00004, 0, 12].map(changeText), [
+    '+1.23%',
+    '−50.00%',
+    '0.00%',
+    '0.00%',
+    '+1200.00%',
+  ]);
+  t.equal(changeSteps(-0.00004), 0);
+  t.same([-5, 430, 9_990, 12_400, 180_000, 7_200_000, 400_000_000].map(ageText), [
+    '0.0 s',
+    '0.4 s',
+    '10.0 s',
+    '12 s',
+    '3 min',
+    '2 h',
+    '4 d',
+  ]);
+  t.equal(clockText(1_795_310_523_900), '01:22:03 UTC');
+  t.equal(timeText(1_795_310_523_000_000_007n), '2026-11-22 01:22:03.000000007');
+  t.equal(shortHex(`0x${'12'.repeat(20)}`), '0x121212…121212');
+  t.equal(shortHex('0x12'), '0x12');
+});
+
+test('markets', async (t) => {
+  t.same(
+    [0, 1, 2, 3].map((code) => marketText('us_equities', code)),
+    ['closed', 'open', 'pre-market', 'after hours'],
+  );
+  t.equal(marketText('none', undefined), '24/7');
+  t.equal(marketText('forex', undefined), '', 'nothing is known before the first frame');
+});
+
+test('the connection in a word', async (t) => {
+  const log = new ConnectionLog();
+  const state = (nowMs: number, subscribed = 3) => connectionState(log, subscribed, nowMs);
+  t.match(state(0), { tone: 'waiting', text: 'Connecting' });
+  log.up();
+  t.match(state(9_000), { tone: 'waiting', text: 'Connected' });
+  log.passed(1_000, 0);
+  t.match(state(3_000), { tone: 'good', text: 'Live' });
+  t.match(state(3_001), { tone: 'bad', text: 'Silent for 2.0 s' });
+  t.match(state(9_000, 0), { text: 'Connected' }, 'nothing is wanted, so nothing comes');
+  log.refused(9_000);
+  t.match(state(9_000), { tone: 'good' }, 'the connection is well, whatever comes on it');
+  log.down('closed with 1006');
+  t.match(state(9_000), { tone: 'bad', text: 'No connection' });
+  t.match(log, { verified: 1, failed: 1, lastFrameMs: 9_000 });
+  t.same([0, 3_000, -60_000].map(clockRemark), [
+    'agrees with the service',
+    '3.0 s ahead of the service',
+    '60 s behind the service',
+  ]);
+});
+
+test('a frame of the key that the service names is not a forged one', async (t) => {
+  const signer = `0x${'Ab'.repeat(20)}`;
+  const other = { name: 'signer', status: 'failed', reason: 'signed by another' } as const;
+  const broken = { name: 'length', status: 'failed', reason: 'too short' } as const;
+  const report = { verdict: 'failed', checks: [{ name: 'form', status: 'ok' }, other], signer } as const;
+  t.equal(faultOf(report, signer.toLowerCase()).seal, 'not pinned');
+  t.match(faultOf(report, `0x${'00'.repeat(20)}`), { seal: 'failed', reason: 'signer: signed by another' });
+  t.equal(faultOf({ ...report, checks: [other, broken] }, signer).seal, 'failed');
+  t.notOk(isOtherSigner({ checks: [broken] }));
+});
+
+test('what is copied can be pasted', async (t) => {
+  const answer = `{"data":{"A":{"note":"it's"}}}`;
+  const options = { answer, asset: { signatureType: 'evm' }, signer: '0x12', oracleId: 'servc' } as const;
+  t.equal(verifyCommand(options), `tickseal verify --signer 0x12 '{"data":{"A":{"note":"it'\\''s"}}}'`);
+  t.match(
+    verifyCommand({ ...options, asset: { signatureType: 'stark' } }),
+    `tickseal verify --signer 0x12 --oracle-id 'servc' '{`,
+  );
+  t.equal(contractCall('0xab', 7), `cast call "$VERIFIER" 'priceOf(bytes,uint16)' 0xab 7`);
+});

@@ -1,0 +1,30 @@
+import type { TickTimer } from '../../src/clock/ticker.js';
+import type { Clock } from '../../src/model/time.js';
+
+/** A timer whose time passes when a test says so, however the clock is set meanwhile. */
+export class FakeTickTimer implements TickTimer {
+  /** How long until it calls. */
+  leftNs = 0n;
+  readonly #clock: Clock;
+  readonly #onTime: () => void;
+
+  constructor(clock: Clock, onTime: () => void) {
+    this.#clock = clock;
+    this.#onTime = onTime;
+  }
+
+  at(timeNs: bigint): void {
+    this.leftNs = timeNs - this.#clock.nowNs();
+  }
+
+  pass(durationNs: bigint): void {
+    this.leftNs -= durationNs;
+    if (this.leftNs <= 0n) this.#onTime();
+  }
+
+  takeLateNsMax(): bigint {
+    return 0n;
+  }
+
+  async stop(): Promise<void> {}
+}

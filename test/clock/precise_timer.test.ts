@@ -1,0 +1,82 @@
+import { test } from 'tap';
+import { systemClock } from '../../src/clock/clock.js';
+import { PreciseTimer } from '../../src/clock/precise_timer.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
+
+const clock = systemClock();
+const HOUR_NS = 3_600n * NS_PER_SECOND;
+
+/** A timer whose calls a test waits for. */
+function startTimer() {
+  let onTime = () => {};
+  const timer = new PreciseTimer(clock, () => onTime());
+  const next = () =>
+    new Promise<bigint>((resolve) => {
+      onTime = () => resolve(clock.nowNs());
+    });
+  return { timer, next };
+}
+
+test('it calls at the time that was set last, be it earlier or later than before', async (t) => {
+  const { timer, next } = startTimer();
+  t.teardown(() => timer.stop());
+  let atNs = clock.nowNs() + HOUR_NS;
+  for (const changeNs of [0n, -HOUR_NS + 5n * NS_PER_MS]) {
+    atNs += changeNs;
+    timer.at(atNs);
+  }
+  t.ok((await next()) >= atNs, 'earlier');
+  timer.at(clock.nowNs() + 5n * NS_PER_MS);
+  atNs = clock.nowNs() + 50n * NS_PER_MS;
+  timer.at(atNs);
+  t.ok((await next()) >= atNs, 'later');
+});
+
+test('a time is called once, and one that is past at once', async (t) => {
+  const { timer, next } = startTimer();
+  t.teardown(() => timer.stop());
+  timer.at(clock.nowNs() - HOUR_NS);
+  await next();
+  let isCalled = false;
+  void next().then(() => {
+    isCalled = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(isCalled, false);
+});
+
+test('it knows how late it called at most since it was asked', async (t) => {
+  const { timer, next } = startTimer();
+  t.teardown(() => timer.stop());
+  t.equal(timer.takeLateNsMax(), 0n);
+  timer.at(clock.nowNs());
+  const called = next();
+  // Nothing else runs on this thread meanwhile.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  await called;
+  t.ok(timer.takeLateNsMax() >= 300n * NS_PER_MS);
+  t.equal(timer.takeLateNsMax(), 0n);
+});
+
+test('a time that is set while it stops does not start it again', async (t) => {
+  const { timer, next } = startTimer();
+  timer.at(clock.nowNs());
+  await next();
+  const stopped = timer.stop();
+  timer.at(clock.nowNs());
+  await stopped;
+  t.pass('its thread has ended');
+});
+
+test('it does not call after stop, for what was posted either', async (t) => {
+  const { timer, next } = startTimer();
+  let isCalled = false;
+  void next().then(() => {
+    isCalled = true;
+  });
+  timer.at(clock.nowNs());
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  await timer.stop();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  t.equal(isCalled, false);
+});

@@ -1,0 +1,107 @@
+import { test } from 'tap';
+import { TcpProxy } from '../../../scripts/load/tcp_proxy.js';
+import { eventually } from '../../../scripts/load/wait.js';
+import { LOG_START, type LogPosition, WrongEnd } from '../../../src/cluster/bus.js';
+import type { NatsBus } from '../../../src/cluster/nats/bus.js';
+import { natsBus, natsServers, needsNatsServer } from './servers.js';
+
+const WRITERS = 6;
+const ROUNDS = 100;
+const bytes = new Uint8Array(100);
+
+test('of six writers that follow the same record exactly one wins', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 3);
+  const writers: NatsBus[] = [];
+  for (let n = 0; n < WRITERS; n += 1) {
+    const rotated = urls.map((_, at) => urls[(at + n) % urls.length]!);
+    writers.push(await natsBus(t, rotated));
+  }
+  let end: LogPosition = LOG_START;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const results = await Promise.all(
+      writers.map(async (writer, n) => {
+        const id = `${n}-${round}`;
+        try {
+          return { sequence: await writer.append(end, id, bytes), id };
+        } catch (error) {
+          // "another record is being appended" is not known to be lost, but this one is not the one that won.
+          return error instanceof WrongEnd ? 'refused' : `unknown: ${(error as Error).message}`;
+        }
+      }),
+    );
+    const won = results.filter((result) => typeof result === 'object');
+    t.equal(won.length, 1, `round ${round}: ${JSON.stringify(results)}`);
+    t.equal(won[0]!.sequence, end.sequence + 1);
+    end = won[0]!;
+  }
+  const records = await eventually(async () => {
+    const found = await writers[0]!.read(0);
+    return found.length === ROUNDS && found;
+  });
+  t.same(records.at(-1)!.id, end.id);
+});
+
+test('the log is led away from the own server', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 3);
+  const buses = await Promise.all(
+    urls.map((_, n) => natsBus(t, [urls[n]!, ...urls.filter((__, at) => at !== n)])),
+  );
+  await buses[0]!.append(LOG_START, 'a-1', bytes);
+  const report = await eventually(async () => {
+    const found = await buses[0]!.keepLogLeaderApart(Date.now).catch(() => undefined);
+    return found?.currentCopies === 3 && found;
+  });
+  t.ok(Math.abs(report.clockAheadMs) <= report.clockErrorMs + 1_000, 'the same machine has the same clock');
+  const led = buses.find(({ server }) => server === report.logLeader)!;
+  const asked = await eventually(() => led.serverReport(Date.now).catch(() => undefined));
+  t.notOk(asked.moved, 'who only asks moves nothing');
+  // The answer may be lost in the servers' election, and another one may lead meanwhile.
+  const reportOf = () => led.keepLogLeaderApart(Date.now).catch(() => undefined);
+  const other = await eventually(async () => {
+    const found = await reportOf();
+    return found?.logLeader !== undefined && found.logLeader !== led.server && found.logLeader;
+  });
+  t.not(other, report.logLeader);
+  const after = await eventually(async () => {
+    const found = await reportOf();
+    return found?.moved === false && found.logLeader !== led.server && found;
+  });
+  t.ok(after, 'and stays there');
+  const append = () => led.append({ sequence: 1, id: 'a-1' }, 'a-2', bytes).catch(() => undefined);
+  t.equal(await eventually(append), 2, 'writes go on');
+});
+
+test(
+  'a server that is cut off from the others commits nothing, and catches up',
+  needsNatsServer(),
+  async (t) => {
+    const proxies: TcpProxy[] = [];
+    const ofThird: TcpProxy[] = [];
+    t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())));
+    const servers = await natsServers(t, 3, '', async (from, to, port) => {
+      const proxy = await TcpProxy.start(port);
+      proxies.push(proxy);
+      if (from === 2 || to === 2) ofThird.push(proxy);
+      return proxy.port;
+    });
+    const third = await natsBus(t, [servers.urls[2]!]);
+    const first = await natsBus(t, [servers.urls[0]!]);
+    await eventually(() => first.append(LOG_START, 'a-1', bytes).catch(() => undefined));
+    await eventually(async () => (await third.read(0)).length === 1);
+    for (const proxy of ofThird) proxy.state = 'closed';
+    await t.rejects(third.append({ sequence: 1, id: 'a-1' }, 'c-2', bytes));
+    const append = () => first.append({ sequence: 1, id: 'a-1' }, 'a-2', bytes).catch(() => undefined);
+    t.equal(await eventually(append), 2, 'the other two go on');
+    for (const proxy of ofThird) proxy.state = 'open';
+    await eventually(async () => (await third.read(1).catch(() => [])).some(({ id }) => id === 'a-2'));
+    const late = () =>
+      third
+        .append({ sequence: 1, id: 'a-1' }, 'c-2', bytes)
+        .catch((error: Error) => error instanceof WrongEnd);
+    t.equal(await eventually(late), true, 'what it tried is refused now');
+    t.same(
+      (await first.read(0)).map(({ id }) => id),
+      ['a-1', 'a-2'],
+    );
+  },
+);

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+import {
+  findNatsServer,
+  type NatsServers,
+  type NatsServersOptions,
+  startNatsServers,
+} from '../../../src/cli/demo/nats_servers.js';
+import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/bus.js';
+import type { NatsOptions } from '../../../src/cluster/nats/options.js';
+
+const NO_SERVER = 'no nats-server: scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one';
+
+/** Options of a test that needs real servers: without them it is skipped, but with `CI=true` it fails. */
+export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonly skip: string | false } {
+  return { skip: findNatsServer(env) === undefined && env['CI'] !== 'true' && NO_SERVER };
+}
+
+/** Starts servers that end with the test. */
+export async function natsServers(
+  t: Test,
+  count: number,
+  settings = '',
+  routePort?: NatsServersOptions['routePort'],
+): Promise<NatsServers> {
+  const binary = findNatsServer();
+  if (binary === undefined) throw new Error(NO_SERVER);
+  const servers = await startNatsServers({ binary, count, settings, ...(routePort && { routePort }) });
+  t.teardown(() => servers.stop());
+  return servers;
+}
+
+/** Connects a bus that is closed with the test, before the servers that were started earlier. */
+export async function natsBus(
+  t: Test,
+  servers: readonly string[],
+  options: Partial<NatsOptions> = {},
+): Promise<NatsBus> {
+  const bus = await openNatsBus(natsOptions(servers, options));
+  t.teardown(() => bus.close());
+  return bus;
+}
+
+export function natsOptions(servers: readonly string[], options: Partial<NatsOptions> = {}): NatsOptions {
+  return {
+    name: 'main',
+    role: 'aggregator',
+    servers,
+    replicas: servers.length > 1 ? 3 : 1,
+    logRetentionMs: 1_200_000,
+    candleRetentionMs: 86_400_000,
+    startMsMax: 60_000,
+    onNotice: () => {},
+    ...options,
+  };
+}
+
+/** Listens where a server of a version would, and does no more than to greet. @returns its address */
+export async function greetingServer(t: Test, version: string): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const info = {
+      server_id: 'X',
+      version,
+      proto: 1,
+      headers: true,
+      max_payload: 1_048_576,
+      host: '',
+      port: 0,
+    };
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

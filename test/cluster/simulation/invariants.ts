@@ -1,0 +1,128 @@
+import type { LogPosition, LogRecord } from '../../../src/cluster/bus.js';
+import { decodeLogBatch } from '../../../src/cluster/log_batch.js';
+import { decodeTickBatch } from '../../../src/cluster/tick_batch.js';
+import { LEASE_MARGIN } from '../../../src/cluster/timing.js';
+import { readEntry } from './sample.js';
+
+interface Epoch {
+  readonly epoch: number;
+  readonly run: string;
+  readonly atMs: number;
+  isOver: boolean;
+}
+
+/** What must hold at every moment of every schedule. It sees all, and says what is wrong. */
+export class Invariants {
+  readonly violations: string[] = [];
+  readonly #nowMs: () => number;
+  readonly #tickLeaseMs: number;
+  readonly #epochs: Epoch[] = [];
+  readonly #values = new Map<string, number>();
+  readonly #logged = new Set<number>();
+  readonly #assetOf = new Map<number, number>();
+  readonly #acknowledged = new Set<number>();
+  #signedAtUs = 0;
+
+  constructor(nowMs: () => number, tickLeaseMs: number) {
+    this.#nowMs = nowMs;
+    this.#tickLeaseMs = tickLeaseMs;
+  }
+
+  get epochCount(): number {
+    return this.#epochs.length;
+  }
+
+  get acknowledgedCount(): number {
+    return this.#acknowledged.size;
+  }
+
+  /** A node sends a write: it must have applied the record that it names. */
+  writes(node: string, after: LogPosition, applied: LogPosition): void {
+    if (after.sequence !== applied.sequence || (after.id !== '' && after.id !== applied.id))
+      this.#violated(`${node} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
+  }
+
+  /** The servers have a new record: one author an epoch, epochs and signed times grow. */
+  committed({ sequence, id, bytes }: LogRecord): void {
+    const { epoch, claim, entries } = decodeLogBatch(bytes);
+    const run = id.slice(0, id.lastIndexOf('-'));
+    const current = this.#epochs.at(-1);
+    if (claim !== undefined && !claim.resign) {
+      if (current !== undefined && epoch <= current.epoch)
+        this.#violated(`record ${sequence} claims epoch ${epoch} after epoch ${current.epoch}`);
+      this.#epochs.push({ epoch, run, atMs: this.#nowMs(), isOver: false });
+    } else if (current === undefined || epoch !== current.epoch || run !== current.run || current.isOver)
+      this.#violated(
+        `record ${sequence} of ${run} in epoch ${epoch} follows epoch ${current?.epoch} of ${current?.run}`,
+      );
+    else if (claim !== undefined) current.isOver = true;
+    for (const entry of entries) {
+      const { isInput, asset, value, before, signedAtUs } = readEntry(entry);
+      if (isInput) for (const one of [value, ...before]) this.#logged.add(one);
+      else {
+        if (!this.#logged.has(value)) this.#violated(`record ${sequence} has ${value} before its input`);
+        if (signedAtUs <= this.#signedAtUs)
+          this.#violated(`record ${sequence} has time ${signedAtUs} after ${this.#signedAtUs}`);
+        this.#signedAtUs = signedAtUs;
+        this.shown(asset, value, signedAtUs);
+      }
+    }
+  }
+
+  /** A reader could see an aggregate. */
+  shown(asset: number, value: number, signedAtUs: number): void {
+    const name = `${asset} at ${signedAtUs}`;
+    const other = this.#values.get(name);
+    if (other !== undefined && other !== value) this.#violated(`asset ${name} is ${other} and ${value}`);
+    this.#values.set(name, value);
+  }
+
+  /** A publisher sends an update. */
+  published(asset: number, value: number): void {
+    this.#assetOf.set(value, asset);
+  }
+
+  /** A node shows its readers a price: one that was published for this asset. */
+  priced(node: string, asset: number, value: number): void {
+    if (this.#assetOf.get(value) !== asset)
+      this.#violated(`${node} shows ${value} of asset ${this.#assetOf.get(value)} as asset ${asset}`);
+  }
+
+  /** A node applies a record: the log must have it. */
+  applies(node: string, { sequence, id }: LogPosition, log: readonly LogRecord[]): void {
+    if (log[sequence - 1]?.id !== id)
+      this.#violated(`${node} applies ${sequence} (${id}), and the log has ${log[sequence - 1]?.id}`);
+  }
+
+  /** A node sends ticks: not for long after another epoch began. */
+  ticks(node: string, bytes: Uint8Array): void {
+    const { epoch } = decodeTickBatch(bytes);
+    const next = this.#epochs.find((one) => one.epoch > epoch);
+    const lateMs = next === undefined ? 0 : this.#nowMs() - next.atMs;
+    if (lateMs > this.#tickLeaseMs * LEASE_MARGIN)
+      this.#violated(`${node} ticks in epoch ${epoch} ${lateMs} ms after epoch ${next!.epoch} began`);
+  }
+
+  /** A publisher was told that its update is durable. */
+  acknowledged(value: number): void {
+    this.#acknowledged.add(value);
+  }
+
+  fatal(node: string, reason: string): void {
+    this.#violated(`${node} cannot go on: ${reason}`);
+  }
+
+  /** At the end: every durable acknowledgement holds. */
+  end(): void {
+    for (const value of this.#acknowledged)
+      if (!this.#logged.has(value)) this.#violated(`update ${value} was durable, and the log lacks it`);
+  }
+
+  unsettled(reason: string): void {
+    this.#violated(`after the last heal ${reason}`);
+  }
+
+  #violated(what: string): void {
+    this.violations.push(`${this.#nowMs().toFixed(1)} ms: ${what}`);
+  }
+}

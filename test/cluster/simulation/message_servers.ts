@@ -1,0 +1,171 @@
+import {
+  LOG_START,
+  type LogExtent,
+  type LogPosition,
+  type LogRecord,
+  WrongEnd,
+} from '../../../src/cluster/bus.js';
+import type { Agenda } from './agenda.js';
+import type { Random } from './random.js';
+
+export const SERVERS = 3;
+/** Records that one read gives at most. */
+const READ_MAX = 20;
+
+/** How bad the network is. */
+export interface Weather {
+  /** Chance that a message is lost. */
+  loss: number;
+  /** Chance that it comes twice. */
+  duplicate: number;
+  /** Chance that it is late by up to {@link lateMs}, and others come before it. */
+  late: number;
+  lateMs: number;
+}
+
+export const FAIR: Readonly<Weather> = { loss: 0, duplicate: 0, late: 0, lateMs: 0 };
+
+export interface ServersOptions {
+  readonly agenda: Agenda;
+  readonly random: Random;
+  /** A record has been committed. */
+  readonly committed: (record: LogRecord) => void;
+}
+
+/** A node as the servers see it. */
+export interface Client {
+  /** The server that it is connected to. */
+  server: number;
+  readonly live: (record: LogRecord) => void;
+}
+
+/** Three message servers: they share one log, of which each knows a part, and may be cut off from each other. */
+export class MessageServers {
+  readonly #options: ServersOptions;
+  readonly #log: LogRecord[] = [];
+  /** How much of the log each server knows. */
+  readonly #known = new Array<number>(SERVERS).fill(0);
+  readonly #isCutOff = new Array<boolean>(SERVERS).fill(false);
+  readonly #held: (() => void)[][] = Array.from({ length: SERVERS }, () => []);
+  readonly clients = new Set<Client>();
+  weather: Weather = { ...FAIR };
+  /** Chance that a write is held back by up to this time, in ms. */
+  slowWrites = { chance: 0, ms: 0 };
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+  }
+
+  get log(): readonly LogRecord[] {
+    return this.#log;
+  }
+
+  get end(): LogPosition {
+    return this.#log.at(-1) ?? LOG_START;
+  }
+
+  /** The servers lose the newest records, as after a power cut of all of them. */
+  loseTail(count: number): void {
+    this.#log.length = Math.max(0, this.#log.length - count);
+    for (let server = 0; server < SERVERS; server++)
+      this.#known[server] = Math.min(this.#known[server]!, this.#log.length);
+  }
+
+  /** At most one server is cut off: the others are the majority that commits. */
+  cutOff(server: number): void {
+    this.#isCutOff[server] = true;
+  }
+
+  heal(): void {
+    for (let server = 0; server < SERVERS; server++) {
+      this.#isCutOff[server] = false;
+      for (const run of this.#held[server]!.splice(0)) run();
+      this.#learn(server, this.#log.length);
+    }
+  }
+
+  reach(from: Client, to: Client): boolean {
+    return from.server === to.server || (!this.#isCutOff[from.server] && !this.#isCutOff[to.server]);
+  }
+
+  /** How long a message is under way; `undefined` when it is lost. */
+  delayMs(): number | undefined {
+    const { random } = this.#options;
+    const { loss, late, lateMs } = this.weather;
+    if (loss > 0 && random.chance(loss)) return undefined;
+    return late > 0 && random.chance(late) ? random.between(0, lateMs) : random.between(0.2, 1);
+  }
+
+  /** How often a message comes. */
+  copies(): number {
+    const { duplicate } = this.weather;
+    return duplicate > 0 && this.#options.random.chance(duplicate) ? 2 : 1;
+  }
+
+  /** A write has come to a server. @param answered once it is committed or refused; never when it is dropped */
+  append(
+    server: number,
+    after: LogPosition,
+    id: string,
+    bytes: Uint8Array,
+    answered: (result: number | WrongEnd) => void,
+  ): void {
+    const { agenda, random } = this.#options;
+    const commit = () => answered(this.#commit(after, id, bytes));
+    if (this.#isCutOff[server]) {
+      // A server without a majority keeps what it was asked for, or forgets it.
+      if (random.chance(0.5)) this.#held[server]!.push(commit);
+      return;
+    }
+    const { chance, ms } = this.slowWrites;
+    agenda.after(
+      chance > 0 && random.chance(chance) ? random.between(0, ms) : random.between(0.5, 2),
+      commit,
+    );
+  }
+
+  read(server: number, afterSequence: number): LogRecord[] {
+    const end = Math.min(this.#known[server]!, afterSequence + READ_MAX);
+    return afterSequence >= end ? [] : this.#log.slice(afterSequence, end);
+  }
+
+  extent(server: number): LogExtent {
+    return { firstSequence: 1, last: this.#log[this.#known[server]! - 1] ?? LOG_START };
+  }
+
+  #commit(after: LogPosition, id: string, bytes: Uint8Array): number | WrongEnd {
+    // Duplicate detection: what is in the log already is not appended again.
+    const { end } = this;
+    if (end.id === id) return end.sequence;
+    if (end.sequence !== after.sequence || (after.id !== '' && end.id !== after.id))
+      return new WrongEnd(`the log ends with ${end.sequence} (${end.id})`);
+    const record = { sequence: after.sequence + 1, id, bytes };
+    this.#log.push(record);
+    this.#options.committed(record);
+    const { agenda, random } = this.#options;
+    const slow = random.chance(0.05) ? 200 : 1;
+    for (let server = 0; server < SERVERS; server++)
+      if (!this.#isCutOff[server]) {
+        agenda.after(random.between(0, slow), () => {
+          if (!this.#isCutOff[server]) this.#learn(server, record.sequence);
+        });
+      }
+    return record.sequence;
+  }
+
+  /** A server publishes what it learns to its clients. */
+  #learn(server: number, sequence: number): void {
+    const { agenda } = this.#options;
+    for (let next = this.#known[server]! + 1; next <= Math.min(sequence, this.#log.length); next++) {
+      this.#known[server] = next;
+      const record = this.#log[next - 1]!;
+      for (const client of this.clients) {
+        if (client.server !== server) continue;
+        for (let copies = this.copies(); copies > 0; copies--) {
+          const delayMs = this.delayMs();
+          if (delayMs !== undefined) agenda.after(delayMs, () => client.live(record));
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Bus } from '../../../src/cluster/bus.js';
+import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log_batch.js';
+import type { Mutant } from './simulated_node.js';
+
+/** A second write leaves before the first one is acknowledged, naming it. */
+export const TWO_IN_FLIGHT: Mutant = {
+  bus: (bus) =>
+    changed(bus, (after, id, bytes) => {
+      const result = bus.append(after, id, bytes);
+      const { epoch, claim } = decodeLogBatch(bytes);
+      const first = { sequence: after.sequence + 1, id };
+      const second = encodeLogBatch({ epoch, after: id, entries: [] });
+      if (claim === undefined) bus.append(first, `${id}0`, second).catch(() => {});
+      return result;
+    }),
+};
+
+/** Writes name the sequence of the record that they follow, and not its ID. */
+export const NO_ID: Mutant = {
+  bus: (bus) => changed(bus, ({ sequence }, id, bytes) => bus.append({ sequence, id: '' }, id, bytes)),
+};
+
+/** Both: what the first of two writes names is no protection for the second. */
+export const TWO_IN_FLIGHT_NO_ID: Mutant = {
+  bus: (bus, node) => TWO_IN_FLIGHT.bus!(NO_ID.bus!(bus, node), node),
+};
+
+/** A claim follows whatever the log ends with, applied or not. */
+export const CLAIMS_AT_THE_END: Mutant = {
+  bus: (bus) =>
+    changed(bus, async (after, id, bytes) => {
+      const batch = decodeLogBatch(bytes);
+      if (batch.claim === undefined || batch.claim.resign) return bus.append(after, id, bytes);
+      const { last } = await bus.extent();
+      const epoch = last.sequence + 1;
+      return bus.append(last, id, encodeLogBatch({ ...batch, epoch, after: last.id }));
+    }),
+};
+
+/** A tick leaves without a look at the lease. */
+export const SKIPS_LEASE: Mutant = { skipsLease: true };
+
+function changed(bus: Bus, append: Bus['append']): Bus {
+  return {
+    append,
+    extent: () => bus.extent(),
+    read: (after) => bus.read(after),
+    onCommitted: (listener) => bus.onCommitted(listener),
+    send: (topic, bytes) => bus.send(topic, bytes),
+    listen: (topic, listener) => bus.listen(topic, listener),
+    ask: (topic, bytes, timeoutMs) => bus.ask(topic, bytes, timeoutMs),
+    answer: (topic, handler) => bus.answer(topic, handler),
+    waitingBytes: 0,
+    reconnect: () => bus.reconnect(),
+    close: () => bus.close(),
+  };
+}

@@ -1,0 +1,71 @@
+import type { LogEntry } from '../../../src/cluster/log_batch.js';
+import { Taxonomy } from '../../../src/cluster/taxonomy.js';
+import type { AssetName } from '../../../src/model/asset_map.js';
+import type { Price } from '../../../src/model/price.js';
+
+/** Numbers of the assets of the simulation. */
+export const ASSETS = [1, 2, 3] as const;
+
+/** An update of a publisher. No two have the same value. */
+export interface Update {
+  readonly asset: number;
+  readonly value: number;
+}
+
+/** An aggregate, as the node that led signed it. */
+export interface Aggregate extends Update {
+  /** On the clock of that node, in µs. */
+  readonly signedAtUs: number;
+}
+
+/** What streaming IDs mean before and after a reload, which gives them to other assets. */
+export const TAXONOMIES = [0, 1].map(
+  (shift) => new Taxonomy(ASSETS.map((asset) => ({ id: 1 + ((asset + shift) % 3), ...nameOf(asset) }))),
+);
+
+export function nameOf(asset: number): AssetName {
+  return { symbol: `A${asset}`, signatureType: 'evm' };
+}
+
+export function numberOf({ symbol }: AssetName): number {
+  return Number(symbol.slice(1));
+}
+
+const KEY = new Uint8Array(20);
+
+export function priceOf(value: number): Price {
+  return BigInt(value) as Price;
+}
+
+/** @param before updates that the input has too, as the hashes that it was accepted with */
+export function inputEntry({ asset, value }: Update, before: readonly number[] = []): LogEntry {
+  return { ...nameOf(asset), publisherKey: KEY, bytes: numbers(value, ...before) };
+}
+
+export function aggregateEntry({ asset, value, signedAtUs }: Aggregate): LogEntry {
+  return { ...nameOf(asset), bytes: numbers(value, signedAtUs) };
+}
+
+/** Reads an entry of either kind; only an aggregate has a time, and only an input has updates before it. */
+export function readEntry({ symbol, signatureType, publisherKey, bytes }: LogEntry): Aggregate & {
+  readonly isInput: boolean;
+  readonly before: readonly number[];
+} {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const isInput = publisherKey !== undefined;
+  const [value = 0, ...others] = Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(i * 8));
+  return {
+    asset: numberOf({ symbol, signatureType }),
+    value,
+    signedAtUs: isInput ? 0 : others[0]!,
+    before: isInput ? others : [],
+    isInput,
+  };
+}
+
+function numbers(...values: number[]): Uint8Array {
+  const bytes = new Uint8Array(values.length * 8);
+  const view = new DataView(bytes.buffer);
+  for (const [place, value] of values.entries()) view.setFloat64(place * 8, value);
+  return bytes;
+}

@@ -1,0 +1,170 @@
+import type { Bus, LogExtent, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
+import type { Agenda } from './agenda.js';
+import { type Client, type MessageServers, SERVERS } from './message_servers.js';
+
+const REQUEST_MS_MAX = 300;
+const APPEND_MS_MAX = 500;
+
+export interface BusOptions {
+  readonly agenda: Agenda;
+  readonly servers: MessageServers;
+  /** The buses of all nodes, dead ones too. */
+  readonly others: () => Iterable<SimulatedBus>;
+  /** Runs it on the node: later while it is paused, never when it is dead. */
+  readonly onNode: (run: () => void) => void;
+  /** The node cannot reach its server. */
+  readonly isCut: () => boolean;
+}
+
+type Topics<T> = Map<string, Set<T>>;
+
+/** What one process of a node has of the simulated servers. */
+export class SimulatedBus implements Bus {
+  readonly #options: BusOptions;
+  readonly #client: Client;
+  readonly #committed = new Set<(record: LogRecord) => void>();
+  readonly #listeners: Topics<(bytes: Uint8Array) => void> = new Map();
+  readonly #handlers: Topics<(bytes: Uint8Array) => Promise<Uint8Array>> = new Map();
+  readonly waitingBytes = 0;
+
+  constructor(options: BusOptions, server: number) {
+    this.#options = options;
+    this.#client = {
+      server,
+      live: (record) => {
+        if (options.isCut()) return;
+        for (const listener of this.#committed) options.onNode(() => listener(record));
+      },
+    };
+    options.servers.clients.add(this.#client);
+  }
+
+  append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
+    const { servers } = this.#options;
+    return this.#request(APPEND_MS_MAX, (answer, refuse) => {
+      servers.append(this.#client.server, after, id, bytes, (result) => {
+        if (typeof result === 'number') answer(result);
+        else refuse(result);
+      });
+    });
+  }
+
+  extent(): Promise<LogExtent> {
+    const { servers } = this.#options;
+    return this.#request(REQUEST_MS_MAX, (answer) => answer(servers.extent(this.#client.server)));
+  }
+
+  read(afterSequence: number): Promise<readonly LogRecord[]> {
+    const { servers } = this.#options;
+    return this.#request(REQUEST_MS_MAX, (answer) =>
+      answer(servers.read(this.#client.server, afterSequence)),
+    );
+  }
+
+  onCommitted(listener: (record: LogRecord) => void): () => void {
+    this.#committed.add(listener);
+    return () => this.#committed.delete(listener);
+  }
+
+  send(topic: string, bytes: Uint8Array): void {
+    const { servers, others } = this.#options;
+    for (const other of others()) {
+      if (!other.#listeners.has(topic)) continue;
+      for (let copies = servers.copies(); copies > 0; copies--)
+        this.#deliver(other, () => other.#receive(topic, bytes));
+    }
+  }
+
+  listen(topic: string, listener: (bytes: Uint8Array) => void): () => void {
+    return add(this.#listeners, topic, listener);
+  }
+
+  ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    return this.#request(timeoutMs, (answer) => {
+      for (const other of this.#options.others())
+        for (const handler of other.#handlers.get(topic) ?? [])
+          this.#deliver(other, () => {
+            handler(bytes).then(
+              (reply) => other.#deliver(this, () => answer(reply)),
+              () => {},
+            );
+          });
+    });
+  }
+
+  answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
+    return add(this.#handlers, topic, handler);
+  }
+
+  reconnect(): void {
+    this.#client.server = (this.#client.server + 1) % SERVERS;
+  }
+
+  /** The process is dead. */
+  end(): void {
+    this.#options.servers.clients.delete(this.#client);
+    this.#committed.clear();
+    this.#listeners.clear();
+    this.#handlers.clear();
+  }
+
+  close(): Promise<void> {
+    this.end();
+    return Promise.resolve();
+  }
+
+  #receive(topic: string, bytes: Uint8Array): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(bytes);
+  }
+
+  /** Brings a message to another node, or not. */
+  #deliver(other: SimulatedBus, run: () => void): void {
+    const { agenda, servers, isCut } = this.#options;
+    const delayMs = isCut() ? undefined : servers.delayMs();
+    if (delayMs === undefined || !servers.reach(this.#client, other.#client)) return;
+    agenda.after(delayMs, () => {
+      if (!other.#options.isCut()) other.#options.onNode(run);
+    });
+  }
+
+  /** To the server and back; the way there, the way back, or both may fail. */
+  #request<T>(
+    timeoutMs: number,
+    serve: (answer: (result: T) => void, refuse: (error: Error) => void) => void,
+  ): Promise<T> {
+    const { agenda, servers, onNode, isCut } = this.#options;
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      const back = (run: () => void) => {
+        const delayMs = servers.delayMs();
+        if (delayMs !== undefined)
+          agenda.after(delayMs, () => {
+            if (isCut()) return;
+            isSettled = true;
+            onNode(run);
+          });
+      };
+      const delayMs = servers.delayMs();
+      if (delayMs !== undefined && !isCut())
+        agenda.after(delayMs, () =>
+          serve(
+            (result) => back(() => resolve(result)),
+            (error) => back(() => reject(error)),
+          ),
+        );
+      agenda.after(timeoutMs, () => {
+        if (!isSettled) onNode(() => reject(new Error('no answer')));
+      });
+    });
+  }
+}
+
+function add<T>(topics: Topics<T>, topic: string, item: T): () => void {
+  const items = topics.get(topic) ?? new Set();
+  topics.set(topic, items);
+  items.add(item);
+  return () => {
+    items.delete(item);
+    if (items.size === 0) topics.delete(topic);
+  };
+}

@@ -1,0 +1,39 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { ROOT, readPage } from '../pages.js';
+import { isInstalled } from './prometheus.js';
+
+const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
+
+/** Of 10, where 0 is the least exposed. */
+const EXPOSURE_MAX = 1.5;
+
+test('the unit is valid and as little exposed as the page says', async (t) => {
+  if (!isInstalled('systemd-analyze')) {
+    t.pass('skipped: there is no systemd-analyze');
+    return;
+  }
+  const dir = t.testdir();
+  const file = join(dir, 'tickseal.service');
+  // The programs of the machine that it is for may stand elsewhere here.
+  const text = readFileSync(UNIT, 'utf8').replaceAll('/usr/bin/node', process.execPath);
+  writeFileSync(file, text);
+  const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+  t.notMatch(verified.stdout + verified.stderr, 'tickseal.service', 'nothing is wrong with it');
+  const security = execFileSync('systemd-analyze', ['security', '--offline=yes', file], { encoding: 'utf8' });
+  const [, exposure] = /exposure level for tickseal\.service: ([\d.]+)/.exec(security) ?? [];
+  t.ok(Number(exposure) <= EXPOSURE_MAX, `${exposure}`);
+  t.match(readPage('scripts/deploy/README.md'), `exposure is ${exposure} of 10`);
+});
+
+test('the commands of the unit are those of the program', async (t) => {
+  const text = readFileSync(UNIT, 'utf8');
+  t.match(text, /^ExecStartPre=\S+ \S+\/dist\/src\/cli\/main\.js check-config \S+\.yaml$/m);
+  t.match(text, /^ExecStart=\S+ \S+\/dist\/src\/cli\/main\.js serve --config \S+\.yaml$/m);
+  t.match(text, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
+  const config = readFileSync(join(ROOT, 'scripts/deploy/tickseal.yaml'), 'utf8');
+  for (const [, name] of text.matchAll(/^LoadCredential=([\w.]+):/gm))
+    t.match(config, `/run/credentials/tickseal.service/${name}`);
+});

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
+import type { Test } from 'tap';
+import type { PublisherSession, PublishOutcome } from '../../src/aggregator/session.js';
+import { systemClock } from '../../src/clock/clock.js';
+import { SharedClock } from '../../src/clock/shared_clock.js';
+import { streamMarks } from '../../src/clock/signed_times.js';
+import { parseConfig } from '../../src/config/load.js';
+import type { Edges } from '../../src/edge/edges.js';
+import { FeedSource } from '../../src/edge/feed_source.js';
+import { RecordingSink } from '../../src/edge/recording_sink.js';
+import { type EdgeThreadsOptions, openEdgeThreads } from '../../src/edge/threads/edge_threads.js';
+import { loadThread } from '../../src/edge/threads/loaded_thread.js';
+import type { ReadMessage } from '../../src/ingest/message.js';
+import type { Asset } from '../../src/model/asset.js';
+import { Catalogue } from '../../src/model/catalogue.js';
+import type { Price } from '../../src/model/price.js';
+import { createSharedAccess } from '../../src/server/access/shared_access.js';
+import { claimPort } from '../../src/server/uws/app.js';
+import { openStore } from '../../src/store/store.js';
+import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
+import { sampleAggregate, YEARS_MS } from '../store/sample.js';
+import { DUE, DUE_AT_START, FAULTS, type Fault, type FaultChannel } from './threads/faulty_thread_main.js';
+
+/** How many threads the edges have. */
+export const THREADS = 2;
+/** Longer than any test: no thread counts as hung. */
+const NEVER_MS = 3_600_000;
+const FAULTY_THREAD = new URL('./threads/faulty_thread_main.js', import.meta.url);
+
+export interface EdgesHarness {
+  readonly edges: Edges;
+  readonly url: string;
+  readonly counters: { threadOverruns: number; threadFailures: number };
+  readonly failures: readonly string[];
+  /** The trace IDs of the messages that publishers sent, as they came. */
+  readonly received: readonly (string | undefined)[];
+  /** The assets of the configuration in force. */
+  readonly listed: () => readonly Asset[];
+  /** What the edges must serve: prices and aggregates by symbol. */
+  readonly live: ReadonlyMap<string, { price: Price; signed: Price | undefined }>;
+  price(asset: Asset, price: Price): void;
+  /** Signs the live price of an asset, if there is one. */
+  sign(asset: Asset): void;
+  end(asset: Asset): void;
+  reload(sections: Sections): void;
+  /** One of the threads, whichever it is, has this fault. */
+  inject(fault: Fault): void;
+  /** The next thread that starts stands still for ever, without use of the processor. */
+  hangAtStart(): void;
+}
+
+/** Threads with edges on a real store, fed by hand. */
+export async function startEdges(
+  t: Test,
+  sections: Sections,
+  over: Partial<Pick<EdgeThreadsOptions, 'ringBytes' | 'silenceMsMax' | 'at'>> = {},
+): Promise<EdgesHarness> {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  const clock = systemClock();
+  let config = configOf(dir, sections);
+  let catalogue = new Catalogue(config);
+  const store = await openStore({
+    dir: config.storage.dir,
+    assets: catalogue.listed,
+    candleRetentionMs: YEARS_MS,
+    clock,
+  });
+  const counters = { threadOverruns: 0, threadFailures: 0 };
+  const failures: string[] = [];
+  const received: (string | undefined)[] = [];
+  const identity = {
+    streamKey: SERVICE_KEYS.evm,
+  };
+  let edges: Edges | undefined;
+  const source = new FeedSource(catalogue, 1);
+  const sink = new RecordingSink({ clock, store, source });
+  const due = new Int32Array(new SharedArrayBuffer(8));
+  const channel = new BroadcastChannel(`faults ${randomUUID()}`);
+  const faults: FaultChannel = { channel: channel.name, due };
+  setEnvironmentData(FAULTS, faults as unknown as Parameters<typeof setEnvironmentData>[1]);
+  const listen = over.at ?? config.listen;
+  const load = () => loadThread(undefined, FAULTY_THREAD);
+  const close = async () => {
+    await edges?.close();
+    channel.close();
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    const port = await claimPort(listen);
+    edges = await openEdgeThreads({
+      silenceMsMax: NEVER_MS,
+      ...over,
+      config,
+      identity,
+      nodes: { self: 0, nodes: [], signers: [] },
+      at: { ...listen, port },
+      access: createSharedAccess(THREADS),
+      sharedClock: new SharedClock(clock),
+      startOf: (thread) => {
+        const place = { node: 0, thread };
+        const marks = streamMarks(store.marks, place);
+        return {
+          place,
+          marks,
+          starkSymbols: store.starkSymbols,
+          simulation: false,
+          allowedSha256: undefined,
+        };
+      },
+      source,
+      store,
+      receiver: { receive },
+      counters,
+      logger: {
+        info() {},
+        warn() {},
+        error: (about: unknown) => failures.push((about as { err: Error }).err.message),
+      },
+      loaded: Array.from({ length: THREADS }, load),
+      loadThread: load,
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  t.teardown(close);
+
+  async function receive(
+    _session: PublisherSession,
+    { traceId, updates }: ReadMessage,
+  ): Promise<PublishOutcome> {
+    received.push(traceId);
+    return { ok: true, traceId, accepted: updates.map(({ symbol }) => symbol), rejected: new Map() };
+  }
+
+  const live = new Map<string, { price: Price; signed: Price | undefined }>();
+  const end = (asset: Asset) => {
+    if (!live.delete(asset.symbol)) return;
+    const { symbol, signatureType } = asset;
+    sink.ended({ symbol, signatureType, atNs: clock.nowNs() });
+  };
+  return {
+    edges,
+    url: `127.0.0.1:${edges.port}`,
+    counters,
+    failures,
+    received,
+    listed: () => catalogue.listed,
+    live,
+    price(asset, price) {
+      const known = live.get(asset.symbol);
+      if (known?.price === price) return;
+      live.set(asset.symbol, { price, signed: known?.signed });
+      sink.priced({ streamingId: asset.id, price });
+    },
+    sign(asset) {
+      const known = live.get(asset.symbol);
+      if (known === undefined) return;
+      known.signed = known.price;
+      sink.signed(sampleAggregate(asset, [], known.price, clock.nowNs()));
+    },
+    end,
+    reload(next) {
+      const before = catalogue;
+      config = configOf(dir, next);
+      catalogue = new Catalogue(config, before);
+      store.reconfigure({ assets: catalogue.listed, candleRetentionMs: YEARS_MS });
+      source.reload(catalogue);
+      edges!.reload(config, identity);
+      for (const asset of before.listed) if (!catalogue.listed.includes(asset)) end(asset);
+    },
+    inject(fault) {
+      Atomics.add(due, DUE, 1);
+      channel.postMessage(fault);
+    },
+    hangAtStart() {
+      Atomics.add(due, DUE_AT_START, 1);
+    },
+  };
+}
+
+function configOf(dir: string, sections: Sections) {
+  const loaded = parseConfig(testConfig(dir, sections), 'test.yaml');
+  if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
+  return loaded.config;
+}

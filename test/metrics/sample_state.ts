@@ -1,0 +1,38 @@
+import type { ClusterState } from '../../src/metrics/cluster.js';
+import type { ServiceState, StoreFigures } from '../../src/metrics/state.js';
+
+export const SAMPLE_STATE: ServiceState = {
+  version: '1.2.3',
+  secp256k1: 'native',
+  configSha256: 'c0ffee',
+  reload: { atSeconds: 40, isOk: false },
+  certificateEndSeconds: 41,
+  isReady: true,
+  isClockOk: false,
+  activity: {
+    assets: [
+      { symbol: 'BTCUSD', signatureType: 'evm', inputs: 3, updatedAtSeconds: 45.5 },
+      { symbol: 'BTCUSD', signatureType: 'stark', inputs: 0, updatedAtSeconds: undefined },
+    ],
+    publishers: [
+      { key: '0xaa', signatureType: 'evm', updatedAtSeconds: 46 },
+      { key: '0xbb', signatureType: 'stark', updatedAtSeconds: undefined },
+    ],
+  },
+  cluster: undefined,
+};
+
+export const SAMPLE_CLUSTER: ClusterState = {
+  role: 'standby',
+  epoch: 51,
+  logLagRecords: 52,
+  logLagSeconds: 5.3,
+  ticksSilentSeconds: 0.54,
+  tickGaps: 55,
+  refusedWrites: 56,
+  standbys: 57,
+  nodes: 58,
+  logCopies: 59,
+};
+
+export const SAMPLE_FIGURES: StoreFigures = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };

@@ -1,0 +1,51 @@
+import { test } from 'tap';
+import { stateText } from '../../src/metrics/state.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from './sample_state.js';
+
+function samplesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+test('the state is told, and what has no value has no line', async (t) => {
+  t.same(samplesOf(stateText(SAMPLE_STATE, SAMPLE_FIGURES)), [
+    'tickseal_build_info{version="1.2.3",secp256k1="native"} 1',
+    'tickseal_config_info{sha256="c0ffee"} 1',
+    'tickseal_config_last_reload_successful 0',
+    'tickseal_config_last_reload_timestamp_seconds 40',
+    'tickseal_certificate_expiry_timestamp_seconds 41',
+    'tickseal_ready 1',
+    'tickseal_clock_healthy 0',
+    'tickseal_store_bytes 42',
+    'tickseal_store_free_bytes 43',
+    'tickseal_store_last_commit_timestamp_seconds 44',
+    'tickseal_store_oldest_timestamp_seconds 172800',
+    'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"} 3',
+    'tickseal_asset_inputs{asset="BTCUSD",signature_type="stark"} 0',
+    'tickseal_asset_last_update_timestamp_seconds{asset="BTCUSD",signature_type="evm"} 45.5',
+    'tickseal_publisher_last_update_timestamp_seconds{publisher="0xaa",signature_type="evm"} 46',
+  ]);
+  const figures = { ...SAMPLE_FIGURES, committedAtMs: undefined, oldestDay: undefined };
+  const without = samplesOf(stateText({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures));
+  t.equal(without.length, 12);
+  t.notMatch(without.join(), /certificate|commit|oldest/);
+});
+
+test('a node of a cluster tells more', async (t) => {
+  const alone = samplesOf(stateText(SAMPLE_STATE, SAMPLE_FIGURES));
+  const node = samplesOf(stateText({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }, SAMPLE_FIGURES));
+  t.same(node.slice(0, alone.length), alone);
+  t.same(node.slice(alone.length), [
+    'tickseal_cluster_role{role="leader"} 0',
+    'tickseal_cluster_role{role="standby"} 1',
+    'tickseal_cluster_role{role="edge"} 0',
+    'tickseal_cluster_epoch 51',
+    'tickseal_cluster_log_lag_records 52',
+    'tickseal_cluster_log_lag_seconds 5.3',
+    'tickseal_cluster_ticks_silent_seconds 0.54',
+    'tickseal_cluster_tick_gaps_total 55',
+    'tickseal_cluster_refused_writes_total 56',
+    'tickseal_cluster_standbys 57',
+    'tickseal_cluster_nodes 58',
+    'tickseal_cluster_log_copies 59',
+  ]);
+});

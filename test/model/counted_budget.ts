@@ -1,0 +1,32 @@
+import { type Budget, UNLIMITED } from '../../src/model/budget.js';
+import type { ReaderBudgets } from '../../src/stream/session.js';
+
+/** A budget of which nothing comes back, unless the test puts it back. */
+export class CountedBudget implements Budget {
+  refusals = 0;
+
+  constructor(public left: number) {}
+
+  take(cost: number): boolean {
+    if (cost > this.left) return false;
+    this.left -= cost;
+    return true;
+  }
+
+  has(cost: number): boolean {
+    return cost <= this.left;
+  }
+
+  owe(cost: number): void {
+    this.left -= cost;
+  }
+
+  countRefusal(): void {
+    this.refusals++;
+  }
+}
+
+/** The budgets of a reader who may do anything but what is named. */
+export function readerBudgets(named: Partial<ReaderBudgets> = {}): ReaderBudgets {
+  return { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, ...named };
+}

@@ -1,0 +1,38 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Tickets } from '../../../src/server/access/tickets.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+
+/** How many of these threads work together. Each takes the same tickets as the others, at the same moment, and issues some. */
+export const TICKET_THREADS = 2;
+
+export interface TicketThreadStart {
+  readonly memory: SharedArrayBuffer;
+  /** The tickets that all threads try to take. */
+  readonly texts: readonly string[];
+  /** An `Int32` that counts how often a thread was ready for the next ticket. */
+  readonly ready: SharedArrayBuffer;
+  /** The token of which it issues as many tickets. */
+  readonly tokenHash: Uint8Array;
+}
+
+export interface TicketThreadReport {
+  /** The hashes of the tokens whose tickets it took. */
+  readonly taken: readonly string[];
+  readonly issued: readonly string[];
+}
+
+if (parentPort !== null) {
+  const { memory, texts, ready, tokenHash } = workerData as TicketThreadStart;
+  const tickets = new Tickets(memory, new FakeClock());
+  const readyCount = new Int32Array(ready);
+  const taken: string[] = [];
+  const issued: string[] = [];
+  for (const [i, text] of texts.entries()) {
+    Atomics.add(readyCount, 0, 1);
+    while (Atomics.load(readyCount, 0) < (i + 1) * TICKET_THREADS);
+    const token = tickets.take(text);
+    if (token !== undefined) taken.push(token);
+    issued.push(tickets.issue(Buffer.from(tokenHash))!.text);
+  }
+  parentPort.postMessage({ taken, issued } satisfies TicketThreadReport);
+}

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { publishMessage, verifyPayload } from '../../../src/client/index.js';
+import { systemClock } from '../../../src/clock/clock.js';
+import type { Price } from '../../../src/model/price.js';
+import { openStore } from '../../../src/store/store.js';
+import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { sampleAsset } from '../../model/sample.js';
+import { atSecond, sampleAggregate, samplePublisher } from '../../store/sample.js';
+import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
+import { TestCluster, untilReady } from './nodes.js';
+
+function priceMessage(price: bigint): string {
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  return publishMessage(`trace ${price}`, [
+    publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs }),
+  ]);
+}
+
+async function latestPrice(service: TestService): Promise<string | undefined> {
+  const response = await get(`${service.url}/v1/prices/latest?assets=BTCUSD`);
+  const body = (await response.json()) as { data?: { BTCUSD?: { price: string } } };
+  return body.data?.BTCUSD?.price;
+}
+
+test('an edge serves what the leader makes, and a standby goes on', needsNatsServer(), async (t) => {
+  const cluster = await TestCluster.start(t);
+  const leader = await cluster.node(1, 'aggregator');
+  await untilReady(leader);
+  const standby = await cluster.node(2, 'aggregator');
+  const edge = await cluster.node(3, 'edge');
+  await Promise.all([standby, edge].map(untilReady));
+
+  const streams = await Promise.all(
+    [leader, standby, edge].map((node) => TestSocket.open(`${node.socketUrl}/ws?message_type=signed_ecdsa`)),
+  );
+  for (const stream of streams) {
+    stream.send({ type: 'subscribe', assets: [1], id: 'x' });
+    t.match(await stream.nextJson(), { type: 'subscribe', assets: [1] });
+  }
+  const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
+  publisher.send(priceMessage(7n));
+  t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+  for (const stream of streams) {
+    const { p } = JSON.parse(await stream.next()) as { p: string };
+    t.match(verifyPayload(p, { signers: 'unchecked', taxonomyId: 1 }).payload?.assets, [
+      { id: 1, value: 7n },
+    ]);
+  }
+  for (const node of [leader, standby, edge]) await eventually(async () => (await latestPrice(node)) === '7');
+
+  // Publishers see no difference between nodes.
+  let price = 7n;
+  for (const node of [edge, standby]) {
+    const other = await TestSocket.open(`${node.socketUrl}/evm/publish?ack=durable`);
+    other.send(priceMessage(++price));
+    t.match(await other.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+    other.send(
+      publishMessage('bad', [{ ...publisherSigner(9).sign({ symbol: 'BTCUSD', price, timestampNs: 1n }) }]),
+    );
+    t.match(await other.nextJson(), { type: 'ack', accepted: [], rejected: { BTCUSD: /./ } });
+    await eventually(async () => (await latestPrice(edge)) === String(price));
+  }
+
+  const kept = await TestSocket.open(`${edge.socketUrl}/evm/publish?ack=durable`);
+  await leader.stop();
+  kept.send(priceMessage(++price));
+  t.match(await kept.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+  await eventually(async () => {
+    const { data } = (await (await get(`${edge.url}/v1/nodes`)).json()) as {
+      data: { self: number; nodes: { node: number; role: string }[] };
+    };
+    return data.self === 3 && data.nodes.some(({ node, role }) => node === 2 && role === 'leader');
+  });
+  for (const node of [standby, edge])
+    await eventually(async () => (await latestPrice(node)) === String(price));
+});
+
+test('what waits at a standby is answered when it begins to lead', needsNatsServer(), async (t) => {
+  const cluster = await TestCluster.start(t);
+  const leader = await cluster.node(1, 'aggregator');
+  await untilReady(leader);
+  const standby = await cluster.node(2, 'aggregator');
+  await untilReady(standby);
+  const publisher = await TestSocket.open(`${standby.socketUrl}/evm/publish?ack=durable`);
+  const stopped = leader.stop();
+  let price = 7n;
+  for (let i = 0; i < 20; i++) publisher.send(priceMessage(++price));
+  for (let i = 0; i < 20; i++) t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+  await stopped;
+});
+
+test(
+  'a node that was away has what it missed, and takes publishers at once',
+  needsNatsServer(),
+  async (t) => {
+    const cluster = await TestCluster.start(t);
+    const leader = await cluster.node(1, 'aggregator');
+    await untilReady(leader);
+    const dir = t.testdir();
+    const first = await cluster.node(3, 'edge', {}, { dir });
+    await untilReady(first);
+    await first.stop();
+    const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
+    publisher.send(priceMessage(5n));
+    t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+
+    const again = await cluster.node(3, 'edge', {}, { dir });
+    await untilReady(again);
+    await eventually(async () => (await latestPrice(again)) === '5');
+    // The claim of the leader is behind what this node reads now.
+    const late = await TestSocket.open(`${again.socketUrl}/evm/publish?ack=durable`);
+    late.send(priceMessage(6n));
+    t.match(await late.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+  },
+);
+
+test('a new node has the candles of the others', needsNatsServer(), async (t) => {
+  const cluster = await TestCluster.start(t);
+  const startS = Math.floor(Date.now() / 1000 / 86_400) * 86_400 - 2 * 86_400;
+  const dir = t.testdir();
+  const asset = sampleAsset({ symbol: 'BTCUSD' });
+  const store = await openStore({
+    dir: join(dir, 'store'),
+    assets: [asset],
+    candleRetentionMs: 30 * 86_400_000,
+    clock: systemClock(),
+  });
+  for (let minute = 0; minute < 2 * 1_440; minute += 7)
+    store.append(
+      sampleAggregate(
+        asset,
+        [samplePublisher(0)],
+        BigInt(minute + 1) as Price,
+        atSecond(startS + minute * 60),
+      ),
+    );
+  await store.close();
+
+  const leader = await cluster.node(1, 'aggregator', {}, { dir });
+  await untilReady(leader);
+  const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
+  publisher.send(priceMessage(5n));
+  t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+  const historyOf = async ({ url }: TestService) =>
+    await (
+      await get(
+        `${url}/v1/tradingview/history?symbol=BTCUSD&resolution=1&from=${startS}&to=${startS + 2 * 86_400}`,
+      )
+    ).json();
+  const expected = await historyOf(leader);
+  t.ok((expected as { data: { t: number[] } }).data.t.length > 400);
+  // The candles of the leader are on their way to where new nodes find them.
+  let count = 0;
+  await eventually(async () => {
+    const node = await cluster.node(10 + count++, 'edge');
+    await untilReady(node);
+    const isEqual = isDeepStrictEqual(await historyOf(node), expected);
+    await node.stop();
+    return isEqual;
+  });
+});

@@ -1,0 +1,68 @@
+import type { Test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import type { PrivateKeys } from '../../../src/config/keys.js';
+import type { Clock } from '../../../src/model/time.js';
+import { natsServers } from '../../cluster/nats/servers.js';
+import { get, SERVICE_KEYS, type Sections, startTestService, type TestService } from '../harness.js';
+
+/** What an edge signs streaming payloads with. */
+export const STREAM_KEYS: PrivateKeys = { stream: Buffer.alloc(32, 0x22) };
+
+/** Starts nodes of one cluster in this process, on real servers; all end with the test. */
+export class TestCluster {
+  readonly #t: Test;
+  readonly #servers: readonly string[];
+
+  private constructor(t: Test, servers: readonly string[]) {
+    this.#t = t;
+    this.#servers = servers;
+  }
+
+  /** @param count of the servers */
+  static async start(t: Test, count = 1): Promise<TestCluster> {
+    return new TestCluster(t, (await natsServers(t, count)).urls);
+  }
+
+  /** @param keys those of an aggregator where none are given */
+  async node(
+    node: number,
+    role: 'aggregator' | 'edge',
+    sections: Sections = {},
+    options: { readonly dir?: string; readonly keys?: PrivateKeys; readonly clock?: Clock } = {},
+  ): Promise<TestService> {
+    const keys = options.keys ?? (role === 'edge' ? STREAM_KEYS : SERVICE_KEYS);
+    const service = await startTestService(
+      {
+        keys: Object.fromEntries(Object.keys(keys).map((name) => [name, { file: 'unused' }])),
+        cluster: {
+          role,
+          node,
+          servers: this.#servers,
+          replicas: this.#servers.length > 1 ? 3 : 1,
+        },
+        ...sections,
+      },
+      { ...options, keys },
+    );
+    this.#t.teardown(() => service.stop());
+    return service;
+  }
+}
+
+/** Resolves when the node is ready. */
+export async function untilReady(service: TestService): Promise<void> {
+  await eventually(async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
+}
+
+/** The nodes that are there, as one of them says. */
+export async function nodesOf(service: TestService): Promise<NodeEntry[]> {
+  const body = (await (await get(`${service.url}/v1/nodes`)).json()) as {
+    data: { nodes: NodeEntry[] };
+  };
+  return body.data.nodes;
+}
+
+interface NodeEntry {
+  readonly node: number;
+  readonly role: string;
+}

@@ -1,0 +1,149 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { sha256, startTestService, TOKEN } from './harness.js';
+import { RawHttp, type RawResponse } from './raw_http.js';
+
+// What browsers ask and are told when a page of another origin reads REST.
+
+const ALLOWED = 'https://app.example';
+/** Requests at once of a token that has one a second. */
+const BURST = 10;
+const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
+const PREFLIGHT = ['Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: authorization'];
+
+async function startWith(allowed_origins: readonly string[], threads = 1) {
+  const tokens = [
+    { name: 'all', sha256: sha256(TOKEN), scopes: ['rest'], requests_per_second: 1000 },
+    { name: 'slow', sha256: sha256('slow'), scopes: ['rest'], requests_per_second: 1 },
+  ];
+  const clock = new FakeClock();
+  const service = await startTestService(
+    { listen: { port: 0, threads, allowed_origins }, tokens },
+    { clock },
+  );
+  /** One request on a connection of its own. */
+  const ask = async (line: string, headers: readonly string[]) => {
+    const raw = await RawHttp.open(service.port);
+    raw.request(line, headers);
+    const response = await raw.response();
+    raw.end();
+    return response;
+  };
+  return { service, ask, clock };
+}
+
+/** The headers of the answer that a browser reads for CORS, and `vary`. */
+function crossOriginOf({ headers }: RawResponse): Record<string, string> {
+  return Object.fromEntries(
+    [...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'),
+  );
+}
+
+const FOR_ALLOWED = {
+  vary: 'Origin',
+  'access-control-allow-origin': ALLOWED,
+  'access-control-expose-headers':
+    'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow',
+};
+
+for (const threads of [1, 2]) {
+  test(`a page of an allowed origin can read every answer, ${threads} threads`, async (t) => {
+    const { service, ask, clock } = await startWith([ALLOWED], threads);
+    t.teardown(() => service.stop());
+    const cases: [status: number, line: string, headers: readonly string[]][] = [
+      [200, 'GET /v1/prices/assets', [AUTHORIZATION]],
+      [200, 'GET /v1/deployments/evm', []],
+      [200, 'GET /udf/config', [AUTHORIZATION]],
+      [200, 'GET /openapi.json', []],
+      [400, 'GET /v1/prices/latest', [AUTHORIZATION]],
+      [401, 'GET /v1/prices/assets', []],
+      [401, 'GET /v1/registry/brokers', []],
+      [404, 'GET /nope', [AUTHORIZATION]],
+      [
+        404,
+        `GET /v1/prices/recent?assets=BTCUSD&timestamp=${clock.nowNs() / 1_000_000_000n}`,
+        [AUTHORIZATION],
+      ],
+      [405, 'DELETE /v1/prices/assets', [AUTHORIZATION]],
+      [405, 'HEAD /v1/prices/assets', [AUTHORIZATION]],
+    ];
+    for (const [status, line, headers] of cases) {
+      const response = await ask(line, [`Origin: ${ALLOWED}`, ...headers]);
+      t.equal(response.status, status, line);
+      t.same(crossOriginOf(response), FOR_ALLOWED, line);
+    }
+    // The clock of a second thread runs on, so only requests at once are more than the token has, however slow the machine.
+    const slow = [`Origin: ${ALLOWED}`, 'Authorization: Basic slow'];
+    const refused = await eventually(async () => {
+      const answers = Array.from({ length: BURST }, () => ask('GET /v1/prices/assets', slow));
+      return (await Promise.all(answers)).find(({ status }) => status === 429);
+    });
+    t.same(crossOriginOf(refused), FOR_ALLOWED);
+    t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
+  });
+}
+
+test('a preflight of an allowed origin is answered for every path, without a body', async (t) => {
+  const { service, ask } = await startWith([ALLOWED]);
+  t.teardown(() => service.stop());
+  for (const path of ['/v1/prices/assets', '/nope', '/v1/publisher/metadata']) {
+    const response = await ask(`OPTIONS ${path}`, [`Origin: ${ALLOWED}`, ...PREFLIGHT]);
+    t.equal(response.status, 204, path);
+    t.equal(response.headers.has('content-length'), false);
+    t.equal(response.headers.has('content-type'), false);
+    t.same(crossOriginOf(response), {
+      ...FOR_ALLOWED,
+      'access-control-allow-methods': 'GET',
+      'access-control-allow-headers': 'Authorization',
+      'access-control-max-age': '7200',
+    });
+  }
+  const raw = await RawHttp.open(service.port);
+  t.teardown(() => raw.end());
+  raw.request('OPTIONS /v1/taxonomy', [`Origin: ${ALLOWED}`, ...PREFLIGHT]);
+  raw.request('GET /v1/taxonomy', [`Origin: ${ALLOWED}`, AUTHORIZATION]);
+  t.match(await raw.response(), { status: 204 });
+  t.match(await raw.response(), { status: 200, body: /taxonomy_id/ }, 'the connection goes on');
+});
+
+test('other pages get no header that lets them read', async (t) => {
+  const { service, ask } = await startWith([ALLOWED]);
+  t.teardown(() => service.stop());
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    `${ALLOWED}.evil.example`,
+    'http://app.example',
+    '',
+  ]) {
+    const answer = await ask('GET /v1/prices/assets', [`Origin: ${origin}`, AUTHORIZATION]);
+    t.equal(answer.status, 200);
+    t.same(crossOriginOf(answer), { vary: 'Origin' }, origin);
+    const preflight = await ask('OPTIONS /v1/prices/assets', [`Origin: ${origin}`, ...PREFLIGHT]);
+    t.equal(preflight.status, 405);
+    t.equal(preflight.headers.get('allow'), 'GET');
+    t.same(crossOriginOf(preflight), { vary: 'Origin' }, origin);
+  }
+  t.same(crossOriginOf(await ask('GET /v1/prices/assets', [AUTHORIZATION])), { vary: 'Origin' });
+  t.match(await ask('OPTIONS /v1/prices/assets', [`Origin: ${ALLOWED}`]), { status: 405 }, 'no preflight');
+  const twice = [`Origin: ${ALLOWED}`, 'Origin: https://evil.example', AUTHORIZATION];
+  const repeated = await ask('GET /v1/prices/assets', twice);
+  t.equal(repeated.status, 400);
+  t.match(repeated.body, 'Origin header is repeated');
+  t.same(crossOriginOf(repeated), { vary: 'Origin' });
+});
+
+test('`*` allows every origin; without origins the answers are as they are for programs', async (t) => {
+  const all = await startWith(['*']);
+  t.teardown(() => all.service.stop());
+  for (const origin of ['https://any.example', 'null']) {
+    const answer = await all.ask('GET /v1/prices/assets', [`Origin: ${origin}`, AUTHORIZATION]);
+    t.same(crossOriginOf(answer), { ...FOR_ALLOWED, 'access-control-allow-origin': '*' });
+  }
+  const none = await startWith([]);
+  t.teardown(() => none.service.stop());
+  const answer = await none.ask('GET /v1/prices/assets', [`Origin: ${ALLOWED}`, AUTHORIZATION]);
+  t.same(crossOriginOf(answer), {});
+  t.match(await none.ask('OPTIONS /v1/prices/assets', [`Origin: ${ALLOWED}`, ...PREFLIGHT]), { status: 405 });
+});

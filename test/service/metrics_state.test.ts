@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { promtool } from '../deploy/prometheus.js';
+import { ROOT } from '../pages.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { Feed, units } from './feed.js';
+import { get, publisherSigner, startTestService, TOKEN } from './harness.js';
+
+async function scrape(adminUrl: string): Promise<string> {
+  return (await fetch(`${adminUrl}/metrics`)).text();
+}
+
+/** The value of a line of the text format. */
+function sampleOf(text: string, series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+test('assets, publishers, requests and the store show what they did', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const before = await scrape(service.adminUrl);
+  t.equal(sampleOf(before, 'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"}'), 0);
+  t.notMatch(before, 'tickseal_asset_last_update_timestamp_seconds{');
+  t.notMatch(before, 'tickseal_publisher_last_update_timestamp_seconds{');
+  t.notMatch(before, /^tickseal_certificate/m, 'there is no TLS');
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  await get(`${service.url}/v1/taxonomy`);
+  await fetch(`${service.url}/v1/taxonomy`);
+  await fetch(`${service.url}/no/such/path`);
+  // The first commit follows within 50 ms.
+  const text = await eventually(async () => {
+    const now = await scrape(service.adminUrl);
+    return sampleOf(now, 'tickseal_store_last_commit_timestamp_seconds') === undefined ? undefined : now;
+  });
+  const nowS = Date.now() / 1000;
+  const isRecent = (series: string) => {
+    const value = sampleOf(text, series);
+    t.ok(value !== undefined && Math.abs(nowS - value) < 60, `${series} ${value}`);
+  };
+  const { publicKey } = publisherSigner(1);
+  t.equal(sampleOf(text, 'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"}'), 1);
+  t.equal(sampleOf(text, 'tickseal_asset_inputs{asset="DYDXUSD",signature_type="stark"}'), 0);
+  isRecent('tickseal_asset_last_update_timestamp_seconds{asset="BTCUSD",signature_type="evm"}');
+  t.notMatch(text, 'tickseal_asset_last_update_timestamp_seconds{asset="DYDXUSD"');
+  const labels = `publisher="${publicKey.toLowerCase()}",signature_type="evm"`;
+  isRecent(`tickseal_publisher_last_update_timestamp_seconds{${labels}}`);
+  isRecent('tickseal_store_last_commit_timestamp_seconds');
+  isRecent('tickseal_config_last_reload_timestamp_seconds');
+  t.equal(text.match(/^tickseal_publisher_last_update_timestamp_seconds\{/gm)?.length, 1);
+  t.equal(sampleOf(text, 'tickseal_rest_requests_total{route="/v1/taxonomy",status="200"}'), 1);
+  t.equal(sampleOf(text, 'tickseal_rest_requests_total{route="/v1/taxonomy",status="401"}'), 1);
+  t.equal(sampleOf(text, 'tickseal_rest_requests_total{route="other",status="404"}'), 1);
+  t.equal(sampleOf(text, 'tickseal_rest_request_duration_seconds_count{route="/v1/taxonomy"}'), 2);
+  t.equal(sampleOf(text, 'tickseal_ready'), 1);
+  t.equal(sampleOf(text, 'tickseal_clock_healthy'), 1);
+  t.ok(sampleOf(text, 'tickseal_store_bytes')! > 4096);
+  t.ok(sampleOf(text, 'tickseal_store_free_bytes')! > 0);
+});
+
+test('promtool has nothing to say of these metrics', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  await get(`${service.url}/v1/taxonomy`);
+  const checked = promtool(['check', 'metrics'], await scrape(service.adminUrl));
+  if (checked === undefined) {
+    t.pass('skipped: there is no promtool');
+    return;
+  }
+  const lines = checked.output.split('\n').filter((line) => line.includes('tickseal_'));
+  t.same(lines, []);
+  t.notMatch(checked.output, /parsing|error while/);
+});
+
+test('the file in force and the result of the last reload are shown', async (t) => {
+  const dir = t.testdir();
+  const file = writeConfig(dir);
+  const serve = new ServeProcess(['--config', file]);
+  t.teardown(() => serve.kill());
+  const { adminUrl } = await serve.ready();
+  const sha256Of = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const first = await scrape(adminUrl);
+  t.match(first, `tickseal_build_info{version="${version}",secp256k1="${secp256k1.implementation}"} 1`);
+  t.match(first, `tickseal_config_info{sha256="${sha256Of(file)}"} 1`);
+  t.equal(sampleOf(first, 'tickseal_config_last_reload_successful'), 1);
+
+  const started = sha256Of(file);
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, 'nonsense: 1\n');
+  serve.child.kill('SIGHUP');
+  await serve.line(/nothing was changed/);
+  const failed = await scrape(adminUrl);
+  t.equal(sampleOf(failed, 'tickseal_config_last_reload_successful'), 0);
+  t.match(failed, `tickseal_config_info{sha256="${started}"} 1`, 'the file that is in force');
+
+  writeFileSync(file, `${text}\n`);
+  serve.child.kill('SIGHUP');
+  await serve.line(/was read again/);
+  const reloaded = await scrape(adminUrl);
+  t.equal(sampleOf(reloaded, 'tickseal_config_last_reload_successful'), 1);
+  t.match(reloaded, `tickseal_config_info{sha256="${sha256Of(file)}"} 1`);
+  t.not(sha256Of(file), started);
+  t.notMatch(reloaded, TOKEN);
+});

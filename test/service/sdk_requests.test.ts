@@ -1,0 +1,124 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import {
+  type Client,
+  createClient,
+  RefusedError,
+  UnreachableError,
+  UnverifiedError,
+} from '../../src/client/node.js';
+import { Feed, units } from './feed.js';
+import { publisherSigner, startTestService, type TestService, TOKEN } from './harness.js';
+
+// Requests and publishers of the client against a running service.
+
+const ASSETS = [
+  { id: 1, symbol: 'BTCUSD' },
+  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
+  { id: 3, symbol: 'AAPL', calendar: 'us_equities' },
+];
+
+const SYMBOLS = ASSETS.map(({ symbol }) => symbol);
+
+async function signersOf(service: TestService): Promise<string[]> {
+  const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
+  const { signers } = await client.taxonomy();
+  return signers.map(({ address }) => address);
+}
+
+async function clientOf(service: TestService): Promise<Client> {
+  return createClient({
+    urls: service.url,
+    token: TOKEN,
+    signers: await signersOf(service),
+    oracleId: 'servc',
+  });
+}
+
+test('aggregates are verified, with every check', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  await (await Feed.open(service)).accept({ symbol: 'BTCUSD', price: units(61000) });
+  await (await Feed.open(service, { type: 'stark' })).accept({ symbol: 'DYDXUSD', price: units(2) });
+  const client = await clientOf(service);
+  const { BTCUSD, DYDXUSD, AAPL } = await eventually(async () => {
+    const prices = await client.latest(['BTCUSD', 'DYDXUSD', 'AAPL']);
+    return prices['BTCUSD'] !== undefined && prices['DYDXUSD'] !== undefined && prices;
+  });
+  t.match(BTCUSD, { symbol: 'BTCUSD', decimal: '61000', verdict: 'verified', url: service.url });
+  t.match(DYDXUSD, { decimal: '2', verdict: 'verified' });
+  t.equal(AAPL, undefined, 'an asset without a price is left out');
+  t.ok(BTCUSD!.checks.some(({ name }) => name === 'publisher_merkle_root'));
+  t.match(BTCUSD!.text, new RegExp(`"timestamp":${BTCUSD!.timestampNs}\\b`), 'the text keeps every digit');
+  const second = Number(BTCUSD!.timestampNs / 1_000_000_000n);
+  t.equal((await client.recent(['BTCUSD'], second))['BTCUSD']!.price, units(61000));
+  const candles = await client.candles('BTCUSD', { resolution: '1', from: second - 60, to: second + 60 });
+  t.match(candles, [{ time: second - (second % 60), open: 61000, high: 61000, low: 61000, close: 61000 }]);
+  t.match(await client.marketStatus('AAPL'), { status: String, next: String, changesAt: Number });
+  t.same(await client.assets(), SYMBOLS);
+  await t.rejects(client.latest(['XYZ']), RefusedError);
+  await t.rejects(client.marketStatus('BTCUSD'), { name: 'RefusedError', status: 400 });
+
+  const unchecked = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
+  t.match(await unchecked.latest(['BTCUSD']), { BTCUSD: { verdict: 'recovered' } });
+  const other = createClient({ urls: service.url, token: TOKEN, signers: [`0x${'1'.repeat(40)}`] });
+  await t.rejects(other.latest(['BTCUSD']), UnverifiedError);
+});
+
+test('a request goes to the next service when one does not answer', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const client = createClient({
+    urls: ['http://127.0.0.1:1', service.url],
+    token: TOKEN,
+    signers: 'unchecked',
+  });
+  t.same(await client.assets(), SYMBOLS);
+  const alone = createClient({ urls: 'http://127.0.0.1:1', token: TOKEN, signers: 'unchecked' });
+  await t.rejects(alone.assets(), UnreachableError);
+});
+
+test('a publisher gives the verdict on each price', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
+  const key = (0x101).toString(16);
+  for (const [signatureType, symbol] of [
+    ['evm', 'BTCUSD'],
+    ['stark', 'DYDXUSD'],
+  ] as const) {
+    const publisher = client.publisher({ key, signatureType, oracleId: 'tests' });
+    t.equal(publisher.publicKey, publisherSigner(1, signatureType).publicKey);
+    const verdicts = await Promise.all([
+      publisher.publish({ [symbol]: '61000.5', XYZ: 1n }),
+      publisher.publish({ [symbol]: '61000.75' }),
+    ]);
+    t.match(verdicts, [
+      { [symbol]: { status: 'accepted' }, XYZ: { status: 'rejected', reason: String } },
+      { [symbol]: { status: 'accepted' } },
+    ]);
+    await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000.75');
+    await t.rejects(publisher.publish({ [symbol]: '1e5' }), RangeError);
+    await publisher.close();
+    t.match(await publisher.publish({ [symbol]: '1' }), { [symbol]: { status: 'failed', reason: 'closed' } });
+  }
+  t.throws(() => client.publisher({ key: 'xyz', oracleId: 'tests' }), RangeError);
+  t.throws(() => client.publisher({ key, oracleId: 'long oracle' }), RangeError);
+  await client.close();
+});
+
+test('wrong options are refused', async (t) => {
+  const options = { urls: 'https://example.com', signers: 'unchecked' } as const;
+  for (const [wrong, message] of [
+    [{ urls: [] }, /urls must name 1 to 8/],
+    [{ urls: 'example.com' }, /"example.com" is not an address/],
+    [{ urls: 'https://example.com?token=x' }, /is not an address/],
+    [{ urls: [options.urls, options.urls] }, /twice/],
+    [{ urls: 5 as never }, /urls must be/],
+    [{ signers: [] }, /signers must name/],
+    [{ signers: undefined as never }, /signers must be/],
+    [{ token: 'a', getToken: () => 'b' }, /exclude each other/],
+    [{ staleAfterMs: 5 }, /staleAfterMs/],
+  ] as const)
+    t.throws(() => createClient({ ...options, ...wrong }), { message });
+});

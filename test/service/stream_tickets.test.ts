@@ -1,0 +1,166 @@
+import { test } from 'tap';
+import { FakeClock } from '../clock/fake_clock.js';
+import { get, type Sections, sha256, startTestService, type TestService, TestSocket } from './harness.js';
+import { RawHttp } from './raw_http.js';
+
+// A web page opens a stream with a ticket, which it asks for with its token.
+
+const PAGE = 'https://app.example';
+
+function token(name: string, rest: object = {}) {
+  return { name, sha256: sha256(name), scopes: ['stream'], requests_per_second: 1000, ...rest };
+}
+
+function startWithPage(threads = 1, sections: Sections = {}, clock?: FakeClock): Promise<TestService> {
+  const listen = { port: 0, threads, allowed_origins: [PAGE] };
+  const tokens = [token('alice'), token('bob')];
+  return startTestService({ listen, tokens, ...sections }, clock && { clock });
+}
+
+async function ticketOf(service: TestService, name: string): Promise<string> {
+  const response = await get(`${service.url}/v1/stream_ticket`, { Authorization: `Basic ${name}` });
+  const { data } = (await response.json()) as { data: { ticket: string } };
+  return data.ticket;
+}
+
+/** As a browser does it for a page. */
+function openBy(ticket: string, service: TestService, path = '/ws', origin = PAGE): Promise<TestSocket> {
+  const protocols = ['tickseal.v1', `ticket.${ticket}`];
+  return TestSocket.open(`${service.socketUrl}${path}`, null, { Origin: origin }, protocols);
+}
+
+for (const threads of [1, 2]) {
+  test(`a ticket opens a stream, once, ${threads} threads`, async (t) => {
+    const service = await startWithPage(threads);
+    t.teardown(() => service.stop());
+    for (const path of ['/ws', '/ws?channel=1s', '/evm/subscribe', '/stark/subscribe']) {
+      const ticket = await ticketOf(service, 'alice');
+      const socket = await openBy(ticket, service, path);
+      t.equal(socket.ws.protocol, 'tickseal.v1', path);
+      socket.send({ type: 'unknown' });
+      t.match(await socket.nextJson(), { type: 'error' }, 'it is answered');
+      await t.rejects(openBy(ticket, service, path), /^401 .*was used/);
+      await socket.close();
+    }
+  });
+}
+
+test('a ticket comes with its end, for a token that may stream', async (t) => {
+  const clock = new FakeClock();
+  const service = await startWithPage(
+    1,
+    { tokens: [token('alice'), token('r', { scopes: ['rest'] })] },
+    clock,
+  );
+  t.teardown(() => service.stop());
+  const ask = (name: string) =>
+    get(`${service.url}/v1/stream_ticket`, { Authorization: `Basic ${name}`, Origin: PAGE });
+  const response = await ask('alice');
+  t.equal(response.headers.get('cache-control'), 'no-store');
+  t.equal(response.headers.get('access-control-allow-origin'), PAGE);
+  const { data } = (await response.json()) as { data: { ticket: string; expires_at: number } };
+  t.match(data.ticket, /^[\w-]{43}$/);
+  t.equal(data.expires_at, Number(clock.nowNs() / 1_000_000_000n) + 30);
+  const refused = await ask('r');
+  t.same([refused.status, await refused.json()], [403, { error: 'the access token has no scope "stream"' }]);
+  t.equal((await ask('nobody')).status, 401);
+
+  clock.advanceMs(30_000);
+  await t.rejects(openBy(data.ticket, service), /^401 .*older than 30 s/);
+});
+
+test('a revoked token takes its tickets and their connections along, and those of no other', async (t) => {
+  const service = await startWithPage();
+  t.teardown(() => service.stop());
+  const names = ['alice', 'bob'];
+  const [alice, bob] = (await Promise.all(
+    names.map(async (name) => openBy(await ticketOf(service, name), service)),
+  )) as [TestSocket, TestSocket];
+  const [aliceTicket, bobTicket] = (await Promise.all(names.map((name) => ticketOf(service, name)))) as [
+    string,
+    string,
+  ];
+  service.reconfigure({ tokens: [token('bob')] });
+  t.equal((await alice.closed).code, 4401);
+  await t.rejects(openBy(aliceTicket, service), /^401/);
+  const another = await openBy(bobTicket, service);
+  for (const socket of [bob, another]) {
+    socket.send({ type: 'ping', id: 1 });
+    t.same(await socket.nextJson(), { type: 'pong', id: 1 });
+  }
+});
+
+test('connections by ticket count as those of the token', async (t) => {
+  const service = await startWithPage(1, { limits: { connections_per_token: 2 } });
+  t.teardown(() => service.stop());
+  await TestSocket.open(`${service.socketUrl}/ws`, 'alice');
+  const socket = await openBy(await ticketOf(service, 'alice'), service);
+  await t.rejects(openBy(await ticketOf(service, 'alice'), service), /^429 .*connections_per_token/);
+  await socket.close();
+  await openBy(await ticketOf(service, 'alice'), service);
+});
+
+test('a page of another origin opens no stream; a token is not asked for its page', async (t) => {
+  const service = await startWithPage();
+  t.teardown(() => service.stop());
+  const own = `http://127.0.0.1:${service.port}`;
+  for (const origin of ['https://evil.example', 'null', 'http://app.example', `${own}0`])
+    await t.rejects(
+      openBy(await ticketOf(service, 'alice'), service, '/ws', origin),
+      /^403 .*allowed_origins/,
+    );
+  t.ok(await openBy(await ticketOf(service, 'alice'), service, '/ws', own), "the service's own page");
+  t.ok(await TestSocket.open(`${service.socketUrl}/ws`, 'alice', { Origin: 'https://evil.example' }));
+});
+
+test('tickets open no publisher connections', async (t) => {
+  const service = await startWithPage(1, { tokens: [token('alice', { scopes: ['stream', 'publish'] })] });
+  t.teardown(() => service.stop());
+  for (const path of ['/evm/publish', '/stark/publish'])
+    await t.rejects(openBy(await ticketOf(service, 'alice'), service, path), /^401 .*Authorization/);
+});
+
+test('only tickseal.v1 is selected, and a ticket is never sent back', async (t) => {
+  const service = await startWithPage();
+  t.teardown(() => service.stop());
+  const upgrade = async (headers: readonly string[], path = '/ws') => {
+    const raw = await RawHttp.open(service.port);
+    raw.request(`GET ${path}`, [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    ]);
+    const { status, headers: answered, body } = await raw.response();
+    raw.end();
+    return { status, protocol: answered.get('sec-websocket-protocol'), text: [...answered, body].join() };
+  };
+  const authorization = 'Authorization: Basic alice';
+  const offer = (list: string) => `Sec-WebSocket-Protocol: ${list}`;
+  t.match(await upgrade([authorization]), { status: 101, protocol: undefined });
+  t.match(await upgrade([authorization, offer('graphql-ws, tickseal.v1')]), { protocol: 'tickseal.v1' });
+  t.match(await upgrade([authorization, offer('graphql-ws')]), { status: 101, protocol: undefined });
+  const orders = [
+    (ticket: string) => [offer(`ticket.${ticket}, tickseal.v1`)],
+    (ticket: string) => [offer('tickseal.v1'), offer(`ticket.${ticket}`)],
+    (ticket: string) => [offer(`tickseal.v1,\tticket.${ticket} `)],
+  ];
+  for (const order of orders) {
+    const ticket = await ticketOf(service, 'alice');
+    const answer = await upgrade(order(ticket));
+    t.match(answer, { status: 101, protocol: 'tickseal.v1' });
+    t.notMatch(answer.text, ticket);
+    t.notMatch((await upgrade(order(ticket))).text, ticket, 'nor in an error');
+  }
+  const ticket = await ticketOf(service, 'alice');
+  t.match(await upgrade([offer(`ticket.${ticket}`)]), { status: 400, text: /tickseal\.v1/ });
+  t.match(await upgrade([authorization, offer(`ticket.${ticket}, tickseal.v1`)]), { status: 400 });
+  const [one, two] = [offer('tickseal.v1'), `Origin: ${PAGE}`];
+  t.match(await upgrade([one, two, two, offer(`ticket.${ticket}`)]), { status: 400, text: /Origin/ });
+  t.match(
+    await upgrade([offer('tickseal.v1')], `/ws?ticket=${ticket}`),
+    { status: 401 },
+    'no ticket in a URL',
+  );
+});

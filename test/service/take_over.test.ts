@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { publishMessage, verifyPayload } from '../../src/client/index.js';
+import { claimPort } from '../../src/server/uws/app.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { get, publisherSigner, TestSocket } from './harness.js';
+
+function priceMessage(price: bigint): string {
+  const timestampNs = BigInt(Date.now()) * 1_000_000n;
+  return publishMessage(`trace ${price}`, [
+    publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs }),
+  ]);
+}
+
+async function publish(socketUrl: string, price: bigint): Promise<TestSocket> {
+  const publisher = await TestSocket.open(`${socketUrl}/evm/publish?ack=durable`);
+  publisher.send(priceMessage(price));
+  const ack = await publisher.nextJson();
+  if (ack['type'] !== 'ack') throw new Error(JSON.stringify(ack));
+  return publisher;
+}
+
+/** The `ts` of a signed frame. */
+function timeOf(frame: string): bigint {
+  const { p } = JSON.parse(frame) as { p: string };
+  return verifyPayload(p, { signers: 'unchecked', taxonomyId: 1 }).payload!.timestampNs;
+}
+
+async function start(t: Test, threads: number) {
+  const host = '127.0.0.1';
+  const [port, adminPort] = [await claimPort({ host, port: 0 }), await claimPort({ host, port: 0 })];
+  const listen = { port, threads };
+  const file = writeConfig(t.testdir(), { listen, admin: { port: adminPort }, limits: { drain: '0s' } });
+  const serve = (...args: string[]) => {
+    const running = new ServeProcess(['--config', file, ...args]);
+    t.teardown(() => running.kill());
+    return running;
+  };
+  return { serve };
+}
+
+for (const threads of [1, 2])
+  test(`${threads} threads: a service takes over from one that runs`, async (t) => {
+    const { serve } = await start(t, threads);
+    const first = serve();
+    const { url, socketUrl, adminUrl } = await first.ready();
+    const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
+    stream.send({ type: 'subscribe', assets: [1], id: 'x' });
+    t.match(await stream.nextJson(), { type: 'subscribe' });
+    const publisher = await publish(socketUrl, 1n);
+    const before = timeOf(await stream.next());
+
+    // Somebody asks all the time: every answer is prices, or "ask again".
+    const statuses = new Map<number | string, number>();
+    let servedMs = performance.now();
+    let gapMs = 0;
+    let isOver = false;
+    const asking = (async () => {
+      while (!isOver) {
+        const status = await get(`${url}/v1/prices/assets`, { Connection: 'close' }).then(
+          (response) => response.status,
+          () => 'refused',
+        );
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (status === 200) {
+          gapMs = Math.max(gapMs, performance.now() - servedMs);
+          servedMs = performance.now();
+        }
+        await sleep(2);
+      }
+    })();
+    const second = serve('--take-over');
+    t.equal((await stream.closed).code, 1001);
+    t.equal((await publisher.closed).code, 1001);
+    t.same(await first.exited, { code: 0, signal: null });
+    await second.ready();
+    isOver = true;
+    await asking;
+    t.comment(`${JSON.stringify([...statuses])}, no prices for ${Math.round(gapMs)} ms at most`);
+    t.ok(statuses.get(200)! > 0);
+    t.same(
+      [...statuses.keys()].filter((status) => status !== 200 && status !== 503 && status !== 'refused'),
+      [],
+    );
+
+    const latest = await eventually(async () => {
+      const response = await get(`${url}/v1/prices/latest?assets=BTCUSD`, { Connection: 'close' });
+      const { data } = (await response.json()) as { data: { BTCUSD?: { price: string } } };
+      return data.BTCUSD;
+    });
+    t.equal(latest.price, '1', 'what was accepted goes on');
+    const again = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
+    again.send({ type: 'subscribe', assets: [1] });
+    t.ok(timeOf(await again.next()) > before);
+    t.same(await (await fetch(`${adminUrl}/readyz`)).json(), { data: 'ok' });
+    await publish(socketUrl, 2n);
+    second.child.kill('SIGTERM');
+    t.same(await second.exited, { code: 0, signal: null });
+    t.equal(first.stderr + second.stderr, '');
+  });
+
+test('without the option a second service is refused, and where nothing runs the option makes no difference', async (t) => {
+  const { serve } = await start(t, 1);
+  const first = serve('--take-over');
+  await first.ready();
+  const second = serve();
+  t.equal((await second.exited).code, 1);
+  t.match(second.stderr, /in use/);
+  t.equal(first.child.exitCode, null, 'the first goes on');
+});

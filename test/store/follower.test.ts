@@ -1,0 +1,235 @@
+import { strict as assert } from 'node:assert';
+import fc from 'fast-check';
+import { type Test, test } from 'tap';
+import type { AssetName } from '../../src/model/asset_map.js';
+import type { Price } from '../../src/model/price.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import { type Holding, holdingBytes, openHolding } from '../../src/records/second_record.js';
+import { type Follower, NotLoaded, openFollower } from '../../src/store/follower.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions } from './sample.js';
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const RETENTION_DAYS = 5;
+const CANDLES_MAX = 100_000;
+
+const ASSETS = [
+  sampleAsset(0),
+  sampleAsset(1, { symbol: sampleAsset(0).symbol, signatureType: 'stark' }),
+  sampleAsset(2, { symbol: 'GRÜN/USD' }),
+];
+
+/** A store, a follower of it, and what the store told that the follower has not taken yet. */
+class Pair {
+  readonly clock = new FakeClock(atSecond(START_S));
+  readonly #told: ((follower: Follower) => void)[] = [];
+  readonly #loads: Promise<void>[] = [];
+  #beginnings = 0;
+  #failures = 0;
+
+  private constructor(
+    readonly t: Test,
+    readonly store: Store,
+    readonly follower: Follower,
+  ) {}
+
+  static async open(t: Test): Promise<Pair> {
+    const dir = t.testdir();
+    const clock = new FakeClock(atSecond(START_S));
+    const retentionMs = RETENTION_DAYS * DAY_S * 1_000;
+    const store = await openStore(
+      storeOptions(dir, { assets: ASSETS, clock, candleRetentionMs: retentionMs }),
+    );
+    const pair = new Pair(
+      t,
+      store,
+      openFollower(dir, store.starkSymbols, (reason) => t.fail(reason)),
+    );
+    Object.assign(pair, { clock });
+    store.watchCommits({
+      begun: (commit) => {
+        // The journal tries a failed commit again and tells the follower of each attempt.
+        for (; pair.#failures > 0; pair.#failures--) {
+          pair.#tell((follower) => follower.committing(commit));
+          pair.#tell((follower) => follower.committed(false));
+        }
+        pair.#tell((follower) => follower.committing(commit));
+      },
+      settled: (isOnDisk) => pair.#tell((follower) => follower.committed(isOnDisk)),
+    });
+    pair.begin();
+    return pair;
+  }
+
+  #tell(message: (follower: Follower) => void): void {
+    this.#told.push(message);
+  }
+
+  #tellHolding(asset: AssetName, holding: Holding | undefined): void {
+    if (holding === undefined) return;
+    const bytes = holdingBytes(holding);
+    this.#tell((follower) => follower.recorded(asset, openHolding(bytes, asset.symbol)));
+  }
+
+  price(asset: (typeof ASSETS)[number], price: bigint): void {
+    const aggregate = sampleAggregate(asset, [], price as Price, this.clock.nowNs());
+    this.#tellHolding(asset, this.store.append(aggregate));
+  }
+
+  end(asset: AssetName): void {
+    this.#tellHolding(asset, this.store.ended(asset, this.clock.nowNs()));
+  }
+
+  /** The next commit fails once, as the follower sees it. */
+  fail(): void {
+    this.#failures = 1;
+  }
+
+  /** What was told before counts no more; the disk is read when it has all of that. */
+  begin(): void {
+    const beginning = ++this.#beginnings;
+    this.#tell((follower) => follower.behind());
+    const load = () => {
+      if (beginning === this.#beginnings) this.#tell((follower) => follower.load());
+    };
+    this.#loads.push(this.store.durable().then(load));
+  }
+
+  /** The follower takes the next of what it was told. */
+  take(count: number): void {
+    for (const message of this.#told.splice(0, count)) message(this.follower);
+  }
+
+  /** The follower has taken everything, and the disk has it or not. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#loads.splice(0));
+    this.take(Number.POSITIVE_INFINITY);
+  }
+
+  compare(message: string): void {
+    const nowS = Number(this.clock.nowNs() / NS_PER_SECOND);
+    for (const asset of ASSETS) {
+      const name = `${message}: ${asset.symbol} ${asset.signatureType}`;
+      for (let second = nowS - RECENT_WINDOW_S; second <= nowS; second++) {
+        const [own, other] = [this.store.recent(asset, second), this.follower.recent(asset, second)];
+        assert.equal(other?.signedAtNs, own?.signedAtNs, `${name}: second ${second}`);
+        assert.equal(other?.price, own?.price, `${name}: second ${second}`);
+      }
+      this.#same(`${name}: recent`, (reader) => reader.recent(asset, nowS));
+      for (const resolution of RESOLUTIONS)
+        this.#same(`${name}: ${resolution}`, (reader) =>
+          reader.history(asset, resolution, nowS - 30 * DAY_S, nowS + 1, CANDLES_MAX),
+        );
+      this.#same(`${name}: end of the sealed days`, (reader) => reader.sealedDays(asset).end);
+    }
+  }
+
+  #same(message: string, read: (reader: Store | Follower) => unknown): void {
+    assert.deepEqual(read(this.follower), read(this.store), message);
+  }
+
+  async close(): Promise<void> {
+    await this.settle();
+    await this.follower.close();
+    await this.store.close();
+  }
+}
+
+const asset = fc.constantFrom(...ASSETS);
+const afterS = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: 0, max: 3 }) },
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 3 * MINUTE_S }) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 2 * HOUR_S }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 4 * DAY_S }) },
+);
+const step = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('price' as const),
+      asset,
+      afterS,
+      price: fc.bigInt({ min: -(10n ** 22n), max: 10n ** 24n }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('end' as const), asset, afterS }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('commit' as const), isAwaited: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('take' as const), count: fc.nat(8) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('begin', 'fail', 'compare') }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+async function carryOut(pair: Pair, step: Step): Promise<void> {
+  if ('afterS' in step) pair.clock.advance(BigInt(step.afterS) * NS_PER_SECOND);
+  switch (step.do) {
+    case 'price':
+      return pair.price(step.asset, step.price);
+    case 'end':
+      return pair.end(step.asset);
+    case 'take':
+      return pair.take(step.count);
+    case 'commit': {
+      const durable = pair.store.durable();
+      if (step.isAwaited) await durable;
+      return;
+    }
+    case 'begin':
+      return pair.begin();
+    case 'fail':
+      return pair.fail();
+    case 'compare':
+      await pair.settle();
+      pair.compare('between');
+  }
+}
+
+test('what a follower reads is what the store holds, whenever it has taken what it was told', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+      const pair = await Pair.open(t);
+      try {
+        for (const one of steps) await carryOut(pair, one);
+        await pair.settle();
+        pair.compare('with what waits');
+        await pair.store.durable();
+        await pair.settle();
+        pair.compare('on disk');
+      } finally {
+        await pair.close();
+      }
+    }),
+    { numRuns: 40, endOnFailure: true },
+  );
+});
+
+test('until it has read the disk a follower cannot be read', async (t) => {
+  const pair = await Pair.open(t);
+  pair.price(ASSETS[0]!, 1n);
+  pair.take(1);
+  t.throws(() => pair.follower.recent(ASSETS[0]!, START_S), NotLoaded);
+  t.throws(() => pair.follower.history(ASSETS[0]!, '1', 0, START_S, 1), NotLoaded);
+  t.throws(() => pair.follower.sealedDays(ASSETS[0]!), NotLoaded);
+  await pair.settle();
+  pair.compare('after it');
+  await pair.close();
+});
+
+test('what a commit that failed took is still there', async (t) => {
+  const pair = await Pair.open(t);
+  await pair.settle();
+  for (let price = 1n; price <= 3n; price++) {
+    pair.clock.advance(NS_PER_SECOND);
+    pair.price(ASSETS[0]!, price);
+  }
+  // Before the store itself begins a commit.
+  pair.take(3);
+  pair.follower.committing({ cutoffs: { second: 0, day: 0 }, sealed: [] });
+  pair.compare('while it runs');
+  pair.follower.committed(false);
+  pair.compare('after it failed');
+  await pair.close();
+});

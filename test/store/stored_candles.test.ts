@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'tap';
+import type { Asset } from '../../src/model/asset.js';
+import type { Price } from '../../src/model/price.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import type { Holding } from '../../src/records/second_record.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { RESOLUTIONS } from '../../src/wire/rest.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { atSecond, START_S, sampleAggregate, storeOptions } from './sample.js';
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** Copies all candles that one store has to another, as a shelf brings them: in any order. */
+function copyCandles(from: Store, to: Store, asset: Asset, lastS: number, recordedS: number): void {
+  const beforeMinute = Math.floor(recordedS / 60);
+  to.candles.forgetRunningBefore(beforeMinute);
+  const { first, end } = from.sealedDays(asset);
+  for (let hour = end * 24; hour <= Math.floor(lastS / HOUR_S); hour++) {
+    const record = from.candles.hour(asset, hour);
+    if (record !== undefined) to.candles.addHour(asset, hour, record, beforeMinute);
+  }
+  for (let day = first; day < end; day++) {
+    const record = from.candles.day(asset, day);
+    if (record !== undefined) to.candles.addDay(asset, day, record, beforeMinute);
+  }
+}
+
+function histories(store: Store, asset: Asset) {
+  return RESOLUTIONS.map((resolution) => store.history(asset, resolution, 0, ALL, 1_000_000));
+}
+
+test('a store that gets candles and then a part of the records again has the same history', async (t) => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 90 }) },
+    { weight: 4, arbitrary: fc.integer({ min: 0, max: 2 * HOUR_S }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: 2 * DAY_S }) },
+  );
+  const record = fc.record({
+    step,
+    price: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+    isCommitted: fc.nat(4).map((n) => n === 0),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { minLength: 2, maxLength: 15 }),
+      fc.nat(40),
+      fc.nat(40),
+      fc.boolean(),
+      async (steps, knownRaw, replayedRaw, isRestarted) => {
+        // The other node was there for the first records, away, and is there again; the log goes back further than the candles it gets.
+        const replayed = replayedRaw % steps.length;
+        const known = Math.min(knownRaw % steps.length, replayed);
+        const clock = new FakeClock(atSecond(START_S));
+        const dir = t.testdir({ one: {}, other: {} });
+        const options = storeOptions(join(dir, 'one'), { clock });
+        const ofOther = storeOptions(join(dir, 'other'), { clock });
+        const asset = options.assets[0]!;
+        const one = await openStore(options);
+        let other = await openStore(ofOther);
+        const holdings: Holding[] = [];
+        let atS = START_S;
+        for (const { step, price, isCommitted } of steps) {
+          atS += step;
+          holdings.push(one.append(sampleAggregate(asset, [], price as Price, atSecond(atS))));
+          if (isCommitted) await one.durable();
+        }
+        for (const holding of holdings.slice(0, known)) other.record(asset, holding);
+        await other.durable();
+        const recordedS = Number(holdings[replayed]!.timeNs / NS_PER_SECOND);
+        copyCandles(one, other, asset, atS, recordedS);
+        if (isRestarted) {
+          await other.close();
+          other = await openStore(ofOther);
+          // Nothing was recorded meanwhile, so the candles are read again.
+          copyCandles(one, other, asset, atS, recordedS);
+        }
+        for (const holding of holdings.slice(replayed)) other.record(asset, holding);
+        await Promise.all([one.durable(), other.durable()]);
+        const [expected, actual] = [histories(one, asset), histories(other, asset)];
+        await Promise.all([one.close(), other.close()]);
+        if (!isDeepStrictEqual(actual, expected))
+          throw new Error(JSON.stringify({ known, replayed, actual: actual[0], expected: expected[0] }));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('the place in the log is kept with what was recorded', async (t) => {
+  const options = storeOptions(t.testdir(), { clock: new FakeClock(atSecond(START_S)) });
+  let store = await openStore(options);
+  t.equal(store.logPosition, undefined);
+  for (const id of ['fedcba9876543210-7', '0000000000000001-12345', '']) {
+    store.logPosition = { sequence: 9, id };
+    t.same(store.logPosition, { sequence: 9, id });
+    await store.close();
+    store = await openStore(options);
+    t.same(store.logPosition, { sequence: 9, id });
+  }
+  await store.close();
+});
