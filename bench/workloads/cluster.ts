@@ -1,4 +1,5 @@
 import { type ClusterNode, type LoadConfig, writeConfig } from '../../scripts/load/config.js';
+import { fetchOnce } from '../../scripts/load/fetch_body.js';
 import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
@@ -57,6 +58,6 @@ export function natsCpuSeconds(servers: NatsServers): number {
 }
 
 async function isReady({ adminPort }: ServerProcess): Promise<boolean> {
-  const { status } = await fetch(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.ready}`);
+  const { status } = await fetchOnce(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.ready}`);
   return status === 200;
 }

@@ -1,9 +1,16 @@
 import { TOKEN } from './config.js';
 
+/**
+ * One GET on a connection of its own: the service may close one that was kept idle in the moment in which a busy client writes on it, which
+ * would look like a failure.
+ */
+export function fetchOnce(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(url, { headers: { ...headers, Connection: 'close' } });
+}
+
 /** The body of one answer. @throws Error for any status but 200. */
 export async function fetchBody(port: number, path: string): Promise<string> {
-  const headers = { Authorization: `Basic ${TOKEN}` };
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  const response = await fetchOnce(`http://127.0.0.1:${port}${path}`, { Authorization: `Basic ${TOKEN}` });
   const body = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
   return body;

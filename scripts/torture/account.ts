@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';
 import { openStore } from '../../src/store/store.js';
-import { TOKEN } from '../load/config.js';
+import { fetchBody } from '../load/fetch_body.js';
 import { publisherKeys } from '../load/keys.js';
 import type { ServerProcess } from '../load/server_process.js';
 import type { AckedPublisher } from './publisher.js';
@@ -63,10 +63,7 @@ export async function storedAccount(configFile: string): Promise<Account> {
 }
 
 async function readLatest({ port }: ServerProcess, symbols: readonly string[]): Promise<Account> {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/prices/latest?assets=${symbols.join()}`, {
-    headers: { Authorization: `Basic ${TOKEN}` },
-  });
-  const { data } = parseExactJson(await response.text()) as {
+  const { data } = parseExactJson(await fetchBody(port, `/v1/prices/latest?assets=${symbols.join()}`)) as {
     data: Record<string, { signed_prices: readonly SignedPrice[] }>;
   };
   const account: Account = new Map();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { TOKEN } from '../load/config.js';
-import { fetchBody } from '../load/fetch_body.js';
+import { fetchBody, fetchOnce } from '../load/fetch_body.js';
 import { readMetrics } from '../load/metrics.js';
 import { type ServerProcess, startServer, startService } from '../load/server_process.js';
 import { percentile } from '../load/statistics.js';
@@ -107,7 +107,7 @@ class Healthy {
       (ms) => this.#restMs.push(ms),
     );
     void this.#keepAsking(
-      async () => (await fetch(`http://127.0.0.1:${service.adminPort}/livez`)).text(),
+      async () => (await fetchOnce(`http://127.0.0.1:${service.adminPort}/livez`)).text(),
       (ms) => this.#livezMs.push(ms),
     );
   }

@@ -1,4 +1,5 @@
 import { OTHER_TOKEN } from '../load/config.js';
+import { fetchOnce } from '../load/fetch_body.js';
 import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
 import { readMetrics } from '../load/metrics.js';
 import { startService } from '../load/server_process.js';
@@ -35,7 +36,7 @@ async function measure(scale: Scale) {
   const livez = {
     async send() {
       const startMs = performance.now();
-      await (await fetch(`http://127.0.0.1:${service.adminPort}/livez`)).text();
+      await (await fetchOnce(`http://127.0.0.1:${service.adminPort}/livez`)).text();
       livezMs.push(performance.now() - startMs);
     },
   };

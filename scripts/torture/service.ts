@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type LoadConfig, writeConfig } from '../load/config.js';
+import { fetchOnce } from '../load/fetch_body.js';
 import type { ServerProcess } from '../load/server_process.js';
 import { eventually } from '../load/wait.js';
 
@@ -33,7 +34,7 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
 
 /** The status and body of `/readyz`. */
 export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
-  const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+  const response = await fetchOnce(`http://127.0.0.1:${adminPort}/readyz`);
   return { status: response.status, reason: await response.text() };
 }
 

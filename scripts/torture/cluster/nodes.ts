@@ -7,7 +7,7 @@ import { writeConfig } from '../../load/config.js';
 import { fetchBody } from '../../load/fetch_body.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
-import { pause } from '../../load/wait.js';
+import { eventually, pause } from '../../load/wait.js';
 import { readiness, until } from '../service.js';
 import { WallClock } from '../wall_clock.js';
 
@@ -49,14 +49,19 @@ export class TortureNode {
 
   async start(): Promise<void> {
     this.#isEnding = false;
-    const service = await startService(this.#file, {
-      nodeOptions: this.clock.nodeOptions,
-      isQuiet: true,
-    });
+    const service = await this.#startService();
     this.service = service;
     void service.ended.then(() => {
       if (this.service === service) this.service = undefined;
       if (!this.#isEnding) this.crashes++;
+    });
+  }
+
+  /** A node ends when the message servers do not answer at its start; it is then started again, as a supervisor would. */
+  #startService(): Promise<ServerProcess> {
+    const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
+    return eventually(() => startService(this.#file, options).catch(() => false as const), {
+      what: `node ${this.number} starts`,
     });
   }
 
