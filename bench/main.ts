@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
 import { Progress } from '../src/cli/progress.js';
+import { barsFile, barsSvg, CHARTS } from './harness/bars.js';
 import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
@@ -45,6 +46,8 @@ if (values.profile) {
     // Saved after every row, so that its figures are kept when a later row fails.
     if (scale === 'full') {
       save(withRows(readResults(RESULTS_FILE), measured, names));
+      mkdirSync(inBench(CHARTS), { recursive: true });
+      writeFileSync(inBench(barsFile(row.name)), barsSvg(outcome));
       for (const plot of row.plots?.(scale) ?? [])
         writeFileSync(inBench(plotFile(plot)), plotSvg(plot, outcome.rounds));
     }
@@ -68,8 +71,8 @@ async function measure(row: Row, scale: Scale, machine: Machine): Promise<Measur
 
 function save(results: Results): void {
   writeResults(RESULTS_FILE, results);
-  const plotsOf = (row: string) => (rowByName(row).plots?.('full') ?? []).map(plotFile);
-  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, plotsOf));
+  const chartsOf = (row: string) => [barsFile(row), ...(rowByName(row).plots?.('full') ?? []).map(plotFile)];
+  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, chartsOf));
 }
 
 function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {

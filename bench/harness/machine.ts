@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
@@ -9,6 +9,8 @@ export interface Machine {
   readonly memoryGiB: number;
   readonly os: string;
   readonly node: string;
+  /** Of what the peers are made of, by name; what this machine does not have is left out. Absent in results of before it was noted. */
+  readonly versions?: Readonly<Record<string, string>>;
   /** Of the minute before the bench: what other processes were doing. */
   readonly loadBefore: number;
 }
@@ -20,8 +22,37 @@ export function describeMachine(): Machine {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     os: osName(),
     node: process.version,
+    versions: versions(),
     loadBefore: Number(loadavg()[0]!.toFixed(1)),
   };
+}
+
+/** How programs tell their versions, and which part of that it is. */
+const PROGRAMS: Readonly<Record<string, readonly [command: string, args: string, version: RegExp]>> = {
+  Go: ['go', 'version', /go([\d.]+)/],
+  Rust: ['rustc', '--version', /rustc ([\d.]+)/],
+  nginx: ['nginx', '-v', /nginx\/([\d.]+)/],
+  libsecp256k1: ['pkg-config', '--modversion libsecp256k1', /([\d.]+)/],
+};
+const PACKAGES = ['uWebSockets.js', 'ws', 'fastify', 'secp256k1', '@noble/secp256k1', '@scure/starknet'];
+
+function versions(): Record<string, string> {
+  const manifest = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  ) as Manifest;
+  const pinned = { ...manifest.dependencies, ...manifest.devDependencies };
+  const packages = PACKAGES.map((name) => [name, pinned[name]!.replace(/^npm:/, '')] as const);
+  const programs = Object.entries(PROGRAMS).flatMap(([name, [command, args, version]]) => {
+    const { stdout, stderr } = spawnSync(command, args.split(' '), { encoding: 'utf8' });
+    const found = version.exec(`${stdout}${stderr}`)?.[1];
+    return found === undefined ? [] : [[name, found] as const];
+  });
+  return Object.fromEntries([...packages, ...programs]);
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 /** The commit that is measured, with `+` when the work tree differs from it; `unknown` outside a repository. */

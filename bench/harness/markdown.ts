@@ -1,11 +1,11 @@
 import { threeDigits } from '../../scripts/load/statistics.js';
 import type { Machine } from './machine.js';
-import { boundText, type LineOutcome, type RowOutcome } from './outcome.js';
+import { boundText, isCost, type LineOutcome, type RowOutcome } from './outcome.js';
 import { profileMarkdown } from './profile.js';
 import type { MeasuredRow, Results } from './results.js';
 
 /** `bench/RESULTS.md`: the results for people. */
-export function resultsMarkdown(results: Results, plotsOf: (row: string) => readonly string[]): string {
+export function resultsMarkdown(results: Results, chartsOf: (row: string) => readonly string[]): string {
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
     '# Bench',
@@ -33,7 +33,8 @@ export function resultsMarkdown(results: Results, plotsOf: (row: string) => read
         `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s |`,
     ),
     '',
-    ...results.rows.flatMap((row) => [...rowMarkdown(row), ...plotsOf(row.name).map(plotMarkdown), '']),
+    ...lossesMarkdown(results.rows),
+    ...results.rows.flatMap((row) => [...rowMarkdown(row), ...chartsOf(row.name).map(chartMarkdown), '']),
     ...profileMarkdown(results.profiles),
   ].join('\n');
 }
@@ -44,6 +45,8 @@ export function rowMarkdown(row: RowOutcome): string[] {
     `## ${row.name}`,
     '',
     `${row.title}. ${row.method}`,
+    '',
+    `    npm run bench -- ${row.name}`,
     '',
     '| | Ours | Against | Ratio | Must reach | Reached |',
     '|---|--:|---|--:|--:|---|',
@@ -62,6 +65,36 @@ export function rowMarkdown(row: RowOutcome): string[] {
     ),
     '',
     '</details>',
+    '',
+  ];
+}
+
+/** Every comparison in which a peer does better than we do, the worst first. */
+function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
+  const losses = rows.flatMap(({ name, lines }) =>
+    lines
+      .filter(({ of }) => of === undefined)
+      .flatMap((line) =>
+        line.peers.flatMap((peer) => {
+          const share = isCost(line) ? 1 / peer.ratio : peer.ratio;
+          return share < 1 ? [{ name, line, peer, share }] : [];
+        }),
+      ),
+  );
+  losses.sort((a, b) => a.share - b.share);
+  return [
+    '## Where we lose',
+    '',
+    'Every comparison in which the other does better, the worst first. A bare loop or a bare library does less than the service: beside it the',
+    'bound says how much of it must be left.',
+    '',
+    '| Row | | Against | Ours / theirs | Must reach |',
+    '|---|---|---|--:|--:|',
+    ...losses.map(
+      ({ name, line, peer }) =>
+        `| [${name}](#${name}) | ${line.name}, ${line.unit} | ${peer.name} | ${threeDigits(peer.ratio)} | ` +
+        `${peer.bound ? `${boundText(peer.bound)}${peer.reached ? '' : ' **missed**'}` : ''} |`,
+    ),
     '',
   ];
 }
@@ -104,10 +137,11 @@ function machineText(rows: readonly MeasuredRow[]): string[] {
   return [...texts].flatMap((text) => [text, '']);
 }
 
-function describe({ cpu, cores, memoryGiB, os, node }: Machine): string {
-  return `Machine: ${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}.`;
+function describe({ cpu, cores, memoryGiB, os, node, versions = {} }: Machine): string {
+  const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return `Machine: ${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}${others.map((text) => `, ${text}`).join('')}.`;
 }
 
-function plotMarkdown(file: string): string {
-  return `![${file.replace(/\.svg$/, '')}](${file})`;
+function chartMarkdown(file: string): string {
+  return `![${file.replace(/^.*\/|\.svg$/g, '')}](${file})`;
 }

@@ -26,6 +26,7 @@ export interface LineOutcome {
   readonly name: string;
   readonly unit: string;
   readonly ours: number;
+  readonly of?: string;
   readonly bound?: Bound;
   /** Absent where there is no bound. */
   readonly reached?: boolean;
@@ -77,6 +78,12 @@ export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
   return median(values);
 }
 
+/** Whether a line is of time or memory, of which less is better. */
+export function isCost({ unit, bound, peers }: LineOutcome): boolean {
+  const isMost = [bound, ...peers.map((peer) => peer.bound)].some((one) => one && 'atMost' in one);
+  return isMost || /^(CPU ms|ms|µs|bytes|MiB)\b/.test(unit);
+}
+
 /** The words for a bound, as tables show it. */
 export function boundText(bound: Bound): string {
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
@@ -100,6 +107,7 @@ function judgeLine(line: Line, rounds: Rounds): LineOutcome {
     name: line.name,
     unit: line.unit,
     ours,
+    ...(line.of !== undefined && { of: line.of }),
     ...(line.bound && { bound: line.bound, reached: holds(line.bound, ours) }),
     peers: line.peers.map(({ name, source, ratio: bound }) => {
       const value = figureOf(rounds, source);

@@ -1,10 +1,11 @@
+import { CHARTS } from './bars.js';
 import { figureOf, type Rounds } from './outcome.js';
 import type { Plot } from './row.js';
 import { logPlotSvg } from './svg.js';
 
-/** The file that a plot is written to, beside the results. */
+/** The file that a plot is written to, from the folder of the results. */
 export function plotFile({ name }: Plot): string {
-  return `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
+  return `${CHARTS}/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
 }
 
 /** Draws the medians of a row's rounds. */

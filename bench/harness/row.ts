@@ -32,6 +32,8 @@ export interface Line {
   readonly name: string;
   readonly unit: string;
   readonly ours: Source;
+  /** Whose figure stands in our place, in a line that compares two others. */
+  readonly of?: string;
   /** The bound of our own figure. */
   readonly bound?: Bound;
   readonly peers: readonly Peer[];

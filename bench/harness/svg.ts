@@ -20,7 +20,7 @@ const RIGHT = 20;
 const TOP = 40;
 const BOTTOM = 56;
 /** Colours that the colour-blind can tell apart (Okabe and Ito). */
-const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
+export const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
 /** Draws the curves with decades as grid lines, each point with its value. */
 export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
@@ -94,10 +94,17 @@ function at({ low, high, from, to }: LogAxis, value: number): number {
   return Math.round(from + ((Math.log10(value) - low) / (high - low)) * (to - from));
 }
 
-function text(x: number, y: number, words: string, anchor: string, more = ''): string {
+/** A line of text; `anchor` as in SVG's `text-anchor`, `more` further attributes. */
+export function text(
+  x: number,
+  y: number,
+  words: string,
+  anchor: 'start' | 'middle' | 'end',
+  more = '',
+): string {
   return `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${escapeXml(words)}</text>`;
 }
 
-function escapeXml(words: string): string {
+export function escapeXml(words: string): string {
   return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

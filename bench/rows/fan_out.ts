@@ -62,6 +62,7 @@ function figureOf(clients: number): string {
 function limit(figure: string): Line {
   return {
     name: `the limit: bare app.publish, ${figure}`,
+    of: 'bare app.publish',
     unit: 'frames/s per core',
     ours: { variant: 'bare uWS', figure },
     peers: [{ name: 'npm ws', source: { variant: 'npm ws', figure } }],

@@ -76,6 +76,7 @@ function line(name: Case): Line {
 function limit(name: Case): Line {
   return {
     name: `the limit: bare uWS route, ${name}`,
+    of: 'bare uWS route',
     unit: 'answers/s per core',
     ours: { variant: 'bare uWS', figure: name },
     peers: [{ name: 'fastify', source: { variant: 'fastify', figure: name } }],

@@ -1,5 +1,6 @@
 import { test } from 'tap';
-import { rowMarkdown } from '../../bench/harness/markdown.js';
+import { barsSvg } from '../../bench/harness/bars.js';
+import { resultsMarkdown, rowMarkdown } from '../../bench/harness/markdown.js';
 import { judge } from '../../bench/harness/outcome.js';
 import { sumUpProfiles } from '../../bench/harness/profile.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
@@ -105,3 +106,24 @@ function rates(...values: number[]): Measurement[] {
 function withHash(measurements: readonly Measurement[], frame: string): Measurement[] {
   return measurements.map((measurement) => ({ ...measurement, hashes: { frame } }));
 }
+
+test('a chart has a bar for ours and for each peer, as long as its figure, and marks what is needed', async (t) => {
+  const svg = barsSvg(judge(row, 'full', { ours: rates(12), peer: rates(4) }));
+  const widths = [...svg.matchAll(/<rect x="\d+" y="\d+" width="(\d+)"/g)].map(([, width]) => Number(width));
+  t.equal(widths.length, 2);
+  t.equal(widths[0], 3 * widths[1]!);
+  t.match(svg, 'ours is 3 ×');
+  t.match(svg, /<path d="M\d+ \d+v18"/);
+});
+
+test('the page says where a peer does better, and only there', async (t) => {
+  const page = (ours: number) => {
+    const outcome = judge(row, 'full', { ours: rates(ours), peer: rates(10) });
+    const machine = { cpu: 'a', cores: 2, memoryGiB: 1, os: 'b', node: 'v20', loadBefore: 0 };
+    const measured = { ...outcome, machine, commit: 'c', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
+    return resultsMarkdown({ rows: [measured], profiles: [] }, () => []);
+  };
+  // Its bound is "at most", so less is better.
+  t.match(page(20), '| [sample](#sample) | rate, things/s | peer | 2 | ≤ 3 |');
+  t.notMatch(page(5), '| [sample](#sample) | rate');
+});

@@ -1,0 +1,115 @@
+import { threeDigits } from '../../scripts/load/statistics.js';
+import { isCost, type LineOutcome, type RowOutcome } from './outcome.js';
+import { COLOURS, escapeXml, text } from './svg.js';
+
+/** The folder of all charts, from that of the results. */
+export const CHARTS = 'charts';
+
+const WIDTH = 760;
+const TOP = 64;
+/** Where the bars begin, and how long the longest of a line is. */
+const LEFT = 270;
+const LENGTH = 300;
+const BAR = 18;
+const BETWEEN_LINES = 40;
+const OURS = COLOURS[0]!;
+const PEER = '#b3b3b3';
+const NEEDED = COLOURS[1]!;
+
+interface Bar {
+  readonly name: string;
+  readonly value: number;
+  readonly colour: string;
+  /** After the value: how many times it ours is. */
+  readonly ratio?: number;
+}
+
+/** The file that a row's bars are written to, from the folder of the results. */
+export function barsFile(row: string): string {
+  return `${CHARTS}/${row}.svg`;
+}
+
+/**
+ * The medians of a row as bars: for each line ours, and what it is compared with. The longest bar of a line has the whole length, because the
+ * units of lines differ; a mark on ours is what must be reached.
+ */
+export function barsSvg(row: RowOutcome): string {
+  const parts: string[] = [];
+  let y = TOP;
+  for (const line of row.lines) {
+    const bars = barsOf(line);
+    const most = Math.max(...bars.map(({ value }) => value), neededOf(line) ?? 0);
+    const lengthOf = (value: number) => Math.max(1, Math.round((LENGTH * value) / most));
+    parts.push(
+      text(
+        12,
+        y,
+        `${line.name}, ${line.unit}${isCost(line) ? ' (less is better)' : ''}`,
+        'start',
+        'font-weight="bold"',
+      ),
+    );
+    y += 8;
+    for (const { name, value, colour, ratio } of bars) {
+      const end = LEFT + lengthOf(value);
+      parts.push(
+        text(LEFT - 8, y + 13, name, 'end'),
+        `<rect x="${LEFT}" y="${y + 1}" width="${end - LEFT}" height="${BAR - 4}" fill="${colour}"/>`,
+        text(
+          end + 6,
+          y + 13,
+          threeDigits(value) +
+            (ratio === undefined
+              ? ''
+              : ` — ${line.of === undefined ? 'ours' : 'it'} is ${threeDigits(ratio)} ×`),
+          'start',
+        ),
+      );
+      y += BAR;
+    }
+    const needed = neededOf(line);
+    if (needed !== undefined)
+      parts.push(
+        `<path d="M${LEFT + lengthOf(needed)} ${y - bars.length * BAR - 1}v${BAR}" stroke="${NEEDED}" stroke-width="3"/>`,
+      );
+    y += BETWEEN_LINES - BAR;
+  }
+  const height = y;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${escapeXml(row.title)}</title>`,
+    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
+    text(12, 22, row.title, 'start', 'font-size="14"'),
+    text(
+      12,
+      40,
+      'blue: tickseal; grey: what it is compared with; orange mark: what tickseal must reach',
+      'start',
+      'fill="#555"',
+    ),
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function barsOf(line: LineOutcome): Bar[] {
+  return [
+    { name: line.of ?? 'tickseal', value: line.ours, colour: line.of === undefined ? OURS : PEER },
+    ...line.peers.map(({ name, value, ratio }) => ({ name, value, ratio, colour: PEER })),
+  ];
+}
+
+/** The strictest of a line's bounds, as a value of ours. */
+function neededOf(line: LineOutcome): number | undefined {
+  const needed = [
+    ...(line.bound ? [limitOf(line.bound)] : []),
+    ...line.peers.flatMap(({ bound, value }) => (bound ? [limitOf(bound) * value] : [])),
+  ];
+  if (needed.length === 0) return undefined;
+  return isCost(line) ? Math.min(...needed) : Math.max(...needed);
+}
+
+function limitOf(bound: NonNullable<LineOutcome['bound']>): number {
+  return 'atLeast' in bound ? bound.atLeast : bound.atMost;
+}
