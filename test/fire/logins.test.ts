@@ -58,8 +58,10 @@ for (const threads of [1, 2]) {
     t.equal(await ask('2001:db8::ffff:1', 'x'), 429, 'one IPv6 block');
     t.equal(await ask('2001:db8:0:1::', 'x'), 401, 'another block');
 
-    for (let i = 0; i < 5; i++) t.equal(await ask('198.51.100.4', '', DEPLOYMENTS), 200);
-    t.equal(await ask('198.51.100.4', '', DEPLOYMENTS), 429);
+    // More at once than even a busy machine gives back meanwhile.
+    const open = await Promise.all(Array.from({ length: 60 }, () => ask('198.51.100.4', '', DEPLOYMENTS)));
+    t.ok(open.filter((status) => status === 200).length >= 5);
+    t.ok(open.includes(429));
     t.equal(await ask('198.51.100.5', '', DEPLOYMENTS), 200);
 
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
