@@ -154,7 +154,7 @@ for (const threads of [1, 2])
     const service = await startTestService({
       listen: { port: 0, threads },
       assets,
-      limits: { slow_consumer: '2s' },
+      limits: { slow_consumer: '8s' },
     });
     t.teardown(() => service.stop());
     const symbols = assets.map(({ symbol }) => symbol);
