@@ -52,13 +52,19 @@ const nowMs = () => performance.now();
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, clock, store, source, logger, node, name, onNodes } = options;
   let { inForce } = options;
-  let taxonomy = new Taxonomy(inForce.catalogue.listed);
   let leading: Leading | undefined;
   let fatal: string | undefined;
   let lookNs = 0n;
   let nodesText = '';
   const startedS = Number(secondOf(clock.nowNs()));
-  const signers = () => signersOf(inForce, startedS);
+  /** What the other nodes are told of a configuration: to compute it takes hashes and curve arithmetic, so that is done once. */
+  const factsOf = (from: InForce) => ({
+    taxonomy: new Taxonomy(from.catalogue.listed),
+    configHash: options.configHash(from),
+    signers: signersOf(from, startedS),
+  });
+  let facts = factsOf(inForce);
+  const signers = () => facts.signers;
   const servers = new ServerWatch({ servers: bus, clock, leads: () => leading !== undefined });
   const clockWatch = new ClockWatch({ clock, troubles: [clockTrouble(clock), servers.trouble], logger });
   const keeper = new CandleKeeper({
@@ -140,9 +146,9 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     ...options,
     host,
     run,
-    configHash: () => options.configHash(inForce),
+    configHash: () => facts.configHash,
     signers,
-    taxonomy: () => taxonomy,
+    taxonomy: () => facts.taxonomy,
     applied,
     nowMs,
     defer: setImmediate,
@@ -239,8 +245,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     troubles() {
       if (fatal !== undefined) return [fatal];
       const { leader } = member;
-      const isOther =
-        leader !== undefined && !Buffer.from(leader.configHash).equals(options.configHash(inForce));
+      const isOther = leader !== undefined && !Buffer.from(leader.configHash).equals(facts.configHash);
       return [
         ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
         ...(silentMs() > SILENCE_MS_MAX
@@ -268,7 +273,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     reload(next) {
       const before = inForce.catalogue;
       inForce = next;
-      taxonomy = new Taxonomy(next.catalogue.listed);
+      facts = factsOf(next);
       rights.reload(next.config);
       leading?.reload(next);
       if (leading === undefined) followReload(before, next.catalogue);
