@@ -11,10 +11,9 @@ import { Taxonomy } from '../../cluster/taxonomy.js';
 import { CallerRights, callerNameOf } from '../../edge/caller_rights.js';
 import { endOf } from '../../edge/recording_sink.js';
 import type { ReadMessage } from '../../ingest/message.js';
-import type { Asset } from '../../model/asset.js';
 import type { Catalogue } from '../../model/catalogue.js';
 import type { Nodes } from '../../model/nodes.js';
-import { earlierOf, NS_PER_MS, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
+import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
 import { type InForce, signersOf } from '../in_force.js';
 import type { PriceMaker } from '../price_maker.js';
 import type { PriceMakerOptions } from '../solo.js';
@@ -162,9 +161,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     session: PublisherSession,
     message: ReadMessage,
   ): Promise<PublishOutcome> {
-    const { traceId, length, updates, malformed } = message;
-    const again: ReadMessage = { ok: true, traceId, length, updates, malformed, again: true };
-    return (await own) ?? forwarder.receive(session, again);
+    return (await own) ?? forwarder.receive(session, { ...message, again: true });
   }
 
   async function fetchCandles(firstSequence: number): Promise<void> {
@@ -178,8 +175,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 
   /** Assets that are gone lose their price, and new ones get that of the leader. */
   function followReload(before: Catalogue, next: Catalogue): void {
-    for (const asset of before.listed)
-      if (!next.isListed(asset)) source.ended({ ...nameOf(asset), atNs: clock.nowNs() });
+    for (const asset of before.listed) {
+      const { symbol, signatureType } = asset;
+      if (!next.isListed(asset)) source.ended({ symbol, signatureType, atNs: clock.nowNs() });
+    }
     member.reloaded();
   }
 
@@ -257,9 +256,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     },
     clockTroubles: () => (leading?.clockWatch ?? clockWatch).reasons(),
     nextDueNs(nowNs) {
-      const dueMs = Math.min(member.nextDueMs(), forwarder.nextDueMs()) - nowMs();
-      const dueNs = nowNs + BigInt(Math.max(0, Math.ceil(dueMs * Number(NS_PER_MS))));
-      return earlierOf(dueNs, leading?.aggregator.nextDueNs(nowNs));
+      const leftMs = Math.min(member.nextDueMs(), forwarder.nextDueMs()) - nowMs();
+      return earlierOf(laterByMs(nowNs, leftMs), leading?.aggregator.nextDueNs(nowNs));
     },
     tick(nowNs) {
       member.tick();
@@ -285,8 +283,4 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       await bus.close();
     },
   };
-}
-
-function nameOf({ symbol, signatureType }: Asset) {
-  return { symbol, signatureType };
 }
