@@ -24,7 +24,7 @@ export const signedFrames: Row = {
     'Encode the body, hash it, sign it and write the finished JSON frame, against Keccak-256 and secp256k1 alone on the ' +
     'same bytes, and against a Go program that makes such frames with the Keccak-256 and the libsecp256k1 of go-ethereum. The same with the stream engine around it: a tick of one 10 ms subscription to all assets.',
   limit:
-    'Go signs with the libsecp256k1 0.6.0 that go-ethereum contains, in 20 µs, and Debian 12 has 0.2.0, which takes 22. With 0.6.0 as the library of ' +
+    'Go signs with the libsecp256k1 that go-ethereum contains, which is newer than 0.6.0, in 20 µs, and Debian 12 has 0.2.0, which takes 22. With 0.6.0 as the library of ' +
     'the machine these frames reached 0.97 to 1.0 of Go’s at 1, 10 and 100 assets.',
   rounds: 5,
   variants: {

@@ -1,9 +1,9 @@
+import { NODE_BITS, NODE_MAX } from '../model/nodes.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** `ts` ends in these: the node, then its thread, then the era. */
-const NODE_BITS = 6;
+/** `ts` ends in these, after the {@link NODE_BITS} of the node: its thread, then the era. */
 const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
@@ -112,7 +112,7 @@ export class StreamTimes {
  * @throws RangeError when the node or the thread is none.
  */
 export function markNumbers(node: number, thread: number): number[] {
-  if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to 63`);
+  if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to ${NODE_MAX}`);
   if (!isBits(thread, THREAD_BITS)) throw new RangeError(`thread ${thread} is not 0 to ${THREADS_MAX - 1}`);
   const lowBits = ((node << THREAD_BITS) | thread) << ERA_BITS;
   return Array.from({ length: ERA_NUMBERS }, (_, era) => lowBits | era);

@@ -71,6 +71,7 @@ export class Forwarder implements PublishReceiver {
   readonly #lanes = new Map<PublisherSession, Lane>();
   readonly #room = new SharedRoom(UNANSWERED_BYTES_MAX);
   #laneCount = 0;
+  #unansweredCount = 0;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -94,6 +95,7 @@ export class Forwarder implements PublishReceiver {
         attempts: message.again === true ? 1 : 0,
       };
       lane.unanswered.set(entry.number, entry);
+      this.#unansweredCount++;
       if (lane.againMs !== undefined) return;
       if (lane.epoch !== undefined && lane.epoch === this.#options.epoch()) this.#send(lane, entry);
       else this.#sendAll(lane);
@@ -109,6 +111,7 @@ export class Forwarder implements PublishReceiver {
   }
 
   tick(nowMs: number): void {
+    if (this.#unansweredCount === 0) return;
     const epoch = this.#options.epoch();
     for (const lane of this.#lanes.values()) {
       for (const entry of lane.unanswered.values())
@@ -127,13 +130,11 @@ export class Forwarder implements PublishReceiver {
 
   /** Messages that are not answered. */
   get unansweredCount(): number {
-    let count = 0;
-    for (const { unanswered } of this.#lanes.values()) count += unanswered.size;
-    return count;
+    return this.#unansweredCount;
   }
 
   nextDueMs(): number {
-    return this.unansweredCount === 0 ? Number.POSITIVE_INFINITY : this.#options.nowMs() + RETRY_MS;
+    return this.#unansweredCount === 0 ? Number.POSITIVE_INFINITY : this.#options.nowMs() + RETRY_MS;
   }
 
   #laneOf(session: PublisherSession): Lane {
@@ -186,6 +187,7 @@ export class Forwarder implements PublishReceiver {
   /** The first answer counts: a message that was sent twice may have two. */
   #settle(lane: Lane, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
+    this.#unansweredCount--;
     this.#room.add(lane.session.rights.identity, -entry.bytes);
     if (lane.isClosed && lane.unanswered.size === 0) this.#lanes.delete(lane.session);
     entry.settle(outcome);

@@ -1,4 +1,3 @@
-import { NS_PER_MS } from '../model/time.js';
 import type { LogPosition } from './bus.js';
 import { Claimant } from './claimant.js';
 import { type LeaderHost, Leadership } from './leadership.js';
@@ -173,12 +172,6 @@ export class Member {
       this.nodes.nextDueMs(),
       this.#silence.nextDueMs(),
     );
-  }
-
-  /** The same for a ticker. */
-  nextDueNs(nowNs: bigint): bigint {
-    const leftMs = this.nextDueMs() - this.#options.nowMs();
-    return nowNs + BigInt(Math.max(0, Math.ceil(leftMs * Number(NS_PER_MS))));
   }
 
   get #mayClaim(): boolean {

@@ -16,7 +16,7 @@ export type Role = 'edge' | 'standby' | 'leader';
 /** What a node says of itself about once a second. */
 export interface NodeReport {
   readonly wireVersion: number;
-  /** 1 .. {@link NODES_MAX} */
+  /** 1 .. `NODE_MAX` */
   readonly node: number;
   readonly name: string;
   /** Which process of the node. */
@@ -30,9 +30,6 @@ export interface NodeReport {
   /** It makes prices or could, and its clock is right. */
   readonly isFit: boolean;
 }
-
-/** The node stands in the low bits of every streaming time. */
-export const NODES_MAX = 63;
 
 const ROLES: Readonly<Record<Role, RoleCode>> = {
   edge: RoleCode.Edge,

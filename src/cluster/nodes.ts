@@ -1,5 +1,6 @@
+import { NODE_MAX } from '../model/nodes.js';
 import type { Bus } from './bus.js';
-import { decodeNodeReport, encodeNodeReport, NODES_MAX, type NodeReport } from './node_report.js';
+import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_report.js';
 import type { ClusterTiming } from './timing.js';
 import { NODE_TOPIC } from './topics.js';
 import { UnreadableMessage } from './unreadable.js';
@@ -71,7 +72,7 @@ export class Nodes {
   }
 
   get hasStandby(): boolean {
-    return this.#standbysBelow(NODES_MAX + 1) > 0;
+    return this.#standbysBelow(NODE_MAX + 1) > 0;
   }
 
   /** Another node could make prices, or does, and its clock is right. */
@@ -98,7 +99,7 @@ export class Nodes {
 
   #receive(bytes: Uint8Array): void {
     const report = read(bytes);
-    if (report === undefined || report.node < 1 || report.node > NODES_MAX) return;
+    if (report === undefined || report.node < 1 || report.node > NODE_MAX) return;
     const { node, run, nowMs, heard } = this.#options;
     if (report.node !== node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });

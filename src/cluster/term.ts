@@ -20,7 +20,7 @@ export interface TermOptions
 export interface ShownPrices {
   /** The host has told its readers. @param price `undefined` when there is none any more */
   show(asset: AssetKey, price: Price | undefined): void;
-  /** These are all; the host is told of the end of the others. */
+  /** Ends every shown price that is not one of these, and tells the host. */
   keep(live: ReadonlyMap<AssetKey, Price>): void;
 }
 

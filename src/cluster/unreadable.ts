@@ -28,7 +28,11 @@ export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint
   return field;
 }
 
-/** A count that the message states, of things that take at least so many bytes each. @throws UnreadableMessage when they cannot fit */
+/**
+ * The length of a list as the message states it.
+ * @param bytesEach what each element takes at least
+ * @throws UnreadableMessage when the message is too short for so many
+ */
 export function countInside(message: ByteBuffer, count: number, bytesEach: number): number {
   if (count < 0 || count * bytesEach > message.capacity())
     throw new UnreadableMessage('a list ends outside of its message');

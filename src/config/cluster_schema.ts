@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { NODE_MAX } from '../model/nodes.js';
 import { NS_PER_MS } from '../model/time.js';
 import { durationNs, keySource, line } from './schema_values.js';
 
-/** The node's number stands in six bits of each streaming timestamp, and 0 is a process that is alone. */
-export const NODE_MAX = 63;
 const SERVERS_MAX = 16;
 
 const server = z

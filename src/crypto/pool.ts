@@ -88,7 +88,10 @@ const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
 interface Kind<Job, Result> {
   /** The function in `worker.ts`. */
   readonly name: string;
-  /** The time of one job with full tables, on two shared cores and Node 20. */
+  /**
+   * The time of one job with full tables, on two shared cores and Node 20; of secp256k1 with the machine's library. With the one in the npm
+   * package it is a third more, which changes little of how work is divided.
+   */
   readonly jobMicros: number;
   readonly inline: (jobs: readonly Job[]) => Result[];
   readonly encode: (jobs: readonly Job[]) => Uint8Array;

@@ -3,6 +3,11 @@ import type { SignatureType } from './asset.js';
 /** Assets of a cluster at most: with more of them all prices would not fit the 1 MiB that message servers take by default. */
 export const CLUSTER_ASSETS_MAX = 50_000;
 
+/** A node's number stands in so many bits of every streaming timestamp. */
+export const NODE_BITS = 6;
+/** Nodes of a cluster are numbered from 1 to this; 0 is a process that is alone. */
+export const NODE_MAX = 2 ** NODE_BITS - 1;
+
 /** The processes that serve the same prices, as one of them knows them. A process that is alone is node 0. */
 export interface Nodes {
   /** The node that says this. */

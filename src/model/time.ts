@@ -32,6 +32,11 @@ export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined
   return oneNs < otherNs ? oneNs : otherNs;
 }
 
+/** The time so many milliseconds later, rounded up; `timeNs` itself for a negative number of them. */
+export function laterByMs(timeNs: bigint, ms: number): bigint {
+  return timeNs + BigInt(Math.max(0, Math.ceil(ms * Number(NS_PER_MS))));
+}
+
 /** The first multiple of a step that is later. */
 export function nextMultiple(timeNs: bigint, stepNs: bigint): bigint {
   return (timeNs / stepNs + 1n) * stepNs;

@@ -61,11 +61,6 @@ export interface PayloadSignature {
   readonly recovery: 0 | 1;
 }
 
-/** The longest frame of this many assets, of either message type: a signed one has 38 bytes for each asset. */
-export function frameBytesMax(assets: number): number {
-  return UNSIGNED_HEAD_BYTES_MAX + SIGNED_FRAME_BYTES_EMPTY + assets * UNSIGNED_ELEMENT_BYTES_MAX;
-}
-
 /**
  * Encodes frames into its own buffers. It returns a view that the next call overwrites.
  *

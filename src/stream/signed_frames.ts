@@ -65,7 +65,7 @@ export class FramePieces {
       publish(signatures);
       return;
     }
-    frames = frames.map((frame) => ({ ...frame, body: Buffer.from(frame.body) }));
+    if (frames.length === 1) frames = frames.map((frame) => ({ ...frame, body: Buffer.from(frame.body) }));
     for (const { group } of frames) group.signing = true;
     signatures.then(publish, () => {
       for (const { group } of frames) {

@@ -135,7 +135,7 @@ test('a member says what it is', async (t) => {
   t.equal(third!.log.lag, 0);
   t.equal(leader!.refusedWrites, 0);
   t.equal(third!.ticks.gaps, 0);
-  t.equal(third!.nextDueNs(5n) > 5n, true);
+  t.ok(third!.nextDueMs() > edge.nowMs());
 });
 
 test('a node that starts behind the claim knows who leads', async (t) => {

@@ -4,7 +4,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool.js';
 import { CRASHES_LEFT, HANGS_LEFT } from './faulty_worker.js';
 
-/** A pool whose threads crash or hang on demand. A deadline passes when a test calls {@link expire}, and at no other time. */
+/** A pool whose threads crash or hang when a test says so. No deadline passes by itself: a test calls {@link expire}. */
 export interface FaultyPool {
   readonly pool: CryptoPool;
   /** Lets that many of the next pieces of EVM signatures end their threads. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { millisecondOf, parseTimeNs, secondOf, type TimeNs } from '../../src/model/time.js';
+import { laterByMs, millisecondOf, parseTimeNs, secondOf, type TimeNs } from '../../src/model/time.js';
 
 test('a timestamp is a plain decimal int64 of 0 or above', async (t) => {
   t.equal(parseTimeNs('0'), 0n);
@@ -21,4 +21,11 @@ test('seconds and milliseconds are floored', async (t) => {
   t.equal(secondOf(timeNs), 1_710_191_092n);
   t.equal(millisecondOf(timeNs), 1_710_191_092_999);
   t.equal(millisecondOf((2n ** 63n - 1n) as TimeNs), 9_223_372_036_854);
+});
+
+test('milliseconds are added without a fraction of a nanosecond, and never subtracted', async (t) => {
+  t.equal(laterByMs(5n, 2), 2_000_005n);
+  t.equal(laterByMs(5n, 0.000_000_1), 6n);
+  t.equal(laterByMs(5n, 0), 5n);
+  for (const ms of [-3, Number.NEGATIVE_INFINITY]) t.equal(laterByMs(5n, ms), 5n);
 });

@@ -63,11 +63,6 @@ export class KeptProcess {
     clearTimeout(timer);
   }
 
-  /** Ends it at once. */
-  kill(): void {
-    this.#child?.kill('SIGKILL');
-  }
-
   async #start(): Promise<void> {
     const child = await this.#options.spawn();
     this.#child = child;

@@ -16,6 +16,10 @@ export interface NatsServersOptions {
   readonly syncAlways?: boolean;
   /** Whether a signal to the group of this process, such as that of Ctrl-C, leaves them alone. */
   readonly detached?: boolean;
+  /** Where the folder is made in which they store; the system's folder for temporary files unless given. */
+  readonly folder?: string;
+  /** Called with each process at once, before it accepts connections. */
+  readonly onSpawn?: (server: ChildProcess) => void;
   /** More lines of each server's configuration. */
   readonly settings?: string;
   /** The port at which one server reaches another, when it is not the other's own: a proxy in between. */
@@ -55,7 +59,7 @@ export class NatsServers {
   readonly #options: NatsServersOptions;
   readonly #ports: readonly number[];
   readonly #routePorts: readonly number[];
-  readonly #dir = mkdtempSync(join(tmpdir(), 'tickseal-nats-'));
+  readonly #dir: string;
   readonly #children: (ChildProcess | undefined)[] = [];
   readonly #killAll = () => {
     for (const child of this.#children) child?.kill('SIGKILL');
@@ -64,6 +68,7 @@ export class NatsServers {
 
   constructor(options: NatsServersOptions, ports: readonly number[]) {
     this.#options = options;
+    this.#dir = mkdtempSync(join(options.folder ?? tmpdir(), 'tickseal-nats-'));
     this.#ports = ports.slice(0, options.count);
     this.#routePorts = ports.slice(options.count);
     this.urls = this.#ports.map((port) => `nats://127.0.0.1:${port}`);
@@ -86,9 +91,10 @@ export class NatsServers {
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
     if (running !== undefined) return running;
-    const { binary, detached = false } = this.#options;
+    const { binary, detached = false, onSpawn } = this.#options;
     const child = spawn(binary, ['-c', this.#configFile(index)], { stdio: 'ignore', detached });
     this.#children[index] = child;
+    onSpawn?.(child);
     child.once('error', () => {});
     const endMs = performance.now() + START_MS_MAX;
     while (!(await accepts(this.#ports[index]!))) {

@@ -10,6 +10,7 @@ import { KeptProcess, type KeptProcessOptions } from './kept_process.js';
 import { LeaderWatch } from './leader_watch.js';
 import { freePorts, type NatsServers, startNatsServers } from './nats_servers.js';
 import { DEMO_ROLES, type DemoNode, prepareDemoCluster } from './prepare_cluster.js';
+import { ProcessGuard } from './process_guard.js';
 import { forkPublishers } from './simulation.js';
 
 export interface RunClusterOptions {
@@ -38,8 +39,8 @@ const ANSWER_MS_MAX = 2_000;
 /** Runs a cluster on this machine until it is told to stop, and leaves nothing behind. @throws Error of one sentence when it does not start */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
   const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
-  const running = new RunningCluster(options, runDir);
-  process.once('exit', running.kill);
+  const guard = new ProcessGuard(runDir);
+  const running = new RunningCluster(options, runDir, guard);
   try {
     await running.start();
     await stopped(options.stopSignal);
@@ -47,7 +48,7 @@ export async function runCluster(options: RunClusterOptions): Promise<void> {
     if (!options.stopSignal.aborted) throw error;
   } finally {
     await running.stop();
-    process.off('exit', running.kill);
+    await guard.close();
     rmSync(runDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
@@ -55,15 +56,17 @@ export async function runCluster(options: RunClusterOptions): Promise<void> {
 class RunningCluster {
   readonly #options: RunClusterOptions;
   readonly #runDir: string;
+  readonly #guard: ProcessGuard;
   readonly #nodes: KeptProcess[] = [];
   readonly #nats: KeptProcess[] = [];
   #publishers: KeptProcess | undefined;
   #servers: NatsServers | undefined;
   #watch: LeaderWatch | undefined;
 
-  constructor(options: RunClusterOptions, runDir: string) {
+  constructor(options: RunClusterOptions, runDir: string, guard: ProcessGuard) {
     this.#options = options;
     this.#runDir = runDir;
+    this.#guard = guard;
   }
 
   async start(): Promise<void> {
@@ -104,14 +107,15 @@ class RunningCluster {
     await this.#servers?.stop();
   }
 
-  /** Ends the nodes at once, for a process that ends without having stopped them; the others see to it themselves. */
-  readonly kill = (): void => {
-    for (const node of this.#nodes) node.kill();
-  };
-
   async #startNats(): Promise<NatsServers> {
     const { binary } = this.#options;
-    const servers = await startNatsServers({ binary, count: NATS_SERVERS, detached: true });
+    const servers = await startNatsServers({
+      binary,
+      count: NATS_SERVERS,
+      detached: true,
+      folder: this.#runDir,
+      onSpawn: (server) => this.#guard.add(server),
+    });
     this.#servers = servers;
     for (const index of servers.urls.keys())
       this.#nats.push(this.#process(`NATS server ${index + 1}`, () => servers.start(index)));
@@ -120,7 +124,8 @@ class RunningCluster {
   }
 
   async #startNodes(nodes: readonly DemoNode[]): Promise<void> {
-    for (const node of nodes) this.#nodes.push(this.#process(`node ${node.number}`, () => spawnNode(node)));
+    for (const node of nodes)
+      this.#nodes.push(this.#process(`node ${node.number}`, () => this.#guard.add(spawnNode(node))));
     await startAll(this.#nodes, (process, index) =>
       untilReady(nodes[index]!, process, this.#options.stopSignal),
     );

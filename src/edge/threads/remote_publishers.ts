@@ -9,7 +9,7 @@ export interface RemotePublishersOptions {
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
-/** What is told of a connection with its first message. */
+/** A publisher's connection, as its thread describes it before it passes on the first message. */
 export interface OpenedPublisher extends Pick<PublisherSession, 'type' | 'isDurable'> {
   readonly caller: CallerName;
 }

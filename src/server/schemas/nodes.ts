@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { NODE_MAX } from '../../model/nodes.js';
 import { serviceSigner } from './values.js';
 
-const nodeNumber = z.int().min(0).max(63).describe('0 for a process that is alone');
+const nodeNumber = z.int().min(0).max(NODE_MAX).describe('0 for a process that is alone');
 
 export const nodeSigners = z.array(
   serviceSigner

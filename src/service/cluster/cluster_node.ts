@@ -11,10 +11,9 @@ import { Taxonomy } from '../../cluster/taxonomy.js';
 import { CallerRights, callerNameOf } from '../../edge/caller_rights.js';
 import { endOf } from '../../edge/recording_sink.js';
 import type { ReadMessage } from '../../ingest/message.js';
-import type { Asset } from '../../model/asset.js';
 import type { Catalogue } from '../../model/catalogue.js';
 import type { Nodes } from '../../model/nodes.js';
-import { earlierOf, NS_PER_MS, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
+import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
 import { type InForce, signersOf } from '../in_force.js';
 import type { PriceMaker } from '../price_maker.js';
 import type { PriceMakerOptions } from '../solo.js';
@@ -52,13 +51,19 @@ const nowMs = () => performance.now();
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, clock, store, source, logger, node, name, onNodes } = options;
   let { inForce } = options;
-  let taxonomy = new Taxonomy(inForce.catalogue.listed);
   let leading: Leading | undefined;
   let fatal: string | undefined;
   let lookNs = 0n;
   let nodesText = '';
   const startedS = Number(secondOf(clock.nowNs()));
-  const signers = () => signersOf(inForce, startedS);
+  /** What the other nodes are told of a configuration: to compute it takes hashes and curve arithmetic, so that is done once. */
+  const factsOf = (from: InForce) => ({
+    taxonomy: new Taxonomy(from.catalogue.listed),
+    configHash: options.configHash(from),
+    signers: signersOf(from, startedS),
+  });
+  let facts = factsOf(inForce);
+  const signers = () => facts.signers;
   const servers = new ServerWatch({ servers: bus, clock, leads: () => leading !== undefined });
   const clockWatch = new ClockWatch({ clock, troubles: [clockTrouble(clock), servers.trouble], logger });
   const keeper = new CandleKeeper({
@@ -140,9 +145,9 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     ...options,
     host,
     run,
-    configHash: () => options.configHash(inForce),
+    configHash: () => facts.configHash,
     signers,
-    taxonomy: () => taxonomy,
+    taxonomy: () => facts.taxonomy,
     applied,
     nowMs,
     defer: setImmediate,
@@ -156,9 +161,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     session: PublisherSession,
     message: ReadMessage,
   ): Promise<PublishOutcome> {
-    const { traceId, length, updates, malformed } = message;
-    const again: ReadMessage = { ok: true, traceId, length, updates, malformed, again: true };
-    return (await own) ?? forwarder.receive(session, again);
+    return (await own) ?? forwarder.receive(session, { ...message, again: true });
   }
 
   async function fetchCandles(firstSequence: number): Promise<void> {
@@ -172,8 +175,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 
   /** Assets that are gone lose their price, and new ones get that of the leader. */
   function followReload(before: Catalogue, next: Catalogue): void {
-    for (const asset of before.listed)
-      if (!next.isListed(asset)) source.ended({ ...nameOf(asset), atNs: clock.nowNs() });
+    for (const asset of before.listed) {
+      const { symbol, signatureType } = asset;
+      if (!next.isListed(asset)) source.ended({ symbol, signatureType, atNs: clock.nowNs() });
+    }
     member.reloaded();
   }
 
@@ -239,8 +244,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     troubles() {
       if (fatal !== undefined) return [fatal];
       const { leader } = member;
-      const isOther =
-        leader !== undefined && !Buffer.from(leader.configHash).equals(options.configHash(inForce));
+      const isOther = leader !== undefined && !Buffer.from(leader.configHash).equals(facts.configHash);
       return [
         ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
         ...(silentMs() > SILENCE_MS_MAX
@@ -252,9 +256,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     },
     clockTroubles: () => (leading?.clockWatch ?? clockWatch).reasons(),
     nextDueNs(nowNs) {
-      const dueMs = Math.min(member.nextDueMs(), forwarder.nextDueMs()) - nowMs();
-      const dueNs = nowNs + BigInt(Math.max(0, Math.ceil(dueMs * Number(NS_PER_MS))));
-      return earlierOf(dueNs, leading?.aggregator.nextDueNs(nowNs));
+      const leftMs = Math.min(member.nextDueMs(), forwarder.nextDueMs()) - nowMs();
+      return earlierOf(laterByMs(nowNs, leftMs), leading?.aggregator.nextDueNs(nowNs));
     },
     tick(nowNs) {
       member.tick();
@@ -268,7 +271,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     reload(next) {
       const before = inForce.catalogue;
       inForce = next;
-      taxonomy = new Taxonomy(next.catalogue.listed);
+      facts = factsOf(next);
       rights.reload(next.config);
       leading?.reload(next);
       if (leading === undefined) followReload(before, next.catalogue);
@@ -280,8 +283,4 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       await bus.close();
     },
   };
-}
-
-function nameOf({ symbol, signatureType }: Asset) {
-  return { symbol, signatureType };
 }

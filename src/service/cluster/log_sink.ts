@@ -46,9 +46,11 @@ export class LogSink implements PriceSink {
   /** Notes which prices ended while nobody led, once the aggregator has told which assets still have one. */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
-      const aggregate = this.#newest(asset)?.aggregate;
-      if (!this.#live.has(asset.index) && aggregate !== undefined)
-        this.#append(asset, endingOf(endOf(aggregate, asset, nowNs), this.#newest(asset)));
+      // First, for an aggregate that was only stored takes 0.2 ms to read.
+      if (this.#live.has(asset.index)) continue;
+      const newest = this.#newest(asset);
+      if (newest?.aggregate !== undefined)
+        this.#append(asset, endingOf(endOf(newest.aggregate, asset, nowNs), newest));
     }
   }
 

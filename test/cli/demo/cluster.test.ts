@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
@@ -27,7 +27,7 @@ function startDemo(t: Test, env: NodeJS.ProcessEnv = {}): Demo {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (text += bytes));
   t.teardown(async () => {
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
     await once(child, 'exit');
   });
@@ -55,6 +55,15 @@ function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;
+  } catch {
+    return true;
+  }
+}
+
+/** It is gone, or only waits for whoever took it over to read its exit status. */
+function hasEnded(pid: number): boolean {
+  try {
+    return /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return true;
   }
@@ -126,11 +135,30 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
   await eventually(() => out().includes(`node ${leader} was started again: kill -9 `));
 
   const children = childrenOf(child.pid!);
-  t.equal(children.length, 8, 'three NATS servers, four nodes, the publishers');
+  t.equal(children.length, 9, 'three NATS servers, four nodes, the publishers, the guard');
   child.kill('SIGINT');
   await once(child, 'exit');
   t.equal(child.exitCode, 0, 'exit status');
   t.ok(children.every(isGone), 'nothing is left behind');
+});
+
+test('nothing is left running of a demo that is killed', needsNatsServer(), async (t) => {
+  const { child, out } = startDemo(t);
+  const { pid = 0 } = child;
+  const banner = await eventually(() => {
+    if (child.exitCode !== null) throw new Error(out());
+    return / # a NATS server\n/.test(out()) && out();
+  });
+  const [folder = ''] = /\/\S*\/tickseal-cluster-\w+/.exec(banner)!;
+  t.ok(existsSync(folder));
+  const children = childrenOf(pid);
+  t.equal(children.length, 9);
+  t.teardown(() => {
+    for (const one of children) if (!hasEnded(one)) process.kill(one, 'SIGKILL');
+  });
+  child.kill('SIGKILL');
+  await eventually(() => children.every(hasEnded));
+  await eventually(() => !existsSync(folder));
 });
 
 test('without a nats-server it says where there is one', async (t) => {

@@ -9,7 +9,7 @@ import { type EdgesHarness, startEdges } from '../harness.js';
 
 /** So many that both threads are nearly certain to have some. */
 const CONNECTIONS = 16;
-/** The others must not seem to hang on a busy machine; at its start a thread has twelve times as long. */
+/** So long that a healthy thread of a busy machine does not count as hung. A thread that starts has twelve times as long. */
 const SILENCE_MS_MAX = 1_500;
 
 /** Streams of the first asset. */
