@@ -46,7 +46,7 @@ function packClient(dir: string): string {
     dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
-  cpSync(join(ROOT, 'src/client/README.md'), join(folder, 'README.md'));
+  writeFileSync(join(folder, 'README.md'), readme());
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   const printed = execFileSync(
     'npm',
@@ -57,6 +57,12 @@ function packClient(dir: string): string {
   );
   const [{ filename }] = JSON.parse(printed.toString()) as [{ filename: string }];
   return join(dir, filename);
+}
+
+/** The page of the client, whose examples import the client under the name of this package. */
+function readme(): string {
+  const page = readFileSync(join(ROOT, 'src/client/README.md'), 'utf8');
+  return page.replaceAll("from 'tickseal/client'", `from '${NAME}'`);
 }
 
 /**

@@ -133,7 +133,7 @@ function requireUrls(urls: readonly string[]): void {
   if (urls.length === 0 || urls.length > URLS_MAX)
     throw new RangeError(`urls must name 1 to ${URLS_MAX} services`);
   for (const url of urls) {
-    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#]+[^?#]*$/.test(url))
+    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(url))
       throw new RangeError(`urls: "${url}" is not an address such as https://prices.example.com`);
   }
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');

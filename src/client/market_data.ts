@@ -7,6 +7,7 @@ import type { Check, Signers } from './checks.js';
 import { ProtocolError, UnverifiedError } from './errors.js';
 import { parseExactJson, writeExactJson } from './exact_json.js';
 import type { RestService } from './rest.js';
+import { requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 import { verifyAggregate } from './verify_aggregate.js';
 
@@ -160,6 +161,7 @@ function priceOf(
 }
 
 function assetParameters(symbols: readonly string[], { signatureType }: AssetQuery) {
+  requireSymbols(symbols);
   return { assets: symbols.join(','), signature_type: signatureType };
 }
 

@@ -60,7 +60,7 @@ export class PricePublisher {
 
   /**
    * Sends prices as one message, signed at the time of sending; waits for a connection first.
-   * @throws RangeError for a price that is none or cannot be signed with this signature type
+   * @throws RangeError for a price that is none or cannot be signed with this signature type, TypeError for a number
    */
   async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
     const scaled = Object.entries(prices).map(([symbol, price]) => [symbol, scale(symbol, price)] as const);
@@ -109,6 +109,9 @@ export class PricePublisher {
 
 function scale(symbol: string, price: string | bigint): bigint {
   if (typeof price === 'bigint') return price;
+  // A number has rounded the price already.
+  if (typeof price !== 'string')
+    throw new TypeError(`the price of ${symbol} must be decimal text or a bigint, not a ${typeof price}`);
   const scaled = parseDecimalPrice(price);
   if (scaled === undefined)
     throw new RangeError(`the price of ${symbol} is not a decimal number: "${price}"`);

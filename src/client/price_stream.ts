@@ -7,6 +7,7 @@ import type { ClientContext } from './client_context.js';
 import { type TicksealError, UnknownAssetError } from './errors.js';
 import { Merger, type SourcedPrice } from './merger.js';
 import { type PassedReport, StreamSource } from './stream_source.js';
+import { requireSymbols } from './symbol_table.js';
 import { Tick } from './tick.js';
 
 export interface StreamOptions {
@@ -55,6 +56,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   #news: Promise<void> | undefined;
 
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
+    requireSymbols(symbols);
     const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, signal } = options;
     this.#context = context;
     this.#wanted = new Set(symbols);
@@ -90,6 +92,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
 
   /** Adds symbols; one that no service has is reported as an error of the client. */
   add(symbols: readonly string[]): void {
+    requireSymbols(symbols);
     for (const symbol of symbols) this.#wanted.add(symbol);
     for (const source of this.#sources) source.sync();
   }

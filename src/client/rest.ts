@@ -37,11 +37,11 @@ export class RestService {
    * @returns the text of the answer's body.
    * @throws RefusedError for a status of 4xx, UnreachableError for any other but 200, or without an answer.
    */
-  async get(path: string): Promise<string> {
+  async get(path: string, mayRenew = true): Promise<string> {
     const token = await this.#tokens.token();
     const { status, text, retryAfterMs } = await this.#fetch(path, token);
     if (status === 200) return text;
-    if (status === UNAUTHORIZED && this.#tokens.refuse(token)) return this.get(path);
+    if (status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token)) return this.get(path, false);
     const reason = errorOf(text) ?? `HTTP ${status}`;
     if (status >= 400 && status < 500)
       throw new RefusedError(this.url, status, reason, bare(path), retryAfterMs);

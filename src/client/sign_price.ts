@@ -65,7 +65,7 @@ export interface PriceSigner {
  * @throws RangeError when `oracleId` has another length, or the key is not one of the signature type's curve.
  */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
-  if (options.oracleId.length !== ORACLE_ID_LENGTH) {
+  if (options.oracleId?.length !== ORACLE_ID_LENGTH) {
     throw new RangeError(`oracleId must be ${ORACLE_ID_LENGTH} ASCII characters, not "${options.oracleId}"`);
   }
   try {

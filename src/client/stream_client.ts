@@ -19,7 +19,10 @@ export class StreamClient {
     return this.context.listeners.on(name, listener);
   }
 
-  /** Streams the prices of some assets, named by symbol, each after its signature was verified. */
+  /**
+   * Streams the prices of some assets, named by symbol, each after its signature was verified.
+   * @throws TypeError when symbols are no list
+   */
   stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
     return new PriceStream(symbols, options, this.context);
   }

@@ -18,6 +18,12 @@ export interface SymbolTableEvents {
   readonly onRefused: (error: TicksealError) => void;
 }
 
+/** @throws TypeError for anything but a list of texts: a single text would be taken for a list of its letters */
+export function requireSymbols(symbols: readonly string[]): void {
+  if (!Array.isArray(symbols) || symbols.some((symbol) => typeof symbol !== 'string'))
+    throw new TypeError('symbols must be a list of symbols');
+}
+
 /** Which streaming ID stands for which symbol at one service, kept current. */
 export class SymbolTable {
   readonly #rest: RestService;

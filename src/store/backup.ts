@@ -1,8 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { openCheckedFolder } from './checked_folder.js';
 import { type FolderContents, readContents } from './contents.js';
 import { DATA_FILE, makeFolder, systemReason } from './data_folder.js';
-import { openFolderToRead } from './lmdb/folder.js';
+import type { ReadFolder } from './lmdb/folder.js';
 import type { OnProgress } from './progress.js';
 
 /** The copy is made in this folder of the target, and moved out of it when it is whole. */
@@ -23,15 +24,12 @@ export async function backUp(
   target: string,
   onProgress: OnProgress = () => {},
 ): Promise<FolderContents> {
-  const from = join(source, DATA_FILE);
   const to = join(target, DATA_FILE);
   const unfinished = join(target, UNFINISHED);
-  if (!existsSync(from)) throw new Error(`${source} has no ${DATA_FILE}: it is not a data folder`);
   if (existsSync(to)) throw new Error(`${target} has a ${DATA_FILE} already: name another folder`);
+  const { folder } = await openCheckedFolder(source, onProgress);
   try {
-    rmSync(unfinished, { recursive: true, force: true });
-    makeFolder(unfinished);
-    await copy(source, unfinished, onProgress);
+    await copy(folder, source, unfinished, onProgress);
     const contents = await readContents(unfinished, onProgress);
     if (contents.damagedRecords > 0)
       throw new Error(`${contents.damagedRecords} records are damaged; ${contents.damage[0]}`);
@@ -46,15 +44,23 @@ export async function backUp(
   }
 }
 
-async function copy(source: string, target: string, onProgress: OnProgress): Promise<void> {
-  const folder = openFolderToRead(source);
-  const file = join(target, DATA_FILE);
-  const totalBytes = statSync(join(source, DATA_FILE)).size;
-  const watch = setInterval(() => {
-    const copied = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    onProgress('copying', copied, Math.max(copied, totalBytes));
-  }, WATCH_MS);
+/** Copies an open folder, and closes it. */
+async function copy(
+  folder: ReadFolder,
+  source: string,
+  target: string,
+  onProgress: OnProgress,
+): Promise<void> {
+  let watch: NodeJS.Timeout | undefined;
   try {
+    rmSync(target, { recursive: true, force: true });
+    makeFolder(target);
+    const file = join(target, DATA_FILE);
+    const totalBytes = statSync(join(source, DATA_FILE)).size;
+    watch = setInterval(() => {
+      const copied = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+      onProgress('copying', copied, Math.max(copied, totalBytes));
+    }, WATCH_MS);
     await folder.copyTo(target);
   } finally {
     clearInterval(watch);

@@ -1,9 +1,8 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATA_FILE, systemReason } from './data_folder.js';
-import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
-import { isFolderInUse } from './lmdb/lock.js';
-import { findPageDamage } from './lmdb/page_tree.js';
+import { openCheckedFolder, refuseDamage } from './checked_folder.js';
+import { DATA_FILE } from './data_folder.js';
+import type { ReadFolder } from './lmdb/folder.js';
 import type { OnProgress } from './progress.js';
 import { DAY_S } from './resolution.js';
 import { JournalTable, type StoredRecord } from './table.js';
@@ -56,12 +55,8 @@ const TELL_RECORDS = 1_000;
  * @throws Error of one sentence when there is no data, or when its structure is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
+  const { folder, isInUse } = await openCheckedFolder(dir, onProgress);
   const file = join(dir, DATA_FILE);
-  if (!existsSync(file)) throw new Error(`${dir} has no ${DATA_FILE}: it is not a data folder`);
-  const isInUse = await isFolderInUse(dir);
-  // lmdb may end the process on a damaged page. A service that runs has checked them before.
-  if (!isInUse) refuseDamage(file, onProgress);
-  const folder = openToRead(dir);
   try {
     const release = folder.holdState();
     try {
@@ -77,23 +72,6 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
 }
 
 const READS_MAX = 3;
-
-function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
-  let damage: string | undefined;
-  for (let read = 0; read < readsMax; read++) {
-    damage = findPageDamage(file, (done, total) => onProgress('checking pages', done, total));
-    if (damage === undefined) return;
-  }
-  throw new Error(`${file} is damaged: ${damage}`);
-}
-
-function openToRead(dir: string): ReadFolder {
-  try {
-    return openFolderToRead(dir);
-  } catch (error) {
-    throw new Error(`${dir} cannot be read: ${systemReason(error)}`, { cause: error });
-  }
-}
 
 type Records = Pick<FolderContents, 'tables' | 'assets' | 'damage' | 'damagedRecords'>;
 

@@ -151,6 +151,15 @@ test('the live page', needsBrowser(), async (t) => {
       t.notOk(await isWide());
       await page.goBack();
       t.ok(await page.isVisible('#grid'));
+      // As where the taxonomy says that prices are simulated, with the longest state of the connection. In one script,
+      // so that the page cannot write its own state in between.
+      const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
+        const tag = document.querySelector('#simulation');
+        tag.hidden = false;
+        document.querySelector('#connection-chip span').textContent = 'Silent for 12.2 s';
+        ({ shown: tag.clientWidth, width: document.documentElement.scrollWidth, room: innerWidth })`);
+      t.ok(bar.shown > 0, 'a phone says that prices are simulated');
+      t.equal(bar.width, bar.room);
     });
   });
 });

@@ -32,6 +32,7 @@ test('the client is an npm package of its own', async (t) => {
   t.teardown(() => stop());
   const tarball = await pack(project);
   await install(t, project, tarball);
+  await t.test('examples', (t) => checkExamples(t, project));
   await t.test('types', async (t) => checkTypes(t, project));
   await t.test('bundles', async (t) => {
     const stream = await bundle(
@@ -97,6 +98,17 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
   );
   const own = installed.filter((path) => path.startsWith(`${PACKAGE}/`)).map((path) => path.split('/')[1]!);
   t.same([...new Set(own)].sort(), ['LICENSE', 'README.md', 'client', 'model', 'package.json', 'wire']);
+}
+
+/** Whoever has only this package can run the examples of its page. */
+async function checkExamples(t: Test, project: string): Promise<void> {
+  const page = readFileSync(join(project, 'node_modules', PACKAGE, 'README.md'), 'utf8');
+  const examples = [...page.matchAll(/^```js\n(.*?)^```/gms)].map(([, text = '']) => text);
+  t.ok(examples.length > 0);
+  for (const example of examples) {
+    const [, imported] = /^import .* from '(.*)';$/m.exec(example) ?? [];
+    t.equal(imported, PACKAGE);
+  }
 }
 
 /** The folders of packages and of all that these depend on. */

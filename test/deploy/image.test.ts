@@ -1,15 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { test } from 'tap';
-import { ADMIN_PATHS } from '../../src/wire/paths.js';
+import type * as PageFiles from '../../src/server/page/page_files.js';
+import { ADMIN_PATHS, PAGE_PATHS } from '../../src/wire/paths.js';
 import { ROOT } from '../pages.js';
+import { runProgram } from '../run_program.js';
+
+const DOCKERFILE = readFileSync(join(ROOT, 'scripts/deploy/Dockerfile'), 'utf8');
 
 /** The last stage of the Dockerfile, which becomes the image. */
 function lastStage(): string {
-  return readFileSync(join(ROOT, 'scripts/deploy/Dockerfile'), 'utf8')
-    .split(/^FROM /m)
-    .at(-1)!;
+  return DOCKERFILE.split(/^FROM /m).at(-1)!;
+}
+
+/** What the first stage copies out of this folder, each to the same path. */
+function copied(): string[] {
+  const lines = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
+  return lines.flatMap(([, sources = '']) => sources.split(' '));
 }
 
 test('the image runs as a user without rights and says whether it is ready', async (t) => {
@@ -21,14 +30,26 @@ test('the image runs as a user without rights and says whether it is ready', asy
 });
 
 test('what the image copies is there, and not left out of its context', async (t) => {
-  const dockerfile = readFileSync(join(ROOT, 'scripts/deploy/Dockerfile'), 'utf8');
   const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
-  for (const [, sources = ''] of dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)) {
-    for (const source of sources.split(' ')) {
-      t.ok(existsSync(join(ROOT, source)), source);
-      t.ok(ignored.includes(`!${source.split('/')[0]}`), `${source} is in the context`);
-    }
+  for (const source of copied()) {
+    t.ok(existsSync(join(ROOT, source)), source);
+    const isKept = ignored.some((line) => line === `!${source}` || `!${source}`.startsWith(`${line}/`));
+    t.ok(isKept, `${source} is in the context`);
   }
+});
+
+test('what the image copies is enough to build it, and what was built is in the image', async (t) => {
+  const dir = t.testdir({ build: {}, image: {} });
+  const [build, image] = [join(dir, 'build'), join(dir, 'image')];
+  for (const source of copied()) cpSync(join(ROOT, source), join(build, source), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(build, 'node_modules'));
+  await runProgram('npm', ['run', '--silent', 'prepare'], build);
+  for (const [, from = ''] of lastStage().matchAll(/^COPY --from=build \/build\/(\S+) (\S+)$/gm))
+    cpSync(join(build, from), join(image, from), { recursive: true });
+  const built = (path: string) => pathToFileURL(join(image, 'dist/src', path)).href;
+  const { loadPage } = (await import(built('server/page/page_files.js'))) as typeof PageFiles;
+  t.ok(loadPage().has(PAGE_PATHS.home), 'the live page is in it');
+  t.match(await runProgram('node', ['dist/src/cli/main.js', '--version'], image), /^\d/, 'the program runs');
 });
 
 test('the check of its health fails where nothing answers', async (t) => {

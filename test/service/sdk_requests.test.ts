@@ -78,6 +78,16 @@ test('a request goes to the next service when one does not answer', async (t) =>
   await t.rejects(alone.assets(), UnreachableError);
 });
 
+test('of many tokens that are wrong a request tries two', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  let asked = 0;
+  const getToken = () => `wrong${asked++}`;
+  const client = createClient({ urls: service.url, getToken, signers: 'unchecked' });
+  await t.rejects(client.latest(['BTCUSD']), { name: 'RefusedError', status: 401 });
+  t.equal(asked, 2);
+});
+
 test('a publisher gives the verdict on each price', async (t) => {
   const service = await startTestService({ assets: ASSETS });
   t.teardown(() => service.stop());
@@ -99,6 +109,10 @@ test('a publisher gives the verdict on each price', async (t) => {
     ]);
     await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000.75');
     await t.rejects(publisher.publish({ [symbol]: '1e5' }), RangeError);
+    await t.rejects(publisher.publish({ [symbol]: 61000.5 as never }), {
+      name: 'TypeError',
+      message: `the price of ${symbol} must be decimal text or a bigint, not a number`,
+    });
     await publisher.close();
     t.match(await publisher.publish({ [symbol]: '1' }), { [symbol]: { status: 'failed', reason: 'closed' } });
   }
@@ -113,6 +127,7 @@ test('wrong options are refused', async (t) => {
     [{ urls: [] }, /urls must name 1 to 8/],
     [{ urls: 'example.com' }, /"example.com" is not an address/],
     [{ urls: 'https://example.com?token=x' }, /is not an address/],
+    [{ urls: 'https://user:password@example.com' }, /is not an address/],
     [{ urls: [options.urls, options.urls] }, /twice/],
     [{ urls: 5 as never }, /urls must be/],
     [{ signers: [] }, /signers must name/],
@@ -121,4 +136,10 @@ test('wrong options are refused', async (t) => {
     [{ staleAfterMs: 5 }, /staleAfterMs/],
   ] as const)
     t.throws(() => createClient({ ...options, ...wrong }), { message });
+  const client = createClient(options);
+  const message = 'symbols must be a list of symbols';
+  t.throws(() => client.stream('BTCUSD' as never), { name: 'TypeError', message });
+  t.throws(() => client.stream([1] as never), { name: 'TypeError', message });
+  await t.rejects(client.latest('BTCUSD' as never), { name: 'TypeError', message });
+  t.throws(() => client.publisher({ key: '1' } as never), { message: /oracleId must be/ });
 });

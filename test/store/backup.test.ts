@@ -5,6 +5,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { backUp } from '../../src/store/backup.js';
 import { readContents } from '../../src/store/contents.js';
 import { openFolderToRead } from '../../src/store/lmdb/folder.js';
+import { findPageDamage } from '../../src/store/lmdb/page_tree.js';
 import { openStore } from '../../src/store/store.js';
 import { runProgram } from '../run_program.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
@@ -73,6 +74,30 @@ test('a backup is refused where it would replace one, or there is nothing to cop
   await t.rejects(backUp(join(dir, 'nowhere'), join(dir, 'new')), /it is not a data folder/);
   t.notOk(existsSync(join(dir, 'new')));
   await t.rejects(backUp(join(dir, 'source'), '/proc/tickseal'), /no backup of .* was made: /);
+});
+
+test('a folder whose structure is damaged is refused: lmdb itself would end the process', async (t) => {
+  const dir = t.testdir();
+  const source = join(dir, 'source');
+  await filledFolder(source);
+  const file = join(source, 'data.mdb');
+  const whole = readFileSync(file);
+  for (const [bytes, reason] of [
+    [0, /data\.mdb is damaged: it is empty/],
+    [3, /data\.mdb is damaged: it ends before the end of page 0/],
+    [Math.floor(whole.length / 2), /data\.mdb is damaged: it ends before the end of page/],
+  ] as const) {
+    writeFileSync(file, whole.subarray(0, bytes));
+    await t.rejects(readContents(source), reason, `read, ${bytes} bytes`);
+    await t.rejects(backUp(source, join(dir, 'target')), reason, `copied, ${bytes} bytes`);
+  }
+  t.notOk(existsSync(join(dir, 'target')));
+});
+
+test('a check needs no right to write', async (t) => {
+  const file = join(t.testdir(), 'data.mdb');
+  t.throws(() => findPageDamage(file), { code: 'ENOENT' });
+  t.notOk(existsSync(file), 'nothing is made');
 });
 
 test('a damaged record is named, and not taken for a backup', async (t) => {

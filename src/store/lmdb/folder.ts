@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from '../../records/envelope.js';
@@ -167,6 +167,8 @@ function unopened(dir: string, cause: Error): Error {
 
 /** Checks the file first, because on a damaged page lmdb ends the process or reads on. */
 function refuseDamagedFile(path: string, onProgress: OnProgress): void {
+  // A new one is for this user alone.
+  closeSync(openSync(path, 'a', 0o600));
   const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total));
   if (damage !== undefined)
     throw new Error(

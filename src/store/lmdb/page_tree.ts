@@ -18,7 +18,7 @@ export function findPageDamage(
   path: string,
   onPage: (done: number, total: number) => void = () => {},
 ): string | undefined {
-  const file = openSync(path, 'a+', 0o600);
+  const file = openSync(path, 'r');
   try {
     const pages = new Pages(file);
     if (pages.isEmpty()) return undefined;

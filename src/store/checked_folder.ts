@@ -1,0 +1,47 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATA_FILE, systemReason } from './data_folder.js';
+import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
+import { isFolderInUse } from './lmdb/lock.js';
+import { findPageDamage } from './lmdb/page_tree.js';
+import type { OnProgress } from './progress.js';
+
+/** A data folder that can be read without the process ending at a damaged page. */
+export interface CheckedFolder {
+  readonly folder: ReadFolder;
+  /** Whether a service runs on it. */
+  readonly isInUse: boolean;
+}
+
+/**
+ * Opens a data folder to read it, also while a service runs on it. lmdb may end the process on a damaged page, so the pages are checked
+ * first; a service that runs has checked them itself.
+ * @throws Error of one sentence when there is no data, or when its structure is damaged
+ */
+export async function openCheckedFolder(dir: string, onProgress: OnProgress): Promise<CheckedFolder> {
+  const file = join(dir, DATA_FILE);
+  if (!existsSync(file)) throw new Error(`${dir} has no ${DATA_FILE}: it is not a data folder`);
+  const isInUse = await isFolderInUse(dir);
+  if (!isInUse) refuseDamage(file, onProgress);
+  return { folder: openToRead(dir), isInUse };
+}
+
+/** @param readsMax how often damage must be found, where a service may be writing the page with the newest state */
+export function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
+  // A start takes an empty file for a new database, but there is nothing to read in it.
+  if (statSync(file).size === 0) throw new Error(`${file} is damaged: it is empty`);
+  let damage: string | undefined;
+  for (let read = 0; read < readsMax; read++) {
+    damage = findPageDamage(file, (done, total) => onProgress('checking pages', done, total));
+    if (damage === undefined) return;
+  }
+  throw new Error(`${file} is damaged: ${damage}`);
+}
+
+function openToRead(dir: string): ReadFolder {
+  try {
+    return openFolderToRead(dir);
+  } catch (error) {
+    throw new Error(`${dir} cannot be read: ${systemReason(error)}`, { cause: error });
+  }
+}
