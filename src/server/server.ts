@@ -72,7 +72,7 @@ export interface Server {
   handOver(): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
-  /** Closes the listener at once, and all connections. */
+  /** Closes the listener and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
 }
 
@@ -190,7 +190,8 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
       return;
     }
     certificate = next;
-    listener!.replace().then(
+    // One that opens later reads the files then.
+    listener?.replace().then(
       () => logger.info('the certificate was read again'),
       (error) => logger.error({ err: error }, 'no listener for the new certificate'),
     );
@@ -198,7 +199,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
 
   return {
     async listen() {
-      listener = await ReplaceableListener.open(() => openListener(ws, at, host));
+      listener = new ReplaceableListener(() => openListener(ws, at, host));
     },
     get port() {
       return listener!.port;

@@ -111,7 +111,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     },
     close() {
       handles.stop();
-      admin.close();
+      void admin.close();
     },
   };
 }

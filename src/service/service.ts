@@ -101,7 +101,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   let inForce = derive(config, options.keys, pool);
 
   const counters = createCounters();
-  await port.answerEarly();
+  port.answerEarly();
   const store = await openStore({
     ...storeOptions(inForce),
     dir: config.storage.dir,

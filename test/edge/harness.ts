@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
 import type { Test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import type { PublisherSession, PublishOutcome } from '../../src/aggregator/session.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { SharedClock } from '../../src/clock/shared_clock.js';
@@ -12,8 +13,10 @@ import { parseConfig } from '../../src/config/load.js';
 import type { Edges } from '../../src/edge/edges.js';
 import { FeedSource } from '../../src/edge/feed_source.js';
 import { RecordingSink } from '../../src/edge/recording_sink.js';
+import { EdgeThread } from '../../src/edge/threads/edge_thread.js';
 import { type EdgeThreadsOptions, openEdgeThreads } from '../../src/edge/threads/edge_threads.js';
 import { loadThread } from '../../src/edge/threads/loaded_thread.js';
+import { RemotePublishers } from '../../src/edge/threads/remote_publishers.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
@@ -23,7 +26,14 @@ import { claimPort } from '../../src/server/uws/app.js';
 import { openStore } from '../../src/store/store.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
 import { sampleAggregate, YEARS_MS } from '../store/sample.js';
-import { DUE, DUE_AT_START, FAULTS, type Fault, type FaultChannel } from './threads/faulty_thread_main.js';
+import {
+  ASLEEP,
+  DUE,
+  DUE_AT_START,
+  FAULTS,
+  type Fault,
+  type FaultChannel,
+} from './threads/faulty_thread_main.js';
 
 /** How many threads the edges have. */
 export const THREADS = 2;
@@ -51,6 +61,14 @@ export interface EdgesHarness {
   inject(fault: Fault): void;
   /** The next thread that starts stands still for ever, without use of the processor. */
   hangAtStart(): void;
+  /** Resolves when a thread that had such a fault stands still. */
+  asleep(): Promise<unknown>;
+  wake(): void;
+  /**
+   * One more thread on the same port, which has been told all that the others were.
+   * @param writeMark it listens after this
+   */
+  addThread(writeMark: () => Promise<boolean>, onExit: () => void): EdgeThread;
 }
 
 /** Threads with edges on a real store, fed by hand. */
@@ -78,12 +96,20 @@ export async function startEdges(
   let edges: Edges | undefined;
   const source = new FeedSource(catalogue, 1);
   const sink = new RecordingSink({ clock, store, source });
-  const due = new Int32Array(new SharedArrayBuffer(8));
+  const due = new Int32Array(new SharedArrayBuffer(12));
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
   const faults: FaultChannel = { channel: channel.name, due };
   setEnvironmentData(FAULTS, faults as unknown as Parameters<typeof setEnvironmentData>[1]);
   const listen = over.at ?? config.listen;
   const load = () => loadThread(undefined, FAULTY_THREAD);
+  const sharedClock = new SharedClock(clock);
+  const nodes = { self: 0, nodes: [], signers: [] };
+  const access = createSharedAccess(THREADS + 1);
+  const startOf = (thread: number) => {
+    const place = { node: 0, thread };
+    const marks = streamMarks(store.marks, place);
+    return { place, marks, starkSymbols: store.starkSymbols, simulation: false };
+  };
   const close = async () => {
     await edges?.close();
     channel.close();
@@ -97,21 +123,11 @@ export async function startEdges(
       ...over,
       config,
       identity,
-      nodes: { self: 0, nodes: [], signers: [] },
+      nodes,
       at: { ...listen, port },
-      access: createSharedAccess(THREADS),
-      sharedClock: new SharedClock(clock),
-      startOf: (thread) => {
-        const place = { node: 0, thread };
-        const marks = streamMarks(store.marks, place);
-        return {
-          place,
-          marks,
-          starkSymbols: store.starkSymbols,
-          simulation: false,
-          allowedSha256: undefined,
-        };
-      },
+      access,
+      sharedClock,
+      startOf,
       source,
       store,
       receiver: { receive },
@@ -181,6 +197,36 @@ export async function startEdges(
     hangAtStart() {
       Atomics.add(due, DUE_AT_START, 1);
     },
+    asleep: () => eventually(() => Atomics.load(due, ASLEEP) === 1),
+    wake() {
+      Atomics.store(due, ASLEEP, 0);
+      Atomics.notify(due, ASLEEP);
+    },
+    addThread: (writeMark, onExit) =>
+      new EdgeThread({
+        loaded: load(),
+        start: {
+          ...startOf(THREADS),
+          clock: sharedClock.memory,
+          at: { ...listen, port: edges!.port },
+          access,
+          config,
+          identity,
+          nodes,
+        },
+        ringBytes: 2 ** 20,
+        host: {
+          snapshot: () => source.snapshot(),
+          written: async () => {},
+          writeMark,
+          log() {},
+          damage() {},
+          overrun() {},
+        },
+        publishers: new RemotePublishers({ receiver: { receive }, rightsOf: () => undefined }),
+        onFailure: (error) => failures.push(error.message),
+        onExit,
+      }),
   };
 }
 

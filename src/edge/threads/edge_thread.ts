@@ -7,16 +7,10 @@ import type { Identity } from '../edge.js';
 import type { Snapshot } from '../feed.js';
 import { Asks, answerWith, Outbox } from './asks.js';
 import { createRingMemory, RingWriter } from './byte_ring.js';
-import { interrupt } from './interrupt.js';
+import { within } from './deadline.js';
+import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
-import {
-  type Answer,
-  CLOSE_FUNCTION,
-  type ThreadCommand,
-  type ThreadEvent,
-  type ThreadReport,
-  type ThreadStart,
-} from './messages.js';
+import type { Answer, ThreadCommand, ThreadEvent, ThreadReport, ThreadStart } from './messages.js';
 import type { RemotePublishers } from './remote_publishers.js';
 import { Watchdog } from './watchdog.js';
 
@@ -30,7 +24,7 @@ export interface EdgeThreadOptions {
   readonly publishers: RemotePublishers;
   /** Called once when the thread ends unasked, or hangs and is being ended. */
   readonly onFailure: (error: Error) => void;
-  /** Called when the thread has ended; all its connections are closed by then. */
+  /** Called when the thread has ended, or was left to itself; all its connections are closed by then. */
   readonly onExit: () => void;
 }
 
@@ -73,7 +67,11 @@ export class EdgeThread {
   readonly #commands: Outbox<ThreadCommand>;
   readonly #watch: Watchdog;
   readonly #exited: Promise<void>;
+  /** It has ended, or is left to itself. */
+  #leave!: () => void;
+  #hasExited = false;
   #isExiting = false;
+  #isBeingEnded = false;
   /** It is not written to until it has taken all that it was sent, and is then told everything anew. */
   #behind: NodeJS.Timeout | undefined;
   /** How often it was told everything. */
@@ -109,7 +107,9 @@ export class EdgeThread {
     this.#watch.start(START_SILENCES * silenceMsMax);
     this.#worker.on('error', fail);
     this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
+      this.#leave = () => {
+        if (this.#hasExited) return;
+        this.#hasExited = true;
         this.#watch.stop();
         clearInterval(this.#behind);
         this.isListening = false;
@@ -117,7 +117,8 @@ export class EdgeThread {
         fail(new Error('the thread ended'));
         onExit();
         resolve();
-      });
+      };
+      this.#worker.on('exit', this.#leave);
     });
     this.listening = new Promise((resolve, reject) => {
       this.#worker.on('message', (events: readonly ThreadEvent[]) => {
@@ -208,7 +209,11 @@ export class EdgeThread {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
     await within(EXIT_MS_MAX, this.#exited);
-    if (this.isListening) void this.#end();
+    // One that is ended while it loads a native add-on aborts the process; it has nothing open yet.
+    this.#options.loaded.loaded.then(
+      () => this.#end(),
+      () => {},
+    );
     await within(FORCED_EXIT_MS_MAX, this.#exited);
     this.#worker.unref();
   }
@@ -234,14 +239,13 @@ export class EdgeThread {
     });
   }
 
-  /**
-   * Ends the thread whatever its JavaScript does. Ending it with open connections would abort the process: the loop of
-   * libuv, which each of them is a handle of, cannot be closed.
-   */
+  /** Ends the thread whatever its JavaScript does, or leaves it to itself. */
   async #end(): Promise<void> {
+    if (this.#isBeingEnded || this.#hasExited) return;
+    this.#isBeingEnded = true;
     this.isListening = false;
-    await interrupt(this.#worker, `${CLOSE_FUNCTION}()`);
-    await this.#worker.terminate();
+    await endByForce(this.#worker, this.#exited);
+    this.#leave();
   }
 
   #take(event: Exclude<ThreadEvent, { on: 'listening' | 'failed' | 'loaded' }>): void {
@@ -273,14 +277,4 @@ export class EdgeThread {
         host.log(event);
     }
   }
-}
-
-/** Resolves with the promise, or after so many milliseconds. */
-async function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  let deadline: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    deadline = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(deadline);
 }

@@ -38,7 +38,10 @@ export interface ThreadData {
   readonly allowedSha256: string | undefined;
 }
 
-/** The global function of the thread that ends all its connections and listeners; without them it can be ended safely. */
+/**
+ * The global function of the thread that closes its listeners and connections, so that it can be ended. Returns the number of sockets that only
+ * turns of the thread's event loop can close; after those the thread ends by itself.
+ */
 export const CLOSE_FUNCTION = 'ticksealCloseThread';
 
 /** From the main thread: what the thread of an edge does, in this order. */

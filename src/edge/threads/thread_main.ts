@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { clockOfThread } from '../../clock/shared_clock.js';
 import { Ticker } from '../../clock/ticker.js';
@@ -6,6 +7,7 @@ import { createCryptoPool } from '../../crypto/pool.js';
 import { createCounters } from '../../metrics/counters.js';
 import { openHolding } from '../../records/second_record.js';
 import { loadWebSockets } from '../../server/uws/native.js';
+import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
 import { type Edge, type Identity, openEdge } from '../edge.js';
 import type { Feed, Snapshot } from '../feed.js';
@@ -26,6 +28,9 @@ import {
 import { RemoteReceiver } from './remote_receiver.js';
 import { LivenessSignal } from './watchdog.js';
 
+/** Of closing what is open, before the thread ends all the same. */
+const CLOSE_TRIES_MAX = 100;
+
 type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 
 // The edge of a thread of its own: the main thread tells it prices, and it asks the main thread for what only that has.
@@ -33,9 +38,9 @@ type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 const { liveness, allowedSha256 } = workerData as ThreadData;
 const port = parentPort!;
 let edge: Edge | undefined;
-const closeNow = () => void edge?.close();
-// A thread that ends while a uWebSockets.js app of it lives takes the process with it.
-process.on('uncaughtExceptionMonitor', closeNow);
+/** From then on it opens nothing and does nothing that it is told. */
+let isEnding = false;
+process.on('uncaughtException', crash);
 Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
 new LivenessSignal(liveness).start();
 
@@ -120,6 +125,7 @@ let isListening = false;
 for (const command of early) carryOut(command);
 
 function carryOut(command: Order): void {
+  if (isEnding) return;
   switch (command.do) {
     case 'feed':
       ticker.runIfDue();
@@ -175,8 +181,34 @@ async function listen(): Promise<void> {
   }
 }
 
+/** A thread that ends while a socket of uWebSockets.js is open takes the process with it: every end begins with this. */
+async function closeAll(): Promise<void> {
+  isEnding = true;
+  await edge?.close();
+  // Called while a listener is being opened it comes too early for that one.
+  for (let tries = 0; openSockets() > 0 && tries < CLOSE_TRIES_MAX; tries++) {
+    await endOfTurn();
+    await edge?.close();
+  }
+}
+
+function crash(error: Error): void {
+  // What fails while it ends is a consequence.
+  if (isEnding) return;
+  void closeAll().finally(() => {
+    process.off('uncaughtException', crash);
+    throw error;
+  });
+}
+
+/** Called in the middle of anything. */
+function closeNow(): number {
+  void closeAll().finally(() => process.exit());
+  return openSockets();
+}
+
 async function exit(): Promise<void> {
-  await edge!.close();
+  await closeAll();
   await ticker.stop();
   await follower.close();
   port.close();

@@ -3,6 +3,7 @@ import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 export interface ListenOptions {
   readonly host: string;
@@ -18,10 +19,13 @@ export interface TlsFiles {
 
 export interface OpenPort {
   readonly port: number;
-  /** Takes no new connections, or takes them again; those that are open stay. */
+  /** Takes no new connections, or takes them again; those that are open stay. Has no effect after {@link close}. */
   setAccepting(accepting: boolean): void;
-  /** Ends everything. */
-  close(): void;
+  /**
+   * Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are
+   * closed too.
+   */
+  close(): Promise<void>;
 }
 
 /** @throws Error when the TLS files cannot be used. */
@@ -67,40 +71,54 @@ export function claimPort({ host, port }: ListenOptions): Promise<number> {
 }
 
 /**
- * Listens on a port that was claimed; other apps of this process may listen on it as well.
- * @throws Error when the address is not ours.
+ * Of the connections that begin a TLS handshake in the same turn of the event loop, uWebSockets.js puts all but a few aside. It
+ * takes this many of them back in each turn, and only then does `app.close()` close them.
  */
-export function listen(ws: typeof uWS, app: TemplatedApp, { host, port }: ListenOptions): Promise<OpenPort> {
-  return new Promise((resolve, reject) => {
-    let socket: us_listen_socket | false = false;
-    // uWebSockets.js calls back at once.
-    const open = (at: number) =>
-      app.listen(host, at, (opened) => {
-        socket = opened;
-      });
-    open(port);
-    if (!socket) {
-      reject(unusable(host, port));
-      return;
-    }
-    const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
-    const setAccepting = (accepting: boolean) => {
-      if (accepting === (socket !== false)) return;
-      if (accepting) open(opened);
-      else {
-        ws.us_listen_socket_close(socket as us_listen_socket);
-        socket = false;
-      }
-    };
-    resolve({
-      port: opened,
-      setAccepting,
-      close() {
-        setAccepting(false);
-        app.close();
-      },
+const HANDSHAKES_PER_TURN = 5;
+/** With some 50 kB each they have 1 GB. An empty turn takes 2 µs. */
+const HANDSHAKES_WAITING_MAX = 20_000;
+
+/**
+ * Listens on a port that was claimed; other apps of this process may listen on it as well. It is open when this returns, and its
+ * caller can close it from then on.
+ * @throws Error when the address is not ours; the app is closed then.
+ */
+export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: ListenOptions): OpenPort {
+  let socket: us_listen_socket | false = false;
+  let isClosed = false;
+  // uWebSockets.js calls back at once.
+  const open = (at: number) =>
+    app.listen(host, at, (opened) => {
+      socket = opened;
     });
-  });
+  open(port);
+  if (!socket) {
+    app.close();
+    throw unusable(host, port);
+  }
+  const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
+  const setAccepting = (accepting: boolean) => {
+    if (isClosed || accepting === (socket !== false)) return;
+    if (accepting) open(opened);
+    else {
+      ws.us_listen_socket_close(socket as us_listen_socket);
+      socket = false;
+    }
+  };
+  return {
+    port: opened,
+    setAccepting,
+    async close() {
+      setAccepting(false);
+      isClosed = true;
+      app.close();
+      if (tls === undefined) return;
+      for (let waiting = HANDSHAKES_WAITING_MAX; waiting > 0; waiting -= HANDSHAKES_PER_TURN) {
+        await endOfTurn();
+        app.close();
+      }
+    },
+  };
 }
 
 function unusable(host: string, port: number): Error {

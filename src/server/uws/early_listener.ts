@@ -34,7 +34,7 @@ export class StartingPort {
   static async claim(ws: typeof uWS, at: ListenOptions, takeOver: boolean): Promise<StartingPort> {
     try {
       const port = new StartingPort(ws, { ...at, port: await claimPort(at) }, undefined);
-      await port.#listen();
+      port.#listen();
       return port;
     } catch (error) {
       if (!takeOver || at.port === 0) throw error;
@@ -43,8 +43,8 @@ export class StartingPort {
   }
 
   /** Whoever has the port is asked now to hand it over. */
-  async answerEarly(): Promise<void> {
-    if (this.#listener === undefined) await this.#listen();
+  answerEarly(): void {
+    if (this.#listener === undefined) this.#listen();
   }
 
   /** @throws Error when the port is that of somebody else who did not hand it over. */
@@ -54,18 +54,15 @@ export class StartingPort {
 
   /** The service listens by itself, or has failed to start. */
   close(): void {
-    this.#listener?.close();
+    void this.#listener?.close();
   }
 
-  async #listen(): Promise<void> {
+  #listen(): void {
     const app = createApp(this.#ws, this.at);
     app.any('/*', (res, req) => {
       const { method } = readRequest(res, req);
       writeResponse(res, method, STARTING);
     });
-    this.#listener = await listen(this.#ws, app, this.at).catch((error: unknown) => {
-      app.close();
-      throw error;
-    });
+    this.#listener = listen(this.#ws, app, this.at);
   }
 }

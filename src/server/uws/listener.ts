@@ -13,7 +13,7 @@ export interface Listener {
   readonly sockets: number;
   /** Takes no new connections, or takes them again; those that are open stay. */
   setAccepting(accepting: boolean): void;
-  /** Ends everything; resolves when the port is free. */
+  /** Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
 }
 
@@ -27,17 +27,14 @@ export interface ListenerHost {
 }
 
 /** @throws Error when the address is in use or TLS cannot start. */
-export async function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Promise<Listener> {
+export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request) =>
     host.decideUpgrade(endpointOf.get(path)!, request),
   );
   serveRest(app, (request) => host.rest(request));
-  const { port, setAccepting, close } = await listen(ws, app, at).catch((error: unknown) => {
-    app.close();
-    throw error;
-  });
+  const { port, setAccepting, close } = listen(ws, app, at);
   const leaveFanOut = host.fanOut.register(sockets);
   return {
     port,
@@ -45,9 +42,9 @@ export async function openListener(ws: typeof uWS, at: ListenOptions, host: List
       return sockets.size;
     },
     setAccepting,
-    async close() {
+    close() {
       leaveFanOut();
-      close();
+      return close();
     },
   };
 }

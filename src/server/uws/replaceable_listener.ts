@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Listener } from './listener.js';
 
 /** Opens a listener; the next one on the same port, while the one before still listens. */
-export type OpenListener = () => Promise<Listener>;
+export type OpenListener = () => Listener;
 
 /** How often a replaced listener is looked at, whether its last connection has ended. */
 const RETIRED_CHECK_MS = 500;
@@ -16,14 +16,10 @@ export class ReplaceableListener implements Listener {
   #current: Listener;
   readonly #retired = new Set<Listener>();
 
-  private constructor(open: OpenListener, first: Listener) {
-    this.#open = open;
-    this.#current = first;
-  }
-
   /** @throws Error when the address is in use or TLS cannot start. */
-  static async open(open: OpenListener): Promise<ReplaceableListener> {
-    return new ReplaceableListener(open, await open());
+  constructor(open: OpenListener) {
+    this.#open = open;
+    this.#current = open();
   }
 
   /**
@@ -34,12 +30,12 @@ export class ReplaceableListener implements Listener {
    */
   async replace(): Promise<void> {
     const old = this.#current;
-    this.#current = await this.#open();
+    this.#current = this.#open();
+    this.#retired.add(old);
     // The first ends in the turn that opened the new listener, the second after the next look for connections.
     await endOfTurn();
     await endOfTurn();
     old.setAccepting(false);
-    this.#retired.add(old);
     const check = setInterval(() => {
       if (old.sockets > 0) return;
       clearInterval(check);

@@ -1,16 +1,24 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage } from '../../../src/client/index.js';
 import type { Price } from '../../../src/model/price.js';
 import { claimPort } from '../../../src/server/uws/app.js';
+import { makeCertificate } from '../../certificate.js';
 import { publisherSigner, TestSocket } from '../../service/harness.js';
 import { type EdgesHarness, startEdges } from '../harness.js';
 
 /** So many that both threads are nearly certain to have some. */
 const CONNECTIONS = 16;
+/** So many that both threads have more than they are done with in some turns of their event loops. */
+const HANDSHAKES = 200;
 /** So long that a healthy thread of a busy machine does not count as hung. A thread that starts has twelve times as long. */
-const SILENCE_MS_MAX = 1_500;
+const SILENCE_MS_MAX = 4_000;
 
 /** Streams of the first asset. */
 async function openStreams({ url }: EdgesHarness, count = CONNECTIONS): Promise<TestSocket[]> {
@@ -78,6 +86,57 @@ test('a thread that hangs when it starts is replaced too', async (t) => {
   await eventually(() => harness.edges.count === 2);
   t.same(harness.failures, ['injected by the test', 'the thread hangs']);
   await receivesPrices(t, harness);
+});
+
+test('a thread that crashes while TLS handshakes wait for their turn takes its own connections alone', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const missing = makeCertificate(dir, 'one');
+  if (missing !== undefined) {
+    t.pass(`skipped: ${missing}`);
+    return;
+  }
+  const tls = { certFile: join(dir, 'one.pem'), keyFile: join(dir, 'one.key') };
+  const harness = await startEdges(t, {}, { at: { host: '127.0.0.1', port: 0, tls } });
+  harness.inject('crash when woken');
+  await harness.asleep();
+  const clients = Array.from({ length: HANDSHAKES }, () =>
+    connectTls({ port: harness.edges.port, host: '127.0.0.1', rejectUnauthorized: false }).on(
+      'error',
+      () => {},
+    ),
+  );
+  // The kernel connects them also to the thread that stands still.
+  await Promise.all(clients.map((client) => once(client, 'connect')));
+  harness.wake();
+  await replaced(harness);
+  t.same(harness.failures, ['injected by the test']);
+  for (const client of clients) client.destroy();
+});
+
+test('a thread that has not come to listen is ended too, and listens no more', async (t) => {
+  const harness = await startEdges(t, {});
+  let isAsked = false;
+  let isEnded = false;
+  let goOn!: (isOnDisk: boolean) => void;
+  const written = new Promise<boolean>((resolve) => {
+    goOn = resolve;
+  });
+  const thread = harness.addThread(
+    () => {
+      isAsked = true;
+      return written;
+    },
+    () => {
+      isEnded = true;
+    },
+  );
+  thread.listening.catch(() => {});
+  await eventually(() => isAsked);
+  await thread.exit();
+  goOn(true);
+  await eventually(() => isEnded);
+  t.same(harness.failures, []);
 });
 
 test('threads that cannot listen are an error', async (t) => {

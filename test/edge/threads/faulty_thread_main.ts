@@ -1,18 +1,25 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread } from 'node:worker_threads';
 
-/** What a test does to one thread, the first to receive it: the thread crashes, or loops for ever. */
-export type Fault = 'crash' | 'loop';
+/**
+ * What a test does to one thread, the first to receive it: the thread crashes, loops for ever, or stands still until it is woken and has the
+ * fault some turns of its event loop later.
+ */
+export type Fault = 'crash' | 'loop' | 'crash when woken' | 'loop when woken';
 
 /** Under {@link FAULTS} of the environment data of a test's threads. */
 export interface FaultChannel {
   readonly channel: string;
-  /** Two numbers: how many threads are still to take a fault, and how many are to stand still when they start. */
+  /** Three numbers: how many threads are still to take a fault, how many are to stand still when they start, and how many are to be woken. */
   readonly due: Int32Array;
 }
 
 export const FAULTS = 'faults';
 export const DUE = 0;
 export const DUE_AT_START = 1;
+export const ASLEEP = 2;
+
+/** After so many it has accepted all connections that came meanwhile, and is not done with their TLS handshakes. */
+const TURNS_AWAKE = 5;
 
 if (!isMainThread) {
   const { channel, due } = getEnvironmentData(FAULTS) as unknown as FaultChannel;
@@ -22,7 +29,13 @@ if (!isMainThread) {
     const { data: fault } = message as { data: Fault };
     if (!isMine(due, DUE)) return;
     if (fault === 'crash') throw new Error('injected by the test');
-    loop();
+    if (fault === 'loop') loop();
+    Atomics.store(due, ASLEEP, 1);
+    Atomics.wait(due, ASLEEP, 1);
+    afterTurns(TURNS_AWAKE, () => {
+      if (fault === 'crash when woken') throw new Error('injected by the test');
+      loop();
+    });
   };
   faults.unref();
   await import('../../../src/edge/threads/thread_main.js');
@@ -32,6 +45,13 @@ function isMine(due: Int32Array, place: number): boolean {
   if (Atomics.sub(due, place, 1) > 0) return true;
   Atomics.add(due, place, 1);
   return false;
+}
+
+function afterTurns(count: number, act: () => void): void {
+  setImmediate(() => {
+    if (count === 0) act();
+    else afterTurns(count - 1, act);
+  });
 }
 
 function loop(): never {

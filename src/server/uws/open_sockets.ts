@@ -1,0 +1,14 @@
+/**
+ * How many sockets of uWebSockets.js the calling thread has open. Each is a handle of the thread's loop of libuv, and Node aborts
+ * the process when a thread ends with one. Takes some 5 ms.
+ */
+export function openSockets(): number {
+  const { libuv } = process.report.getReport() as unknown as { libuv: readonly LibuvHandle[] };
+  return libuv.filter(({ type, fd }) => type === 'poll' && fd !== undefined).length;
+}
+
+interface LibuvHandle {
+  readonly type: string;
+  /** Missing when the handle is being closed. */
+  readonly fd?: number;
+}

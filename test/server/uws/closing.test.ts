@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import type { ListenOptions } from '../../../src/server/uws/app.js';
+import { openListener } from '../../../src/server/uws/listener.js';
+import { loadWebSockets } from '../../../src/server/uws/native.js';
+import { openSockets } from '../../../src/server/uws/open_sockets.js';
+import { ReplaceableListener } from '../../../src/server/uws/replaceable_listener.js';
+import { FanOut } from '../../../src/stream/fan_out.js';
+import { makeCertificate } from '../../certificate.js';
+
+// Node aborts the process when a thread ends with a socket of uWebSockets.js open, so closing must leave none.
+
+const CLIENTS = 100;
+
+const ws = loadWebSockets(undefined);
+
+function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
+  return new ReplaceableListener(() =>
+    openListener(
+      ws,
+      { host: '127.0.0.1', port: 0, ...at },
+      {
+        fanOut: new FanOut(),
+        endpoints: [],
+        decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
+        rest: () => ({ status: 404, headers: [], body: '' }),
+      },
+    ),
+  );
+}
+
+test('a listener is closed at once, and does not open again', async (t) => {
+  const listener = open();
+  t.equal(openSockets(), 1);
+  const closed = listener.close();
+  t.equal(openSockets(), 0);
+  await closed;
+  listener.setAccepting(true);
+  t.equal(openSockets(), 0);
+});
+
+test('a listener that is being replaced is closed with the one that replaces it', async (t) => {
+  const listener = open();
+  const replaced = listener.replace();
+  t.equal(openSockets(), 2);
+  const closed = listener.close();
+  t.equal(openSockets(), 0);
+  await Promise.all([replaced, closed]);
+  t.equal(openSockets(), 0);
+});
+
+test('TLS handshakes that wait for their turn are closed too', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const problem = makeCertificate(dir, 'one');
+  if (problem !== undefined) {
+    t.pass(`skipped: ${problem}`);
+    return;
+  }
+  const tls = { certFile: join(dir, 'one.pem'), keyFile: join(dir, 'one.key') };
+  const listener = open({ tls });
+  let ended = 0;
+  for (let i = 0; i < CLIENTS; i++) {
+    const client = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false });
+    client.on('error', () => {}).once('close', () => ended++);
+  }
+  // All of them are accepted in one turn, and send their first message in the turn after it.
+  while (openSockets() < CLIENTS) await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  const closed = listener.close();
+  const waiting = openSockets();
+  t.ok(waiting > 0, `${waiting} wait`);
+  await closed;
+  t.equal(openSockets(), 0);
+  await eventually(() => ended === CLIENTS);
+});
