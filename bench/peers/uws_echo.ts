@@ -3,7 +3,7 @@ import { serve, webSockets } from './web_sockets.js';
 
 /**
  * `uws_echo.js FRAME`: for every message on `/evm/publish` publishes a frame to all connections of `/ws`, with
- * uWebSockets.js alone: nothing is read, verified or encoded. `/echo` sends the frame back to the sender.
+ * uWebSockets.js alone: nothing is read, verified or encoded. `/echo` sends the frame back to the sender, `/sink` does nothing.
  */
 const [frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
@@ -28,4 +28,5 @@ app.ws('/echo', {
     ws.send(bytes, false);
   },
 });
+app.ws('/sink', { ...options, message() {} });
 await serve(app);

@@ -1,4 +1,5 @@
 import type { Row } from '../harness/row.js';
+import { busyLatency } from './busy_latency.js';
 import { clientSigning } from './client_signing.js';
 import { clusterCatchUp } from './cluster_catch_up.js';
 import { clusterEdge } from './cluster_edge.js';
@@ -29,6 +30,7 @@ export const ROWS: readonly Row[] = [
   unsignedFrames,
   fanOut,
   latency,
+  busyLatency,
   ticks,
   distinctSets,
   rest,

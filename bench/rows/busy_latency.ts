@@ -1,0 +1,79 @@
+import { Updates } from '../../scripts/load/updates.js';
+import { PUBLISH_PATHS } from '../../src/wire/paths.js';
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { startPeer } from '../peers/start.js';
+import { startBackground, UPDATES_PER_MESSAGE } from '../workloads/background.js';
+import { addPercentiles, measureDelays, type Way, warmUp } from '../workloads/delays.js';
+import { startPricedService } from '../workloads/priced_service.js';
+import { unsignedFrame } from '../workloads/unsigned_frame.js';
+
+const RATES: Readonly<Record<Scale, readonly number[]>> = { full: [100, 1_000, 5_000], smoke: [100] };
+const MESSAGES: Readonly<Record<Scale, number>> = { full: 400, smoke: 10 };
+const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
+const WARM_UP_BURST = 5;
+const SUBSCRIBERS = 10;
+/** Longer than the delays of one rate take to measure. */
+const BACKGROUND_SECONDS: Readonly<Record<Scale, number>> = { full: 8, smoke: 2 };
+const P50_RATIO_MAX = 2;
+const P99_RATIO_MAX = 3;
+
+export const busyLatency: Row = {
+  name: 'busy-latency',
+  title: 'Publish to subscriber, real_time, while another publisher sends',
+  method:
+    'As `latency`: 200 updates a second of one publisher, unsigned frames to 10 subscribers. Meanwhile another publisher, in a process of its ' +
+    `own, sends 100, 1,000 and 5,000 updates a second of ${UPDATES_PER_MESSAGE} other assets, ${UPDATES_PER_MESSAGE} a message, which the service verifies, ` +
+    'aggregates, signs and stores. The peer is uWebSockets.js alone, which is sent the same messages and does nothing with those of the ' +
+    'other publisher.',
+  rounds: 3,
+  variants: { service: measureService, 'bare uWS': measurePeer },
+  lines: (scale) =>
+    RATES[scale].flatMap((rate) => [line(rate, 'p50', P50_RATIO_MAX), line(rate, 'p99', P99_RATIO_MAX)]),
+};
+
+function line(rate: number, percentile: 'p50' | 'p99', atMost: number): Line {
+  const figure = `${nameOf(rate)}: ${percentile}`;
+  return {
+    name: nameOf(rate),
+    unit: `ms ${percentile}`,
+    ours: { variant: 'service', figure },
+    peers: [{ name: 'bare uWS', source: { variant: 'bare uWS', figure }, ratio: { atMost } }],
+  };
+}
+
+function nameOf(rate: number): string {
+  return `${rate.toLocaleString('en-US')} other updates a second`;
+}
+
+async function measureService(scale: Scale): Promise<Measurement> {
+  const { service, updates } = await startPricedService({ assets: 1 + UPDATES_PER_MESSAGE, publishers: 2 });
+  const figures = await measure(scale, service.port, updates, PUBLISH_PATHS.evm);
+  await service.stop();
+  return { figures };
+}
+
+async function measurePeer(scale: Scale): Promise<Measurement> {
+  const peer = await startPeer('uws_echo', unsignedFrame(1));
+  const figures = await measure(scale, peer.port, new Updates('evm'), '/sink');
+  await peer.stop();
+  return { figures };
+}
+
+async function measure(
+  scale: Scale,
+  port: number,
+  updates: Updates,
+  path: string,
+): Promise<Record<string, number>> {
+  const figures: Record<string, number> = {};
+  const way: Way = { publishPort: port, readPort: port, query: '', updates };
+  await warmUp(way, SUBSCRIBERS, WARM_UP_MESSAGES[scale], WARM_UP_BURST);
+  for (const rate of RATES[scale]) {
+    const stop = await startBackground({ port, path, rate, seconds: BACKGROUND_SECONDS[scale] });
+    // What the other publisher sends first is interpreted code.
+    await measureDelays(way, SUBSCRIBERS, MESSAGES[scale] / 2);
+    addPercentiles(figures, nameOf(rate), await measureDelays(way, SUBSCRIBERS, MESSAGES[scale]));
+    await stop();
+  }
+  return figures;
+}
