@@ -1,33 +1,79 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ServerProcess, startProgram } from '../../scripts/load/server_process.js';
 import type { Measurement, Scale } from '../harness/row.js';
 
-/** Peers in other languages. Each prints how often a stage ran in a second of CPU time. */
-export type CompiledPeer = 'C' | 'Go';
+/** Peers in other languages. */
+export type CompiledPeer = 'C' | 'Go' | 'Rust';
 
 /** How long a stage is repeated. */
 const SECONDS: Readonly<Record<Scale, string>> = { full: '0.5', smoke: '0.001' };
-/** The first time Go downloads a module and compiles its C. */
-const BUILD_MS_MAX = 240_000;
+/** The first time Go and Rust download what they need and compile it. */
+const BUILD_MS_MAX = 280_000;
+
+/** Programs are kept here, outside the repository. */
+const KEPT = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tickseal', 'peers');
+
+interface Build {
+  /** What the machine must have for it. */
+  readonly needs: string;
+  readonly command: (program: string) => readonly string[];
+  /** Where the command is run. */
+  readonly folder: string;
+  /** The program's file. */
+  readonly output: (program: string) => string;
+}
 
 /** How each is built from its source in this folder. */
-const BUILDS = {
+const BUILDS: Readonly<Record<CompiledPeer, Build>> = {
   C: {
     needs: 'cc and the headers of libsecp256k1',
-    command: (output: string) => ['cc', '-O2', source('bare_secp256k1.c'), '-o', output, '-lsecp256k1'],
+    command: (program) => ['cc', '-O2', 'bare_secp256k1.c', '-o', kept('c', program), '-lsecp256k1'],
     folder: source('.'),
+    output: (program) => kept('c', program),
   },
   Go: {
-    needs: 'go, cc, and the module go-ethereum',
-    command: (output: string) => ['go', 'build', '-o', output, '.'],
-    folder: source('go_signatures'),
+    needs: 'go, cc, and the modules of bench/peers/go',
+    command: (program) => ['go', 'build', '-o', kept('go', program), `./${program}`],
+    folder: source('go'),
+    output: (program) => kept('go', program),
   },
-} as const;
+  Rust: {
+    needs: 'cargo, and the crates of bench/peers/rust',
+    command: (program) => [
+      'cargo',
+      'build',
+      '--release',
+      '--locked',
+      '--bin',
+      program,
+      '--target-dir',
+      kept('rust'),
+    ],
+    folder: source('rust'),
+    output: (program) => kept('rust', 'release', program),
+  },
+};
+
+/** A server in another language, or why there is none. */
+export type StartedPeer = ServerProcess | { readonly missing: string };
+
+/** Builds a server and starts it. */
+export async function startCompiled(
+  peer: CompiledPeer,
+  scale: Scale,
+  program: string,
+  ...args: string[]
+): Promise<StartedPeer> {
+  const built = build(peer, scale, program);
+  return 'missing' in built ? built : startProgram([built.file, ...args]);
+}
 
 /**
- * Builds a peer and runs its stages. A peer whose tools are not on this machine is missing; so is Go at smoke scale, because to
- * build it takes half a minute.
+ * Builds a peer and runs its stages. Each prints how often it ran in a second of CPU time.
  * @param stages by name of the figure the arguments of the stage
  */
 export function measureCompiled(
@@ -35,23 +81,41 @@ export function measureCompiled(
   scale: Scale,
   stages: Readonly<Record<string, readonly string[]>>,
 ): Measurement {
-  if (peer === 'Go' && scale === 'smoke') return { figures: {}, missing: 'not built at smoke scale' };
-  const { needs, command, folder } = BUILDS[peer];
-  const program = fileURLToPath(new URL(`./signatures_in_${peer.toLowerCase()}`, import.meta.url));
-  const [compiler, ...args] = command(program);
-  const built = spawnSync(compiler!, args, { cwd: folder, timeout: BUILD_MS_MAX, stdio: 'ignore' });
-  if (built.status !== 0 || !existsSync(program)) return { figures: {}, missing: `it needs ${needs}` };
+  const built = build(peer, scale, 'signatures');
+  if ('missing' in built) return { figures: {}, missing: built.missing };
   const entries = Object.entries(stages).map(([figure, stage]) => [
     figure,
-    rate(program, [...stage, SECONDS[scale]]),
+    rate(built.file, [...stage, SECONDS[scale]]),
   ]);
   return { figures: Object.fromEntries(entries) };
+}
+
+/**
+ * A peer whose tools are not on this machine is missing; so are Go and Rust at smoke scale, because to build them takes half a
+ * minute.
+ */
+function build(
+  peer: CompiledPeer,
+  scale: Scale,
+  program: string,
+): { readonly file: string } | { readonly missing: string } {
+  if (peer !== 'C' && scale === 'smoke') return { missing: 'not built at smoke scale' };
+  const { needs, command, folder, output } = BUILDS[peer];
+  const file = output(program);
+  mkdirSync(kept(peer.toLowerCase()), { recursive: true });
+  const [compiler, ...args] = command(program);
+  const built = spawnSync(compiler!, args, { cwd: folder, timeout: BUILD_MS_MAX, stdio: 'ignore' });
+  return built.status === 0 && existsSync(file) ? { file } : { missing: `it needs ${needs}` };
 }
 
 function rate(program: string, args: readonly string[]): number {
   const { status, stdout, stderr } = spawnSync(program, args);
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
   return Number(stdout);
+}
+
+function kept(...path: string[]): string {
+  return join(KEPT, ...path);
 }
 
 /** Of the source folder; this program runs from `dist/bench/peers`. */

@@ -18,6 +18,7 @@ const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 30 };
 const REST_CASES = ['latest of 1 asset', 'latest of 100 assets'] as const;
 const READERS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 10 };
 const CHANNEL_MS = 100;
+const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 20 };
 const SUBSCRIBERS = 10;
 
 const SETS = '1,000 signed sets';
@@ -130,7 +131,7 @@ async function startRestService(threads: number): Promise<ServerProcess> {
 }
 
 async function measureFanOut(scale: Scale, threads: number): Promise<number> {
-  const load = { clients: READERS[scale], channelMs: CHANNEL_MS };
+  const load = { clients: READERS[scale], channelMs: CHANNEL_MS, settleMs: SETTLE_MS[scale] };
   const { service } = await startPricedService({ assets: FAN_OUT_ASSETS, clockPeriod: '60s', threads });
   const { frames, usage } = await measureFrames(service, load, scale);
   await service.stop();

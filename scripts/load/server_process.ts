@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -77,20 +77,44 @@ export async function startServer(
       TICKSEAL_LOG_LEVEL: 'info',
     },
   });
-  const ended = once(child, 'exit').then(([code, signal]): ProcessEnd => ({ code, signal }));
   const ready = await new Promise<{ port: number; adminPort?: number }>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
       const said = JSON.parse(line) as { port?: number; adminPort?: number; level?: number };
       if (said.port !== undefined) resolve({ ...said, port: said.port });
       else if (!isQuiet && (said.level ?? 0) >= LOG_LEVEL_WARN) process.stderr.write(`${line}\n`);
     });
-    ended.then(() => reject(new Error(`${program.at(-1)} ended before it was ready`)));
+    child.once('exit', () => reject(new Error(`${program.at(-1)} ended before it was ready`)));
   });
+  return serverOf(child, ready.port, ready.adminPort);
+}
+
+/**
+ * Starts a program that is not Node's, and that prints a line of JSON with its port when it is ready; or one whose port is known, which
+ * then need not be ready. The kernel ends it with this process. Linux only.
+ */
+export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port =
+    knownPort ??
+    (await new Promise<number>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', (line) =>
+        resolve((JSON.parse(line) as { port: number }).port),
+      );
+      child.once('exit', () => reject(new Error(`${command[0]} ended before it was ready`)));
+      child.once('error', reject);
+    }));
+  return serverOf(child, port);
+}
+
+function serverOf(child: ChildProcess, port: number, adminPort?: number): ServerProcess {
   const pid = child.pid!;
+  const ended = once(child, 'exit').then(([code, signal]): ProcessEnd => ({ code, signal }));
   return {
     pid,
-    port: ready.port,
-    adminPort: ready.adminPort,
+    port,
+    adminPort,
     ended,
     cpuSeconds: () => cpuSecondsOf(pid),
     waitSeconds: () => schedulerSecondsOf(pid, SCHEDSTAT_WAIT),

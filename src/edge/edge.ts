@@ -162,6 +162,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       findAsset: (symbol, signatureType) => catalogue.findAsset(symbol, signatureType),
       prices: {
         latest: (asset) => prices.latest(asset),
+        latestVersion: () => prices.latestVersion,
         recent: (asset, second) => store.recent(asset, second),
       },
       readCandles: (asset, resolution, fromS, toS) =>

@@ -30,6 +30,7 @@ export class Prices {
   readonly #latest: (Holding | undefined)[] = [];
   #assetByName!: AssetMap;
   #indexByStreamingId!: ReadonlyMap<number, AssetIndex>;
+  #latestVersion = 0;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
 
   constructor(options: PricesOptions) {
@@ -40,6 +41,11 @@ export class Prices {
   /** The newest signed aggregate; `undefined` while the asset has no live price. */
   latest({ index }: Asset): SignedAggregate | undefined {
     return this.#latest[index]?.aggregate;
+  }
+
+  /** Counts the changes of what {@link latest} returns. */
+  get latestVersion(): number {
+    return this.#latestVersion;
   }
 
   /** Puts a changed catalogue in force; the table already has it. Assets that it removed are found by their name until their price has ended. */
@@ -59,7 +65,7 @@ export class Prices {
       if (price === undefined) table.clear(asset.index);
       else this.#setPrice(streamingId, price);
       const known = this.#latest[asset.index]?.aggregate?.signedAtNs;
-      if (holding === undefined) this.#latest[asset.index] = undefined;
+      if (holding === undefined) this.#replaceLatest(asset.index, undefined);
       else if (holding.aggregate?.signedAtNs !== known) this.#setLatest(name, holding);
     }
     for (const index of [...table.live.keys(), ...this.#latest.keys()])
@@ -79,7 +85,7 @@ export class Prices {
   withdrawn({ symbol, signatureType, epoch, sequence }: FeedPosition & AssetName): void {
     this.#follow({ epoch, sequence });
     const asset = this.#assetByName.find(symbol, signatureType);
-    if (asset !== undefined) this.#latest[asset.index] = undefined;
+    if (asset !== undefined) this.#replaceLatest(asset.index, undefined);
   }
 
   ended({ symbol, signatureType, epoch, sequence }: FeedPosition & Ended): void {
@@ -97,13 +103,18 @@ export class Prices {
   #setLatest({ symbol, signatureType }: AssetName, holding: Holding): void {
     const asset = this.#assetByName.find(symbol, signatureType);
     if (asset === undefined) return;
-    this.#latest[asset.index] = holding.state === 'priced' ? holding : undefined;
+    this.#replaceLatest(asset.index, holding.state === 'priced' ? holding : undefined);
     if (holding.state === 'priced') this.#options.aggregates.signed(asset);
   }
 
   #clear(index: number): void {
     this.#options.table.clear(index as AssetIndex);
-    this.#latest[index] = undefined;
+    this.#replaceLatest(index, undefined);
+  }
+
+  #replaceLatest(index: number, holding: Holding | undefined): void {
+    this.#latest[index] = holding;
+    this.#latestVersion++;
   }
 
   /** Who tells an edge of prices begins anew where something was lost on the way. */

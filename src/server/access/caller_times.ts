@@ -29,7 +29,7 @@ export function createCallerTimes(): CallerTimesMemory {
 export class CallerTimes {
   readonly #words: BigInt64Array;
   readonly #secret: Uint8Array;
-  readonly #hashes = new Map<string, bigint>();
+  readonly #names = new Map<string, HashedName>();
 
   constructor({ words, secret }: CallerTimesMemory = createCallerTimes()) {
     this.#words = new BigInt64Array(words);
@@ -38,7 +38,7 @@ export class CallerTimes {
 
   /** Until when the caller is busy; 0 when that is not known. */
   read(caller: string): bigint {
-    const place = this.#find(this.#hashOf(caller));
+    const place = this.#find(this.#hashed(caller));
     return place === undefined ? 0n : Atomics.load(this.#words, place + 1);
   }
 
@@ -47,17 +47,16 @@ export class CallerTimes {
    * @param next the time after, from the one before
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
-    const hash = this.#hashOf(caller);
+    const name = this.#hashed(caller);
     for (;;) {
-      const place = this.#find(hash) ?? this.#add(hash);
+      const place = this.#find(name) ?? this.#add(name);
       if (place === undefined) continue;
       const beforeNs = Atomics.load(this.#words, place + 1);
       if (Atomics.compareExchange(this.#words, place + 1, beforeNs, next(beforeNs)) === beforeNs) return;
     }
   }
 
-  #find(hash: bigint): number | undefined {
-    const first = bucketOf(hash);
+  #find({ hash, first }: HashedName): number | undefined {
     for (let way = 0; way < WAYS; way++) {
       const place = first + way * WORDS_PER_CALLER;
       if (Atomics.load(this.#words, place) === hash) return place;
@@ -66,8 +65,8 @@ export class CallerTimes {
   }
 
   /** @returns `undefined` when another thread was faster: look again */
-  #add(hash: bigint): number | undefined {
-    const first = bucketOf(hash);
+  #add(name: HashedName): number | undefined {
+    const { hash, first } = name;
     let free = first;
     for (let way = 1; way < WAYS; way++) {
       const place = first + way * WORDS_PER_CALLER;
@@ -80,18 +79,25 @@ export class CallerTimes {
     if (Atomics.compareExchange(this.#words, free, forgotten, hash) !== forgotten) return undefined;
     // Or has found it here already, and moved its time on.
     Atomics.compareExchange(this.#words, free + 1, forgottenNs, 0n);
-    return this.#find(hash);
+    return this.#find(name);
   }
 
-  #hashOf(caller: string): bigint {
-    let hash = this.#hashes.get(caller);
-    if (hash === undefined) {
-      hash = createHmac('sha256', this.#secret).update(caller).digest().readBigInt64LE();
-      if (this.#hashes.size >= HASHES_MAX) this.#hashes.clear();
-      this.#hashes.set(caller, hash);
+  #hashed(caller: string): HashedName {
+    let name = this.#names.get(caller);
+    if (name === undefined) {
+      const hash = createHmac('sha256', this.#secret).update(caller).digest().readBigInt64LE();
+      name = { hash, first: bucketOf(hash) };
+      if (this.#names.size >= HASHES_MAX) this.#names.clear();
+      this.#names.set(caller, name);
     }
-    return hash;
+    return name;
   }
+}
+
+interface HashedName {
+  readonly hash: bigint;
+  /** The first place of its bucket. */
+  readonly first: number;
 }
 
 function bucketOf(hash: bigint): number {

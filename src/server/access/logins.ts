@@ -1,7 +1,7 @@
 import type { Scope } from '../../config/config.js';
 import type { LoginFault } from '../../ingest/login.js';
 import type { SignatureType } from '../../model/asset.js';
-import { type Clock, NS_PER_SECOND, secondOf } from '../../model/time.js';
+import { type Clock, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
 import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import type { CallerTimes } from './caller_times.js';
@@ -76,7 +76,7 @@ export class Logins {
     }
     const token = tokens.find(hash);
     if (token === undefined) return this.#refuse(request, 'unknown', 'the access token is not known');
-    this.#remember(request, token, hash);
+    this.#remember(request, token, hash, nowNs);
     return withScope(token, scope);
   }
 
@@ -138,8 +138,13 @@ export class Logins {
     return allowance.allowed || this.#options.familiar.read(`${client} ${name}`) > 0n ? undefined : allowance;
   }
 
-  #remember(request: RestRequest, caller: Caller, name: string): void {
-    const nowS = secondOf(this.#options.clock.nowNs());
+  #remember(
+    request: RestRequest,
+    caller: Caller,
+    name: string,
+    nowNs: TimeNs = this.#options.clock.nowNs(),
+  ): void {
+    const nowS = secondOf(nowNs);
     if (this.#rememberedAtS.get(caller) === nowS) return;
     this.#rememberedAtS.set(caller, nowS);
     const { clientOf, familiar, clock } = this.#options;

@@ -33,6 +33,8 @@ export function limitHeaders(allowance: Allowance): [name: string, value: string
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #times: CallerTimes;
+  /** The last that was used: most callers have the same. */
+  #rate: Rate = rateOf(1, NS_PER_SECOND);
 
   constructor(clock: Clock, times = new CallerTimes()) {
     this.#clock = clock;
@@ -42,9 +44,10 @@ export class RateLimiter {
   /** @param limit requests in a period, also the burst */
   take(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const nowNs = this.#clock.nowNs();
+    const rate = this.#rateOf(limit, periodNs);
     let allowance: Allowance | undefined;
     this.#times.update(caller, (beforeNs) => {
-      const next = nextAllowance(beforeNs, limit, periodNs, nowNs);
+      const next = nextAllowance(beforeNs, rate, nowNs);
       ({ allowance } = next);
       return next.busyUntilNs;
     });
@@ -53,8 +56,27 @@ export class RateLimiter {
 
   /** What {@link take} would answer; the caller's allowance stays as it is. */
   peek(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
-    return nextAllowance(this.#times.read(caller), limit, periodNs, this.#clock.nowNs()).allowance;
+    const rate = this.#rateOf(limit, periodNs);
+    return nextAllowance(this.#times.read(caller), rate, this.#clock.nowNs()).allowance;
   }
+
+  #rateOf(limit: number, periodNs: bigint): Rate {
+    if (this.#rate.limit !== limit || this.#rate.periodNs !== periodNs) this.#rate = rateOf(limit, periodNs);
+    return this.#rate;
+  }
+}
+
+interface Rate {
+  readonly limit: number;
+  readonly periodNs: bigint;
+  /** What one request takes. */
+  readonly intervalNs: bigint;
+  readonly burstNs: bigint;
+}
+
+function rateOf(limit: number, periodNs: bigint): Rate {
+  const intervalNs = periodNs / BigInt(limit);
+  return { limit, periodNs, intervalNs, burstNs: intervalNs * BigInt(limit) };
 }
 
 /** Clocks of threads differ by less; a time that is further ahead than a burst is from before the clock was stepped back. */
@@ -62,12 +84,9 @@ const CLOCK_STEP_NS = NS_PER_SECOND;
 
 function nextAllowance(
   beforeNs: bigint,
-  limit: number,
-  periodNs: bigint,
+  { limit, intervalNs, burstNs }: Rate,
   nowNs: bigint,
 ): { readonly allowance: Allowance; readonly busyUntilNs: bigint } {
-  const intervalNs = periodNs / BigInt(limit);
-  const burstNs = intervalNs * BigInt(limit);
   const isAhead = beforeNs > nowNs && beforeNs <= nowNs + burstNs + CLOCK_STEP_NS;
   const startNs = isAhead ? beforeNs : nowNs;
   const untilNs = startNs + intervalNs;
@@ -76,7 +95,7 @@ function nextAllowance(
   const allowance = {
     allowed,
     limit,
-    remaining: Math.max(0, Number((nowNs + burstNs - busyUntilNs) / intervalNs)),
+    remaining: isAhead ? Math.max(0, Number((nowNs + burstNs - busyUntilNs) / intervalNs)) : limit - 1,
     resetS: ceilSeconds(busyUntilNs - nowNs),
     retryAfterS: allowed ? 0 : ceilSeconds(untilNs - burstNs - nowNs),
   };
@@ -84,5 +103,6 @@ function nextAllowance(
 }
 
 function ceilSeconds(durationNs: bigint): number {
+  if (durationNs > 0n && durationNs <= NS_PER_SECOND) return 1;
   return Number((durationNs + NS_PER_SECOND - 1n) / NS_PER_SECOND);
 }

@@ -8,10 +8,15 @@ const ENTRY_BYTES = 4 * 1024;
 /**
  * Answers that stay true for a while, encoded once: readers ask for the same assets many times between two signatures.
  * For 100 assets the bytes are sent 9 times as fast as they are put together.
+ *
+ * An answer has a key, which all requests share that are answered the same. Who asks again mostly does it in the same words, so the
+ * last request of each answer finds it without being read.
  */
 export class AnswerCache {
-  /** In the order in which they were asked for last. */
+  /** By key, in the order in which they were asked for last. */
   readonly #kept = new Map<string, Kept>();
+  readonly #byAsked = new Map<string, Kept>();
+  #newest: Kept | undefined;
   #bytes = 0;
 
   /** About what all kept answers take; at most {@link ANSWERS_BYTES_MAX}. */
@@ -19,57 +24,93 @@ export class AnswerCache {
     return this.#bytes;
   }
 
+  /**
+   * The body that a request in the same words was answered with, if it would be the same now.
+   * @param asked who asks, and what, as it came
+   */
+  findAsked(asked: string): Uint8Array | undefined {
+    const kept = this.#byAsked.get(asked);
+    return kept && this.#use(kept);
+  }
+
   /** The body of the answer that was kept under the key, if it would be the same now. */
-  find(key: string): Uint8Array | undefined {
+  find(key: string, asked: string): Uint8Array | undefined {
     const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    if (!kept.isCurrent()) {
-      this.#forget(key, kept);
-      return undefined;
-    }
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept.body;
+    const body = kept && this.#use(kept);
+    if (body !== undefined) this.#setAsked(kept!, asked);
+    return body;
   }
 
   /**
    * The answers that were asked for longest ago make room.
    * @param key what it answers: whose request, the path and the parameters
+   * @param asked as in {@link findAsked}
    * @returns the body in bytes
    */
-  keep(key: string, text: string, isCurrent: () => boolean): Uint8Array {
+  keep(key: string, asked: string, text: string, isCurrent: () => boolean): Uint8Array {
     const body = Buffer.from(text);
     const before = this.#kept.get(key);
-    if (before !== undefined) this.#forget(key, before);
+    if (before !== undefined) this.#forget(before);
     if (body.length > ANSWER_BYTES_MAX) return body;
-    const kept = { body, isCurrent, bytes: body.length + 2 * key.length + ENTRY_BYTES };
+    const kept = { key, asked: '', body, isCurrent, bytes: body.length + 2 * key.length + ENTRY_BYTES };
     this.#kept.set(key, kept);
+    this.#newest = kept;
     this.#bytes += kept.bytes;
-    for (const [oldest, one] of this.#kept) {
+    this.#setAsked(kept, asked);
+    for (const oldest of this.#kept.values()) {
       if (this.#bytes <= ANSWERS_BYTES_MAX) break;
-      this.#forget(oldest, one);
+      this.#forget(oldest);
     }
     return body;
   }
 
   /** Lets go of what is no longer true. For 10,000 answers it takes about a millisecond. */
   sweep(): void {
-    for (const [key, kept] of this.#kept) if (!kept.isCurrent()) this.#forget(key, kept);
+    for (const kept of this.#kept.values()) if (!kept.isCurrent()) this.#forget(kept);
   }
 
   clear(): void {
     this.#kept.clear();
+    this.#byAsked.clear();
+    this.#newest = undefined;
     this.#bytes = 0;
   }
 
-  #forget(key: string, { bytes }: Kept): void {
-    this.#kept.delete(key);
-    this.#bytes -= bytes;
+  #use(kept: Kept): Uint8Array | undefined {
+    if (!kept.isCurrent()) {
+      this.#forget(kept);
+      return undefined;
+    }
+    if (kept !== this.#newest) {
+      this.#kept.delete(kept.key);
+      this.#kept.set(kept.key, kept);
+      this.#newest = kept;
+    }
+    return kept.body;
+  }
+
+  #setAsked(kept: Kept, asked: string): void {
+    this.#byAsked.delete(kept.asked);
+    this.#byAsked.set(asked, kept);
+    const moreBytes = 2 * (asked.length - kept.asked.length);
+    kept.asked = asked;
+    kept.bytes += moreBytes;
+    this.#bytes += moreBytes;
+  }
+
+  #forget(kept: Kept): void {
+    this.#kept.delete(kept.key);
+    this.#byAsked.delete(kept.asked);
+    if (this.#newest === kept) this.#newest = undefined;
+    this.#bytes -= kept.bytes;
   }
 }
 
 interface Kept {
+  readonly key: string;
+  /** The last request that it answered. */
+  asked: string;
   readonly body: Uint8Array;
   readonly isCurrent: () => boolean;
-  readonly bytes: number;
+  bytes: number;
 }

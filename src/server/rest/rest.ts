@@ -30,7 +30,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (request.fault !== undefined) return failure(400, request.fault);
     const route = routes().get(request.path);
     if (route === undefined) return failure(404, 'no such path');
-    if (request.method.toUpperCase() !== route.method)
+    if (request.method !== route.method && request.method.toUpperCase() !== route.method)
       return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
 
     const caller = authorize(request, route);
@@ -39,10 +39,13 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
+    const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
+    const repeated = answers.findAsked(asked);
+    if (repeated !== undefined) return { status: 200, headers, body: repeated };
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
     const key = answerKey(caller, request.path, route, query);
-    const known = answers.find(key);
+    const known = answers.find(key, asked);
     if (known !== undefined) return { status: 200, headers, body: known };
     try {
       const result = route.handle(query, caller, request.body);
@@ -51,7 +54,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       if (route.raw)
         return { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) };
       const text = `{"data":${result.data}}`;
-      const body = result.isCurrent ? answers.keep(key, text, result.isCurrent) : text;
+      const body = result.isCurrent ? answers.keep(key, asked, text, result.isCurrent) : text;
       return { status: 200, headers: allHeaders, body };
     } catch (error) {
       if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);

@@ -21,6 +21,8 @@ import { aggregatedSignedPrice, assetId } from '../schemas/values.js';
 export interface PriceSource {
   /** `undefined` while the asset has no live price. */
   latest(asset: Asset): SignedAggregate | undefined;
+  /** A number that is another one whenever the latest of any asset is. */
+  latestVersion(): number;
   /** The aggregate in force at the end of a UNIX second. */
   recent(asset: Asset, second: number): SignedAggregate | undefined;
 }
@@ -75,9 +77,14 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
           if ('error' in assets) return assets;
           // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
+          let version = prices.latestVersion();
           return {
             data: entriesJson(assets, (asset) => prices.latest(asset), aggregateJson),
-            isCurrent: () => assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]),
+            isCurrent() {
+              if (version === prices.latestVersion()) return true;
+              version = prices.latestVersion();
+              return assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]);
+            },
           };
         },
       }),

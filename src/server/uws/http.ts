@@ -69,6 +69,7 @@ export function readRequest(res: HttpResponse, req: HttpRequest, upgradeFault?: 
 
 const LOGIN_HEADER_NAMES: ReadonlySet<string> = new Set(Object.values(LOGIN_HEADERS));
 const NO_LOGIN: LoginHeaders = [];
+const NONE: readonly string[] = [];
 
 class ReceivedRequest implements RestRequest {
   readonly method: string;
@@ -109,7 +110,9 @@ class ReceivedRequest implements RestRequest {
     this.hasBody = isChunked || lengths.some((length) => length !== '0');
     const [length] = lengths;
     this.bodyBytes =
-      !isChunked && lengths.length === 1 && /^\d{1,9}$/.test(length!) ? Number(length) : undefined;
+      !isChunked && length !== undefined && lengths.length === 1 && /^\d{1,9}$/.test(length)
+        ? Number(length)
+        : undefined;
     this.fault = headers.fault;
     this.upgradeFault = upgradeFault;
     this.#res = res;
@@ -123,9 +126,9 @@ class ReceivedRequest implements RestRequest {
 
 /** The headers that mean something here. */
 interface Headers {
-  readonly authorization: string[];
-  readonly forwardedFor: string[];
-  readonly lengths: string[];
+  authorization: readonly string[];
+  forwardedFor: readonly string[];
+  lengths: readonly string[];
   isChunked: boolean;
   login: [name: string, value: string][] | undefined;
   origin: string | undefined;
@@ -139,9 +142,9 @@ interface Headers {
 
 function readHeaders(req: HttpRequest): Headers {
   const headers: Headers = {
-    authorization: [],
-    forwardedFor: [],
-    lengths: [],
+    authorization: NONE,
+    forwardedFor: NONE,
+    lengths: NONE,
     isChunked: false,
     login: undefined,
     origin: undefined,
@@ -161,10 +164,10 @@ function readHeaders(req: HttpRequest): Headers {
 function takeHeader(headers: Headers, name: string, value: string): void {
   switch (name) {
     case 'authorization':
-      headers.authorization.push(value);
+      headers.authorization = [...headers.authorization, value];
       break;
     case 'x-forwarded-for':
-      headers.forwardedFor.push(value);
+      headers.forwardedFor = [...headers.forwardedFor, value];
       break;
     case 'host':
       // RFC 9112, section 3.2: a second Host is refused.
@@ -189,7 +192,7 @@ function takeHeader(headers: Headers, name: string, value: string): void {
       headers.ifNoneMatch = value;
       break;
     case 'content-length':
-      headers.lengths.push(value);
+      headers.lengths = [...headers.lengths, value];
       break;
     case 'transfer-encoding':
       headers.isChunked = true;

@@ -10,7 +10,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     listed: [],
     symbols: [],
     findAsset: () => undefined,
-    prices: { latest: () => undefined, recent: () => undefined },
+    prices: { latest: () => undefined, latestVersion: () => 0, recent: () => undefined },
     readCandles: () => 'too many',
     sealedDays: () => ({ first: 0, end: 0 }),
     calendarOf: () => undefined,

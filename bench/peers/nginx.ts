@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { startProgram } from '../../scripts/load/server_process.js';
+import type { StartedPeer } from './compiled.js';
+
+const READY_MS_MAX = 10_000;
+
+/**
+ * nginx that answers every request with one file, in one process.
+ * @param dir a temporary folder, for what it writes
+ * @param file in that folder
+ */
+export async function startNginx(dir: string, file: string): Promise<StartedPeer> {
+  if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status !== 0) return { missing: 'it needs nginx' };
+  const port = await freePort();
+  const configuration = join(dir, 'nginx.conf');
+  writeFileSync(configuration, configurationText(dir, file, port));
+  const server = await startProgram(
+    ['nginx', '-p', dir, '-e', join(dir, 'nginx.log'), '-c', configuration],
+    port,
+  );
+  const endMs = performance.now() + READY_MS_MAX;
+  while (!(await listens(port))) {
+    if (performance.now() > endMs) throw new Error('nginx does not listen');
+    await setTimeout(20);
+  }
+  return server;
+}
+
+/** As Debian configures it, without its log of requests, and with what a static file can gain. */
+function configurationText(dir: string, file: string, port: number): string {
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${dir}/nginx_${name};`,
+  );
+  return `
+daemon off;
+master_process off;
+pid ${dir}/nginx.pid;
+events { worker_connections 1024; }
+http {
+  ${folders.join('\n  ')}
+  access_log off;
+  default_type application/json;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  open_file_cache max=16 inactive=1h;
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      root ${dir};
+      try_files "/${file}" =404;
+    }
+  }
+}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function listens(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
