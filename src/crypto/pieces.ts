@@ -14,32 +14,43 @@ export class Piece<Job = unknown, Result = unknown> {
   readonly kind: Kind<Job, Result>;
   /** Of the pieces that wait the one with the lowest is next, and of equal ones the first. */
   readonly rank: number;
-  /** The jobs that are not done. */
-  left: readonly Job[];
   /** Why threads did not answer, once for each that tried. */
   readonly faults: unknown[] = [];
   /** Of all jobs, in their order. */
   readonly result: Promise<Result[]>;
+  readonly #jobs: readonly Job[];
   readonly #results: Result[] = [];
+  #done = 0;
   #settle!: { resolve(results: Result[]): void; reject(error: unknown): void };
 
   constructor(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number) {
     this.kind = kind;
-    this.left = jobs;
+    this.#jobs = jobs;
     this.rank = rank;
     this.result = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
   }
 
-  get micros(): number {
-    return this.left.length * this.kind.jobMicros;
+  /** The jobs that are not done. */
+  get left(): readonly Job[] {
+    return this.#jobs.slice(this.#done);
   }
 
-  /** Does that many jobs on this thread. */
-  doSome(count: number): void {
+  /** How long they take. */
+  get micros(): number {
+    return (this.#jobs.length - this.#done) * this.kind.jobMicros;
+  }
+
+  get isOver(): boolean {
+    return this.#done === this.#jobs.length;
+  }
+
+  /** Does the next job on this thread, and more of them while it may go on. */
+  doSome(mayGoOn: () => boolean): void {
     try {
-      this.add(this.kind.inline(this.left.slice(0, count)));
+      do this.add(this.kind.inline([this.#jobs[this.#done]!]));
+      while (!this.isOver && mayGoOn());
     } catch (error) {
       this.fail(error);
     }
@@ -48,12 +59,12 @@ export class Piece<Job = unknown, Result = unknown> {
   /** Takes the results of the next jobs. */
   add(results: readonly Result[]): void {
     for (const result of results) this.#results.push(result);
-    this.left = this.left.slice(results.length);
-    if (this.left.length === 0) this.#settle.resolve(this.#results);
+    this.#done += results.length;
+    if (this.isOver) this.#settle.resolve(this.#results);
   }
 
   fail(error: unknown): void {
-    this.left = [];
+    this.#done = this.#jobs.length;
     this.#settle.reject(error);
   }
 }
@@ -101,12 +112,12 @@ export class PieceQueue {
   }
 
   /** Does some of the next piece on this thread, unless a thread failed with it: this one could hang too. */
-  doSome(microsMax: number): void {
+  doSome(mayGoOn: () => boolean): void {
     const at = this.#pieces.findIndex(isUntried);
     const piece = this.#pieces[at];
     if (piece === undefined) return;
-    piece.doSome(Math.max(1, Math.floor(microsMax / piece.kind.jobMicros)));
-    if (piece.left.length === 0) this.#pieces.splice(at, 1);
+    piece.doSome(mayGoOn);
+    if (piece.isOver) this.#pieces.splice(at, 1);
   }
 
   takeAll(): Piece[] {

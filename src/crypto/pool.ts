@@ -232,7 +232,8 @@ class WorkerPool implements CryptoPool {
     this.#helps = true;
     setImmediate(() => {
       this.#helps = false;
-      this.#waiting.doSome(INLINE_MICROS_MAX);
+      const endMs = performance.now() + INLINE_MICROS_MAX / 1_000;
+      this.#waiting.doSome(() => performance.now() < endMs);
       this.#goOn();
     });
   }
@@ -240,14 +241,14 @@ class WorkerPool implements CryptoPool {
   async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
-      const answer = await workers.run(kind.name, kind.encode(pieces.flatMap(({ left }) => left)));
-      const results = kind.decode(answer);
+      const jobs = pieces.map(({ left }) => left);
+      const results = kind.decode(await workers.run(kind.name, kind.encode(jobs.flat())));
       let at = 0;
-      for (const piece of pieces) {
-        const end = at + piece.left.length;
+      pieces.forEach((piece, i) => {
+        const end = at + jobs[i]!.length;
         piece.add(results.slice(at, end));
         at = end;
-      }
+      });
     } catch (error) {
       if (this.#workers !== undefined) this.failures += 1;
       for (const piece of pieces) this.#failed(piece, error);
@@ -270,6 +271,6 @@ class WorkerPool implements CryptoPool {
 /** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
 function giveUp(piece: Piece): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
-  if (hung === undefined) piece.doSome(piece.left.length);
+  if (hung === undefined) piece.doSome(() => true);
   else piece.fail(hung);
 }
