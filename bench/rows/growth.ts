@@ -9,17 +9,23 @@ type Dimension = 'assets' | 'subscribers' | 'publishers per asset';
 
 const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]>>>> = {
   full: {
-    assets: [10, 1_000, 10_000],
+    assets: [100, 1_000, 10_000],
     subscribers: [10, 100, 1_000, 10_000],
     'publishers per asset': [1, 10, 50],
   },
   smoke: { assets: [20], subscribers: [4], 'publishers per asset': [2] },
 };
-const UPDATES: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 100 };
+const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
+/** At least; until then V8 compiles, on threads whose time counts. */
+const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 18_000, smoke: 50 };
 const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 210 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
 /** A unit of work may cost this much more at the largest size than at the one where it is cheapest. */
-const UNIT_COST_RATIO_MAX = 1.5;
+const UNIT_COST_RATIO_MAX: Readonly<Record<Dimension, number>> = {
+  assets: 1.3,
+  subscribers: 1.5,
+  'publishers per asset': 1.5,
+};
 
 const UNIT_OF: Readonly<Record<Dimension, string>> = {
   assets: 'µs an update',
@@ -34,7 +40,11 @@ export const growth: Row = {
     'Assets: accepted updates, 50 a message, by the size of the catalogue. Subscribers: unsigned frames of 10 assets ' +
     'delivered at 100 ms, by the number of connections. Publishers: accepted updates of 20 assets, by the number of publishers, each ' +
     'of which makes a median of all. A unit of work at the largest size must cost at most 1.5 times what it costs at the ' +
-    'cheapest of the smaller ones: at the smallest, what the service does anyway weighs most.',
+    'cheapest of the smaller ones, and an update at 10,000 assets at most 1.3 times: at the smallest, what the service does ' +
+    'anyway weighs most. No aggregate is signed by the clock while updates are measured.',
+  limit:
+    'With few assets, several updates of an asset come between two commits of the store, which writes the newest only; with 10,000 ' +
+    'each is written, and its record costs as much as all that the gate does.',
   rounds: 2,
   variants: {
     assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),
@@ -68,7 +78,7 @@ function linesOf(scale: Scale, dimension: Dimension): Line[] {
             {
               name: 'the cheapest of the smaller sizes',
               source: cheapest(dimension),
-              ratio: { atMost: UNIT_COST_RATIO_MAX },
+              ratio: { atMost: UNIT_COST_RATIO_MAX[dimension] },
             },
           ],
   }));
@@ -115,7 +125,8 @@ async function costOfUpdate(
     updatesPerMessage: Math.min(updatesPerMessage, assets),
     updates: UPDATES[scale],
     // Every asset has a price of each publisher before anything is measured.
-    warmUpUpdates: Math.max(UPDATES[scale] / 2, assets * publishers),
+    warmUpUpdates: Math.max(WARM_UP_UPDATES[scale], assets * publishers),
+    clockPeriod: '24h',
   });
   return 1e6 / usage.updatesPerCpuSecond;
 }

@@ -18,6 +18,10 @@ export interface IngestLoad {
   /** Sent before, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
   readonly nodeOptions?: string;
+  /** The cores that the service may use, as `taskset -c` takes them; all unless given. */
+  readonly cores?: string;
+  /** Default 60s. */
+  readonly clockPeriod?: string;
 }
 
 export interface IngestUsage extends Usage {
@@ -32,9 +36,10 @@ const UPDATES_ON_THE_WAY = 3_000;
  * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
-  const { signatureType, assets, publishers, nodeOptions = '' } = load;
-  const config = writeConfig({ signatureType, assets, publishers, clockPeriod: '60s' });
-  const service = await startService(config.file, { nodeOptions });
+  const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;
+  const config = writeConfig({ signatureType, assets, publishers, clockPeriod });
+  const wrapper = cores === undefined ? [] : ['taskset', '-c', cores];
+  const service = await startService(config.file, { nodeOptions, wrapper });
   try {
     const sockets = await Promise.all(
       Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),

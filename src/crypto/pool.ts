@@ -9,6 +9,7 @@ import {
   type EvmVerifyJob,
   type StarkVerifyJob,
 } from './jobs.js';
+import { type Kind, Piece, PieceQueue } from './pieces.js';
 import { type StarkMessage, starkPriceMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
 import { type Repeat, ThreadHung, Threads } from './threads.js';
@@ -18,8 +19,9 @@ export type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
 /**
- * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads. A batch that
- * ran on the calling thread returns an array and no promise, so a single job costs no turn of the event loop.
+ * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads, and while they all
+ * have work the calling thread does some of what waits in each turn of its event loop. A batch that ran on the calling thread at
+ * once returns an array and no promise, so a single job costs no turn of the event loop.
  *
  * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try
  * such a batch, because it could hang too.
@@ -56,10 +58,13 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * Up to this much work runs on the calling thread. A round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this
+ * Up to this much work runs on the calling thread, and of what waits for a thread this much in a turn of the event loop. A round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this
  * thread's time, so a smaller batch is answered sooner here.
  */
 const INLINE_MICROS_MAX = 300;
+
+/** What waits for a thread goes there together up to this much work: one message for it all instead of one for each batch. */
+const TOGETHER_MICROS_MAX = 5_000;
 
 /** A batch is split among the threads into pieces of at least this much work; a piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
@@ -84,26 +89,28 @@ const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
 );
 
-/** How one kind of job runs on the calling thread and in a worker. */
-interface Kind<Job, Result> {
-  /** The function in `worker.ts`. */
-  readonly name: string;
-  /**
-   * The time of one job with full tables, on two shared cores and Node 20; of secp256k1 with the machine's library. With the one in the npm
-   * package it is a third more, which changes little of how work is divided.
-   */
-  readonly jobMicros: number;
-  readonly inline: (jobs: readonly Job[]) => Result[];
-  readonly encode: (jobs: readonly Job[]) => Uint8Array;
-  readonly decode: (answer: Uint8Array) => Result[];
-}
-
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
   /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
   #workers: Threads | undefined;
+  readonly #waiting = new PieceQueue();
+  #helps = false;
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #verifyEvm: Kind<EvmVerifyJob, Verdict> = {
+    name: 'verifyEvm',
+    jobMicros: 60,
+    inline: (jobs) => this.here.verifyEvm(jobs),
+    encode: batch.encodeVerifyEvm,
+    decode: batch.decodeVerdicts,
+  };
+  readonly #verifyStark: Kind<StarkVerifyJob, Verdict> = {
+    name: 'verifyStark',
+    jobMicros: 220,
+    inline: (jobs) => this.here.verifyStark(jobs),
+    encode: batch.encodeVerifyStark,
+    decode: batch.decodeVerdicts,
+  };
   queued = 0;
   failures = 0;
 
@@ -120,7 +127,7 @@ class WorkerPool implements CryptoPool {
       },
       onAllLost: () => {
         this.#workers = undefined;
-        workers.withdraw();
+        this.#withdraw();
         void workers.close();
       },
     });
@@ -128,25 +135,11 @@ class WorkerPool implements CryptoPool {
   }
 
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]> {
-    const kind: Kind<EvmVerifyJob, Verdict> = {
-      name: 'verifyEvm',
-      jobMicros: 60,
-      inline: (these) => this.here.verifyEvm(these),
-      encode: batch.encodeVerifyEvm,
-      decode: batch.decodeVerdicts,
-    };
-    return this.#do(kind, jobs);
+    return this.#do(this.#verifyEvm, jobs);
   }
 
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]> {
-    const kind: Kind<StarkVerifyJob, Verdict> = {
-      name: 'verifyStark',
-      jobMicros: 220,
-      inline: (these) => this.here.verifyStark(these),
-      encode: batch.encodeVerifyStark,
-      decode: batch.decodeVerdicts,
-    };
-    return this.#do(kind, jobs);
+    return this.#do(this.#verifyStark, jobs);
   }
 
   signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[] | Promise<EvmSignature[]> {
@@ -170,7 +163,7 @@ class WorkerPool implements CryptoPool {
   async warm(): Promise<void> {
     const kind = this.#signStark(Buffer.alloc(32, 1));
     // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
-    const threads = Array.from({ length: this.#threads }, () => this.#doByWorker(kind, WARM_UP_MESSAGES, 0));
+    const threads = Array.from({ length: this.#threads }, () => this.#wait(kind, WARM_UP_MESSAGES, 0));
     kind.inline(WARM_UP_MESSAGES);
     // A thread that fails here is replaced like any other.
     await Promise.allSettled(threads);
@@ -179,7 +172,7 @@ class WorkerPool implements CryptoPool {
   async close(): Promise<void> {
     const workers = this.#workers;
     this.#workers = undefined;
-    workers?.withdraw();
+    this.#withdraw();
     // Ending a thread inside native code aborts the process, so this waits. A hung thread delays it until its deadline.
     await Promise.allSettled(this.#pending);
     await workers?.close();
@@ -204,41 +197,80 @@ class WorkerPool implements CryptoPool {
       Math.ceil(micros / PIECE_MICROS_MAX),
     );
     const rank = performance.now() + (WAIT_PER_WORK * micros) / 1_000;
-    if (pieces === 1) return this.#doByWorker(kind, jobs, rank);
+    if (pieces === 1) return this.#wait(kind, jobs, rank);
     const size = Math.ceil(jobs.length / pieces);
     const results: Promise<Result[]>[] = [];
-    for (let at = 0; at < jobs.length; at += size) {
-      results.push(this.#doByWorker(kind, jobs.slice(at, at + size), rank));
-    }
+    for (let at = 0; at < jobs.length; at += size)
+      results.push(this.#wait(kind, jobs.slice(at, at + size), rank));
     return Promise.all(results).then((parts) => parts.flat());
   }
 
-  #doByWorker<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number): Promise<Result[]> {
+  /** Has the jobs done by a thread, or by the calling thread when it comes first. */
+  #wait<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number): Promise<Result[]> {
     this.queued += jobs.length;
-    const result = this.#attempt(kind, jobs, rank).finally(() => {
+    const piece = new Piece(kind, jobs, rank);
+    const result = piece.result.finally(() => {
       this.queued -= jobs.length;
       this.#pending.delete(result);
     });
     this.#pending.add(result);
+    this.#waiting.add(piece);
+    this.#goOn();
     return result;
   }
 
-  async #attempt<Job, Result>(
-    kind: Kind<Job, Result>,
-    jobs: readonly Job[],
-    rank: number,
-  ): Promise<Result[]> {
-    let fault: unknown;
-    for (let attempt = 0; this.#workers !== undefined && attempt < WORKER_ATTEMPTS_MAX; attempt++) {
-      try {
-        return kind.decode(await this.#workers.run(kind.name, kind.encode(jobs), rank));
-      } catch (error) {
-        if (this.#workers !== undefined) this.failures += 1;
-        fault = error;
-      }
+  /** Gives idle threads what waits. When all have work, the calling thread does some of what is left in each turn of its event loop. */
+  #goOn(): void {
+    const workers = this.#workers;
+    if (workers === undefined) return;
+    while (workers.idle > 0 && this.#waiting.size > 0) {
+      // A share for each thread, and one for this one: all have work until the last is done.
+      const share = this.#waiting.micros / (this.#threads + 1);
+      void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
     }
-    if (fault instanceof ThreadHung) throw fault;
-    // A job that fails because of a bug in this program fails here too, and its error is visible.
-    return kind.inline(jobs);
+    if (this.#helps || !this.#waiting.hasUntried) return;
+    this.#helps = true;
+    setImmediate(() => {
+      this.#helps = false;
+      const endMs = performance.now() + INLINE_MICROS_MAX / 1_000;
+      this.#waiting.doSome(() => performance.now() < endMs);
+      this.#goOn();
+    });
   }
+
+  async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
+    const { kind } = pieces[0]!;
+    try {
+      const jobs = pieces.map(({ left }) => left);
+      const results = kind.decode(await workers.run(kind.name, kind.encode(jobs.flat())));
+      let at = 0;
+      pieces.forEach((piece, i) => {
+        const end = at + jobs[i]!.length;
+        piece.add(results.slice(at, end));
+        at = end;
+      });
+    } catch (error) {
+      if (this.#workers !== undefined) this.failures += 1;
+      for (const piece of pieces) this.#failed(piece, error);
+    }
+    this.#goOn();
+  }
+
+  #failed(piece: Piece, fault: unknown): void {
+    piece.faults.push(fault);
+    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
+    else giveUp(piece);
+  }
+
+  /** No thread takes what waits. */
+  #withdraw(): void {
+    for (const piece of this.#waiting.takeAll()) giveUp(piece);
+  }
+}
+
+/** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
+function giveUp(piece: Piece): void {
+  const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
+  if (hung === undefined) piece.doSome(() => true);
+  else piece.fail(hung);
 }

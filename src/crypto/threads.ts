@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Piscina } from 'piscina';
 
 export interface ThreadsOptions {
@@ -11,12 +12,6 @@ export interface ThreadsOptions {
   readonly onIdleFailure: () => void;
   /** No thread is left and no new one starts: they fail at their start. */
   readonly onAllLost: () => void;
-}
-
-interface WaitingTask {
-  readonly rank: number;
-  readonly start: () => void;
-  readonly withdraw: (error: Error) => void;
 }
 
 /** Calls a function at an interval until the function that it returns is called. `setInterval` unless given. */
@@ -37,8 +32,6 @@ const TICKS = 10;
 export class Threads {
   readonly #options: ThreadsOptions;
   readonly #piscina: Piscina;
-  /** Tasks that no thread has taken. Their deadlines have not started, so piscina's own queue stays empty. */
-  readonly #waiting: WaitingTask[] = [];
   readonly #running = new Set<{ ticks: number; readonly end: AbortController }>();
   #idle: number;
   #stopTicks: (() => void) | undefined;
@@ -66,14 +59,18 @@ export class Threads {
     this.#piscina = piscina;
   }
 
+  /** How many threads have no task. Only they are given one: then its deadline starts with it. */
+  get idle(): number {
+    return this.#idle;
+  }
+
   /**
-   * Calls the function of that name with a message, which moves to the thread.
-   * @param rank of the tasks that wait the one with the lowest is next, and of equal ones the first
+   * Calls the function of that name with a message, which moves to an idle thread.
    * @throws ThreadHung, or the error of the function or its thread.
    */
-  async run(name: string, message: Uint8Array, rank: number): Promise<Uint8Array> {
-    if (this.#idle > 0) this.#idle--;
-    else await new Promise<void>((start, withdraw) => this.#wait({ rank, start, withdraw }));
+  async run(name: string, message: Uint8Array): Promise<Uint8Array> {
+    assert(this.#idle > 0, 'no thread is idle');
+    this.#idle--;
     const task = { ticks: 0, end: new AbortController() };
     this.#running.add(task);
     const { repeat = repeatByTimer, taskMsMax } = this.#options;
@@ -85,21 +82,8 @@ export class Threads {
       throw task.end.signal.aborted ? new ThreadHung(`no answer within ${taskMsMax} ms`) : error;
     } finally {
       this.#running.delete(task);
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#idle++;
-      else next.start();
+      this.#idle++;
     }
-  }
-
-  #wait(task: WaitingTask): void {
-    const later = this.#waiting.findIndex(({ rank }) => rank > task.rank);
-    if (later < 0) this.#waiting.push(task);
-    else this.#waiting.splice(later, 0, task);
-  }
-
-  /** Fails every task that no thread has taken yet. */
-  withdraw(): void {
-    for (const { withdraw } of this.#waiting.splice(0)) withdraw(new Error('the threads are being closed'));
   }
 
   /** Ends the threads, which must be idle: ending one inside native code aborts the process. */

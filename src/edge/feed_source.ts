@@ -65,16 +65,17 @@ export class FeedSource {
   }
 
   priced(message: Priced): void {
-    const asset = this.#assetById.get(message.streamingId);
-    if (asset !== undefined) this.#update(asset, { price: message.price });
-    this.#feed?.priced({ ...this.#next(), ...message });
+    const { streamingId, price } = message;
+    const asset = this.#assetById.get(streamingId);
+    if (asset !== undefined) this.#setPrice(asset, price);
+    // Several times as fast as copying the message with what it has.
+    this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, streamingId, price });
   }
 
   /** The store has a new record. */
   recorded({ symbol, signatureType, holding }: Recorded): void {
     const asset = this.#assetByName.find(symbol, signatureType);
-    if (asset !== undefined)
-      this.#update(asset, { holding: holding.state === 'priced' ? holding : undefined });
+    if (asset !== undefined) this.#setHolding(asset, holding.state === 'priced' ? holding : undefined);
     this.#feed?.recorded({ ...this.#next(), symbol, signatureType, holding });
   }
 
@@ -82,7 +83,7 @@ export class FeedSource {
   withdraw(isOver: (asset: Asset, aggregate: SignedAggregate) => boolean): void {
     for (const { asset, holding } of [...this.#live.values()]) {
       if (holding?.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
-      this.#update(asset, { holding: undefined });
+      this.#setHolding(asset, undefined);
       const { symbol, signatureType } = asset;
       this.#feed?.withdrawn({ ...this.#next(), symbol, signatureType });
     }
@@ -90,15 +91,33 @@ export class FeedSource {
 
   ended(message: Ended): void {
     const asset = this.#assetByName.find(message.symbol, message.signatureType);
-    if (asset !== undefined) this.#update(asset, { price: undefined });
+    if (asset !== undefined) this.#setPrice(asset, undefined);
     this.#feed?.ended({ ...this.#next(), ...message });
   }
 
-  #update(asset: Asset, change: Partial<Pick<LiveAsset, 'price' | 'holding'>>): void {
-    const live = this.#live.get(asset.index) ?? { asset, price: undefined, holding: undefined };
-    Object.assign(live, change);
-    if (live.price === undefined && live.holding === undefined) this.#live.delete(asset.index);
-    else this.#live.set(asset.index, live);
+  #setPrice(asset: Asset, price: Price | undefined): void {
+    const live = this.#liveOf(asset);
+    live.price = price;
+    this.#forgetEmpty(live);
+  }
+
+  #setHolding(asset: Asset, holding: Holding | undefined): void {
+    const live = this.#liveOf(asset);
+    live.holding = holding;
+    this.#forgetEmpty(live);
+  }
+
+  #liveOf(asset: Asset): LiveAsset {
+    let live = this.#live.get(asset.index);
+    if (live === undefined) {
+      live = { asset, price: undefined, holding: undefined };
+      this.#live.set(asset.index, live);
+    }
+    return live;
+  }
+
+  #forgetEmpty({ asset, price, holding }: LiveAsset): void {
+    if (price === undefined && holding === undefined) this.#live.delete(asset.index);
   }
 
   #next(): FeedPosition {

@@ -72,13 +72,13 @@ export class Prices {
       if (!told.has(index)) this.#clear(index);
   }
 
-  priced({ streamingId, price, ...position }: FeedPosition & Priced): void {
-    this.#follow(position);
+  priced({ epoch, sequence, streamingId, price }: FeedPosition & Priced): void {
+    this.#follow({ epoch, sequence });
     this.#setPrice(streamingId, price);
   }
 
-  recorded({ symbol, signatureType, holding, ...position }: FeedPosition & Recorded): void {
-    this.#follow(position);
+  recorded({ epoch, sequence, symbol, signatureType, holding }: FeedPosition & Recorded): void {
+    this.#follow({ epoch, sequence });
     this.#setLatest({ symbol, signatureType }, holding);
   }
 

@@ -1,4 +1,4 @@
-import { Builder, ByteBuffer } from 'flatbuffers';
+import { ByteBuffer } from 'flatbuffers';
 import {
   SEEN_FIELDS,
   SEEN_HASH_KEY,
@@ -10,7 +10,8 @@ import {
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { SeenRecord } from './generated/record.js';
-import { decodeInput, encodeInput } from './input_record.js';
+import { decodeInput, encodeInputOnce } from './input_record.js';
+import { TableWriter } from './table_writer.js';
 
 /** The latest accepted input of a publisher for an asset. */
 export interface AcceptedInput {
@@ -24,7 +25,7 @@ export interface AcceptedInput {
 /** A size-prefixed `InputRecord` of record.fbs and, behind it, a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
   if (bytes !== undefined) return bytes;
-  const inputBytes = encodeInput(input);
+  const inputBytes = encodeInputOnce(input);
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }
 
@@ -50,21 +51,34 @@ export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   };
 }
 
-/** Scratch space, empty between calls. */
-const builder = new Builder(1_024);
+const writer = new TableWriter();
+
+/** The places of the fields in record.fbs. */
+const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
+const FIELDS = Object.keys(FIELD).length;
 
 function encodeSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
-  builder.clear();
-  const names = senders.map((sender) => builder.createString(sender));
-  const sendersAt = SeenRecord.createSenderVector(builder, names);
-  const hashKeysAt = SeenRecord.createHashKeyVector(builder, column(updates, SEEN_HASH_KEY));
-  const secondsAt = SeenRecord.createSecondVector(builder, column(updates, SEEN_SECOND));
-  const nanosAt = SeenRecord.createNanosVector(builder, column(updates, SEEN_NANOS));
-  const senderIndexesAt = SeenRecord.createSenderIndexVector(builder, column(updates, SEEN_SENDER));
-  builder.finishSizePrefixed(
-    SeenRecord.createSeenRecord(builder, floorNs, sendersAt, hashKeysAt, secondsAt, nanosAt, senderIndexesAt),
-  );
-  return builder.asUint8Array();
+  writer.begin(FIELDS, FIELDS - 1);
+  writer.int64(FIELD.floorNs, floorNs);
+  writer.texts(FIELD.sender, senders);
+  const count = updates.length / SEEN_FIELDS;
+  let at = writer.beginVector(FIELD.hashKey, 8, count * 8);
+  for (let i = 0; i < count; i++)
+    writer.view.setFloat64(at + 8 * i, updates[i * SEEN_FIELDS + SEEN_HASH_KEY]!, true);
+  writer.endVector(at, count, 8);
+  at = writer.beginVector(FIELD.second, 4, count * 4);
+  for (let i = 0; i < count; i++)
+    writer.view.setUint32(at + 4 * i, updates[i * SEEN_FIELDS + SEEN_SECOND]!, true);
+  writer.endVector(at, count, 4);
+  at = writer.beginVector(FIELD.nanos, 4, count * 4);
+  for (let i = 0; i < count; i++)
+    writer.view.setUint32(at + 4 * i, updates[i * SEEN_FIELDS + SEEN_NANOS]!, true);
+  writer.endVector(at, count, 4);
+  at = writer.beginVector(FIELD.senderIndex, 2, count * 2);
+  for (let i = 0; i < count; i++)
+    writer.view.setUint16(at + 2 * i, updates[i * SEEN_FIELDS + SEEN_SENDER]!, true);
+  writer.endVector(at, count, 2);
+  return writer.finish();
 }
 
 function decodeSeen(bytes: Uint8Array): SeenUpdates {
@@ -77,11 +91,4 @@ function decodeSeen(bytes: Uint8Array): SeenUpdates {
     senders: Array.from({ length: record.senderLength() }, (_, i) => record.sender(i)),
     updates,
   };
-}
-
-/** One field of all updates. */
-function column(updates: readonly number[], field: number): number[] {
-  const values: number[] = [];
-  for (let at = field; at < updates.length; at += SEEN_FIELDS) values.push(updates[at]!);
-  return values;
 }

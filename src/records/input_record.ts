@@ -1,25 +1,31 @@
-import { Builder, ByteBuffer } from 'flatbuffers';
-import { parseHex } from '../model/hex.js';
+import { ByteBuffer } from 'flatbuffers';
+import { parseHex, parseHexInto } from '../model/hex.js';
 import { type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PRICE_BYTES } from '../wire/price.js';
 import { InputRecord } from './generated/record.js';
-import { packText, unpackText } from './packed_text.js';
+import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
+import { TableWriter } from './table_writer.js';
 
 const HASH_BYTES = 32;
 
 /**
- * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates and is also stored by
- * itself, so its bytes are made once and kept as long as the input.
+ * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates, so its bytes are made once and kept as
+ * long as the input.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
   if (bytes === undefined) {
-    bytes = buildInput(input);
+    bytes = new Uint8Array(writeInput(input));
     encodedInputs.set(input, bytes);
   }
   return bytes;
+}
+
+/** The same for an input that is stored by itself: most are never part of an aggregate. The bytes are valid until the next call. */
+export function encodeInputOnce(input: PublisherPrice): Uint8Array {
+  return encodedInputs.get(input) ?? writeInput(input);
 }
 
 /** A cache of a pure function: each value follows from its key alone. */
@@ -66,39 +72,49 @@ export function decodePrice(bytes: Uint8Array): Price {
   return readPrice(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0);
 }
 
-/** Scratch space, empty between calls. A new builder for every record took a third of the time. */
-const builder = new Builder(1_024);
+const writer = new TableWriter();
+const parsedHash = Buffer.alloc(HASH_BYTES);
 
-function buildInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
-  builder.clear();
-  const text = (value: string) => builder.createByteVector(packText(value));
-  // The generated functions write byte by byte; createByteVector copies.
-  const fields = [
-    parsePrice(wire.price) === price ? 0 : builder.createByteVector(encodePrice(price)),
-    parseHex(wire.msgHash, HASH_BYTES)?.equals(msgHash) ? 0 : builder.createByteVector(msgHash),
-    text(wire.publisherKey),
-    text(wire.externalAssetId),
-    text(wire.price),
-    text(wire.r),
-    text(wire.s),
-    wire.v === undefined ? 0 : text(wire.v),
-    text(wire.msgHash),
-    wire.metadata === undefined ? 0 : text(wire.metadata),
-  ] as const;
-  const [priceAt, msgHashAt, keyAt, externalIdAt, priceTextAt, rAt, sAt, vAt, msgHashTextAt, metadataAt] =
-    fields;
-  InputRecord.startInputRecord(builder);
-  if (priceAt !== 0) InputRecord.addPrice(builder, priceAt);
-  InputRecord.addTimestampNs(builder, timestampNs);
-  if (msgHashAt !== 0) InputRecord.addMsgHash(builder, msgHashAt);
-  InputRecord.addPublisherKey(builder, keyAt);
-  InputRecord.addExternalAssetId(builder, externalIdAt);
-  InputRecord.addPriceText(builder, priceTextAt);
-  InputRecord.addR(builder, rAt);
-  InputRecord.addS(builder, sAt);
-  if (vAt !== 0) InputRecord.addV(builder, vAt);
-  InputRecord.addMsgHashText(builder, msgHashTextAt);
-  if (metadataAt !== 0) InputRecord.addMetadata(builder, metadataAt);
-  builder.finishSizePrefixed(InputRecord.endInputRecord(builder));
-  return builder.asUint8Array().slice();
+/** The places of the fields in record.fbs. */
+const FIELD = {
+  price: 0,
+  timestampNs: 1,
+  msgHash: 2,
+  publisherKey: 3,
+  externalAssetId: 4,
+  priceText: 5,
+  r: 6,
+  s: 7,
+  v: 8,
+  msgHashText: 9,
+  metadata: 10,
+} as const;
+const FIELDS = Object.keys(FIELD).length;
+
+function writeInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
+  writer.begin(FIELDS, FIELDS - 1);
+  writer.int64(FIELD.timestampNs, timestampNs);
+  if (parsePrice(wire.price) !== price) writeBytes(FIELD.price, encodePrice(price));
+  const isParsed = parseHexInto(wire.msgHash, parsedHash, 0, HASH_BYTES) && parsedHash.equals(msgHash);
+  if (!isParsed) writeBytes(FIELD.msgHash, msgHash);
+  writeText(FIELD.publisherKey, wire.publisherKey);
+  writeText(FIELD.externalAssetId, wire.externalAssetId);
+  writeText(FIELD.priceText, wire.price);
+  writeText(FIELD.r, wire.r);
+  writeText(FIELD.s, wire.s);
+  if (wire.v !== undefined) writeText(FIELD.v, wire.v);
+  writeText(FIELD.msgHashText, wire.msgHash);
+  if (wire.metadata !== undefined) writeText(FIELD.metadata, wire.metadata);
+  return writer.finish();
+}
+
+function writeBytes(field: number, bytes: Uint8Array): void {
+  const start = writer.beginVector(field, 1, bytes.length);
+  writer.bytes.set(bytes, start);
+  writer.endVector(start, bytes.length, 1);
+}
+
+function writeText(field: number, text: string): void {
+  const start = writer.beginVector(field, 1, packedBytesMax(text));
+  writer.endVector(start, packTextInto(text, writer.bytes, start), 1);
 }

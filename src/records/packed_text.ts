@@ -4,19 +4,64 @@ const HEX_EVEN = 1;
 /** An odd number of digits: the first half of the first byte is not part of the text. */
 const HEX_ODD = 2;
 
-const HEX_TEXT = /^0x[0-9a-f]+$/;
+/** The value of each lower-case hex digit by its UTF-16 code; the others are past 15. */
+const LOWER_DIGITS = new Uint8Array(0x10000).fill(0xff);
+for (const digit of '0123456789abcdef') LOWER_DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
+
+/** Up to this many ASCII characters are copied faster one by one than by a call of Node's. */
+const COPIED_LENGTH_MAX = 64;
 
 /**
  * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex: they become bytes, which halves a
  * record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
  */
 export function packText(text: string): Uint8Array {
-  if (!HEX_TEXT.test(text)) return withForm(UTF8, Buffer.from(text, 'utf8'));
-  const isEven = text.length % 2 === 0;
-  return withForm(
-    isEven ? HEX_EVEN : HEX_ODD,
-    Buffer.from(isEven ? text.slice(2) : `0${text.slice(2)}`, 'hex'),
-  );
+  const packed = Buffer.allocUnsafe(packedBytesMax(text));
+  return packed.subarray(0, packTextInto(text, packed, 0));
+}
+
+/** What a packed text takes at most. */
+export function packedBytesMax(text: string): number {
+  return 1 + 3 * text.length;
+}
+
+/** The same as {@link packText}, into `out`, which must have room for {@link packedBytesMax}. @returns how many bytes it takes */
+export function packTextInto(text: string, out: Buffer, start: number): number {
+  return packHexInto(text, out, start) || packUtf8Into(text, out, start);
+}
+
+/** @returns 0 when the text is not lower-case hex */
+function packHexInto(text: string, out: Buffer, start: number): number {
+  const { length } = text;
+  if (length < 3 || !text.startsWith('0x')) return 0;
+  let end = start + 1;
+  let seen = 0;
+  let at = 2;
+  out[start] = HEX_EVEN;
+  if (length % 2 === 1) {
+    out[start] = HEX_ODD;
+    seen = LOWER_DIGITS[text.charCodeAt(at++)]!;
+    out[end++] = seen;
+  }
+  while (at < length) {
+    const high = LOWER_DIGITS[text.charCodeAt(at++)]!;
+    const low = LOWER_DIGITS[text.charCodeAt(at++)]!;
+    seen |= high | low;
+    out[end++] = (high << 4) | low;
+  }
+  return seen < 16 ? end - start : 0;
+}
+
+function packUtf8Into(text: string, out: Buffer, start: number): number {
+  out[start] = UTF8;
+  const { length } = text;
+  if (length > COPIED_LENGTH_MAX) return 1 + out.write(text, start + 1);
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return 1 + out.write(text, start + 1);
+    out[start + 1 + i] = code;
+  }
+  return 1 + length;
 }
 
 /** Reads what {@link packText} wrote. */
@@ -25,11 +70,4 @@ export function unpackText(packed: Uint8Array): string {
   if (bytes[0] === UTF8) return bytes.toString('utf8', 1);
   const digits = bytes.toString('hex', 1);
   return `0x${bytes[0] === HEX_ODD ? digits.slice(1) : digits}`;
-}
-
-function withForm(form: number, bytes: Buffer): Uint8Array {
-  const packed = Buffer.allocUnsafe(bytes.length + 1);
-  packed[0] = form;
-  bytes.copy(packed, 1);
-  return packed;
 }

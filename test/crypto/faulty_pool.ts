@@ -9,6 +9,8 @@ export interface FaultyPool {
   readonly pool: CryptoPool;
   /** Lets that many of the next pieces of EVM signatures end their threads. */
   crash(times: number): void;
+  /** How many crashes are still to come; below 0 when there were more pieces. */
+  crashesLeft(): number;
   /** Lets that many of the next pieces of EVM signatures hang. */
   hang(times: number): void;
   /** How many hangs are still to come. */
@@ -37,6 +39,7 @@ export async function createFaultyPool(threads: number): Promise<FaultyPool> {
   return {
     pool,
     crash: (times) => Atomics.store(crashesLeft, 0, times),
+    crashesLeft: () => Atomics.load(crashesLeft, 0),
     hang: (times) => Atomics.store(hangsLeft, 0, times),
     hangsLeft: () => Atomics.load(hangsLeft, 0),
     async hanging(left) {

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { Builder } from 'flatbuffers';
+import { test } from 'tap';
+import { SEEN_FIELDS, type SeenUpdates } from '../../src/model/seen_updates.js';
+import type { PublisherPrice } from '../../src/model/signed_price.js';
+import {
+  type AcceptedInput,
+  decodeAcceptedInput,
+  encodeAcceptedInput,
+} from '../../src/records/accepted_input.js';
+import { InputRecord, SeenRecord } from '../../src/records/generated/record.js';
+import { encodePrice } from '../../src/records/input_record.js';
+import { packText } from '../../src/records/packed_text.js';
+
+const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 70 });
+const text = fc.oneof(
+  digits.map((those) => `0x${those}`),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ maxLength: 300 }),
+);
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const timeNs = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
+
+const input = fc.record({
+  price: fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n }),
+  timestampNs: timeNs,
+  msgHash: bytes(32),
+  wire: fc.record({
+    publisherKey: text,
+    externalAssetId: text,
+    price: text,
+    r: text,
+    s: text,
+    v: fc.option(text, { nil: undefined }),
+    msgHash: text,
+    metadata: fc.option(text, { nil: undefined }),
+  }),
+});
+/** As it comes as a rule: the texts of price and hash are those of the values. */
+const declared = input.map((one) => ({
+  ...one,
+  wire: {
+    ...one.wire,
+    price: `${one.price}`,
+    msgHash: `0x${Buffer.from(one.msgHash).toString('hex').replace(/^0+/, '')}`,
+  },
+}));
+const update = fc.tuple(
+  fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+  fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  fc.integer({ min: 0, max: 999_999_999 }),
+  fc.integer({ min: 0, max: 2 ** 16 - 1 }),
+);
+const seen = fc.record({
+  floorNs: timeNs,
+  senders: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
+  updates: fc.array(update, { maxLength: 300 }).map((updates) => updates.flat()),
+});
+const accepted = fc.record({
+  input: fc.oneof(input, declared.filter(isHash)),
+  seen: fc.option(seen, { nil: undefined }),
+}) as unknown as fc.Arbitrary<AcceptedInput>;
+
+/** A text needs a digit. */
+function isHash({ wire }: { readonly wire: { readonly msgHash: string } }): boolean {
+  return wire.msgHash.length > 2;
+}
+
+test('an accepted input reads back, as from the record that the builder of flatbuffers makes', async (t) => {
+  fc.assert(
+    fc.property(accepted, (one) => {
+      const record = new Uint8Array(encodeAcceptedInput(one));
+      const expected = plain({ input: one.input, seen: one.seen });
+      return (
+        plain(decodeAcceptedInput(record)) === expected && plain(decodeAcceptedInput(built(one))) === expected
+      );
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+test('price and hash are left out where their texts say the same', async (t) => {
+  const [one] = fc.sample(declared.filter(isHash), { numRuns: 1, seed: 1 });
+  const declaredInput = one as unknown as PublisherPrice;
+  const other = { ...declaredInput, price: (declaredInput.price - 1n) as PublisherPrice['price'] };
+  const length = (of: PublisherPrice) => encodeAcceptedInput({ input: of, seen: undefined }).length;
+  t.ok(length(other) - length(declaredInput) >= 16);
+});
+
+test('a record is little longer than what the builder of flatbuffers makes', async (t) => {
+  fc.assert(
+    fc.property(accepted, (one) => {
+      const record = encodeAcceptedInput(one);
+      return record.length % 8 === 0 && record.length <= built(one).length + 32;
+    }),
+  );
+  t.pass();
+});
+
+function plain(one: unknown): string {
+  return JSON.stringify(one, (_, value) => {
+    if (typeof value === 'bigint') return `${value}n`;
+    return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+  });
+}
+
+/** The records of earlier versions. */
+function built({ input: one, seen: window }: AcceptedInput): Uint8Array {
+  const parts = [builtInput(one), ...(window === undefined ? [] : [builtSeen(window)])];
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+function builtInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
+  const builder = new Builder(64);
+  const packed = (value: string) => builder.createByteVector(packText(value));
+  const priceAt = builder.createByteVector(encodePrice(price));
+  const msgHashAt = builder.createByteVector(msgHash);
+  const keyAt = packed(wire.publisherKey);
+  const externalIdAt = packed(wire.externalAssetId);
+  const priceTextAt = packed(wire.price);
+  const rAt = packed(wire.r);
+  const sAt = packed(wire.s);
+  const vAt = wire.v === undefined ? 0 : packed(wire.v);
+  const msgHashTextAt = packed(wire.msgHash);
+  const metadataAt = wire.metadata === undefined ? 0 : packed(wire.metadata);
+  InputRecord.startInputRecord(builder);
+  InputRecord.addPrice(builder, priceAt);
+  InputRecord.addTimestampNs(builder, timestampNs);
+  InputRecord.addMsgHash(builder, msgHashAt);
+  InputRecord.addPublisherKey(builder, keyAt);
+  InputRecord.addExternalAssetId(builder, externalIdAt);
+  InputRecord.addPriceText(builder, priceTextAt);
+  InputRecord.addR(builder, rAt);
+  InputRecord.addS(builder, sAt);
+  if (vAt !== 0) InputRecord.addV(builder, vAt);
+  InputRecord.addMsgHashText(builder, msgHashTextAt);
+  if (metadataAt !== 0) InputRecord.addMetadata(builder, metadataAt);
+  builder.finishSizePrefixed(InputRecord.endInputRecord(builder));
+  return builder.asUint8Array();
+}
+
+function builtSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
+  const builder = new Builder(64);
+  const column = (field: number) => updates.filter((_, at) => at % SEEN_FIELDS === field);
+  const names = senders.map((sender) => builder.createString(sender));
+  const sendersAt = SeenRecord.createSenderVector(builder, names);
+  const columnsAt = [
+    SeenRecord.createHashKeyVector(builder, column(0)),
+    SeenRecord.createSecondVector(builder, column(1)),
+    SeenRecord.createNanosVector(builder, column(2)),
+    SeenRecord.createSenderIndexVector(builder, column(3)),
+  ] as const;
+  builder.finishSizePrefixed(SeenRecord.createSeenRecord(builder, floorNs, sendersAt, ...columnsAt));
+  return builder.asUint8Array();
+}
