@@ -129,12 +129,21 @@ export class ClientContext {
 }
 
 function requireUrls(urls: readonly string[]): void {
+
+/** The part of an address that may be shown: the rest may hold a password or a token. */
+function schemeAndHost(url: string): string {
+  const [, scheme, host, rest] = /^([a-z]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(url)!;
+  // With an @ further on, what looks like the host may be the start of a password with a slash in it.
+  return (scheme ?? '') + (rest!.includes('@') ? '…' : host);
+}
   if (!Array.isArray(urls)) throw new TypeError('urls must be an address or a list of addresses');
   if (urls.length === 0 || urls.length > URLS_MAX)
     throw new RangeError(`urls must name 1 to ${URLS_MAX} services`);
   for (const url of urls) {
-    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(url))
-      throw new RangeError(`urls: "${url}" is not an address such as https://prices.example.com`);
+    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#@]*)?$/.test(url))
+      throw new RangeError(
+        `urls: "${schemeAndHost(url)}" is not an address such as https://prices.example.com`,
+      );
   }
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');
 }
