@@ -1,8 +1,9 @@
 import { REST_PATHS } from '../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../wire/ticket.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
-import { authorization, type Login, RefusedLogin } from './login.js';
+import { authorization, type Login } from './login.js';
 import type { Platform } from './platform.js';
+import { errorOf, RefusedConnection } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
 /** An answer that takes longer counts as none. */
@@ -72,7 +73,7 @@ export class RestService {
         } catch (error) {
           if (!(error instanceof RefusedError)) throw error;
           isRefused = true;
-          throw new RefusedLogin(error.status, error.message);
+          throw new RefusedConnection(error.status, error.message);
         }
       },
       // Where there are tickets, fetching the next one shows whether the token is refused, and replaces it.
@@ -117,14 +118,4 @@ interface Answer {
 /** A path without its query. */
 function bare(path: string): string {
   return path.split('?')[0]!;
-}
-
-/** The `error` of an error's body, if it has one. */
-function errorOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    return typeof error === 'string' ? error : undefined;
-  } catch {
-    return undefined;
-  }
 }
