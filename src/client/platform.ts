@@ -32,6 +32,14 @@ export interface FetchResponse {
   text(): Promise<string>;
 }
 
+/** The part of an `AbortSignal` that is used. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** The part of a Web Worker that is used. */
 export interface WorkerLike {
   onmessage: ((event: never) => void) | null;

@@ -2,7 +2,7 @@ import { REST_PATHS } from '../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../wire/ticket.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
 import { authorization, type Login } from './login.js';
-import type { Platform } from './platform.js';
+import type { AbortSignalLike, Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
@@ -16,11 +16,19 @@ export class RestService {
   readonly url: string;
   readonly #platform: Platform;
   readonly #tokens: TokenSource;
+  readonly #end: AbortSignalLike | undefined;
 
-  constructor(url: string, platform: Platform, tokens: TokenSource) {
+  /** @param end ends its requests */
+  constructor(url: string, platform: Platform, tokens: TokenSource, end?: AbortSignalLike) {
     this.url = url.replace(/^ws/, 'http').replace(/\/+$/, '');
     this.#platform = platform;
     this.#tokens = tokens;
+    this.#end = end;
+  }
+
+  /** The same service, whose requests end with a signal. */
+  until(end: AbortSignalLike): RestService {
+    return new RestService(this.url, this.#platform, this.#tokens, end);
   }
 
   /** UNIX milliseconds. */
@@ -88,6 +96,8 @@ export class RestService {
 
   async #fetch(path: string, token: string | undefined): Promise<Answer> {
     const abort = new AbortController();
+    if (this.#end?.aborted) abort.abort();
+    this.#end?.addEventListener('abort', () => abort.abort());
     const cancel = this.#platform.schedule(() => abort.abort(), ANSWER_DELAY_MS_MAX);
     try {
       const init = { headers: authorization(token), signal: abort.signal as never };
