@@ -9,6 +9,8 @@ const REFUSAL_LENGTH_MAX = 4_096;
 /** Node, whose sockets log in with the header and tell why a connection was refused. */
 export const NODE: Platform = {
   ...BROWSER,
+  // It runs when all sockets were read that have something.
+  afterReceiving: (run) => void setImmediate(run),
   openSocket(url, headers, protocols = []) {
     const socket = new WebSocket(url, [...protocols], { headers: { ...headers } });
     socket.on('unexpected-response', (_request, response) => void refuse(socket, response));
