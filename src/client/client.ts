@@ -19,7 +19,7 @@ export class Client extends StreamClient {
    * @throws UnverifiedError when a check failed, RefusedError when the service refuses, UnreachableError when none answers
    */
   latest(symbols: readonly string[], query: AssetQuery = {}): Promise<Record<string, AggregatePrice>> {
-    return this.context.first((service) => latest(service, symbols, query, this.context.options));
+    return this.context.requests.ask((service) => latest(service, symbols, query, this.context.options));
   }
 
   /**
@@ -31,17 +31,19 @@ export class Client extends StreamClient {
     second: number,
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
-    return this.context.first((service) => recent(service, symbols, second, query, this.context.options));
+    return this.context.requests.ask((service) =>
+      recent(service, symbols, second, query, this.context.options),
+    );
   }
 
   /** Candles of an asset, oldest first, the running one included. They are not signed. */
   candles(symbol: string, query: CandleQuery): Promise<Candle[]> {
-    return this.context.first((service) => candles(service, symbol, query));
+    return this.context.requests.ask((service) => candles(service, symbol, query));
   }
 
   /** The status of an asset's market, and when it changes. It is not signed; that of a stream's ticks is. */
   marketStatus(symbol: string, query: AssetQuery = {}): Promise<MarketHours> {
-    return this.context.first((service) => marketStatus(service, symbol, query));
+    return this.context.requests.ask((service) => marketStatus(service, symbol, query));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { requireSigners, type Signers } from './checks.js';
-import { type TicksealError, UnreachableError } from './errors.js';
+import type { TicksealError } from './errors.js';
+import { FirstAnswer } from './first_answer.js';
 import { Listeners } from './listeners.js';
 import { PayloadVerifier } from './payload_verifier.js';
 import type { Platform } from './platform.js';
@@ -25,7 +26,7 @@ export interface StateEvent {
 export interface ClientOptions {
   /**
    * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all of them
-   * and take whichever is first; requests go to the first that answers.
+   * and take whichever is first; requests take the first answer.
    */
   readonly urls: string | readonly string[];
   /** The access token. */
@@ -63,6 +64,7 @@ export class ClientContext {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly services: readonly RestService[];
+  readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
   readonly listeners = new Listeners<ClientEvents>();
   /** Streams and publishers that are not closed. */
@@ -81,6 +83,7 @@ export class ClientContext {
     this.options = options;
     this.platform = platform;
     this.services = urls.map((url) => new RestService(url, platform, tokens));
+    this.requests = new FirstAnswer(this.services, platform);
     this.verifier = new PayloadVerifier(options.signers, platform, options.worker);
   }
 
@@ -106,20 +109,6 @@ export class ClientContext {
     this.listeners.emit('error', error);
   }
 
-  /** Asks one service after the other until one answers, be it with a refusal. */
-  async first<T>(ask: (service: RestService) => Promise<T>): Promise<T> {
-    let failure: unknown;
-    for (const service of this.services) {
-      try {
-        return await ask(service);
-      } catch (error) {
-        if (!(error instanceof UnreachableError)) throw error;
-        failure = error;
-      }
-    }
-    throw failure;
-  }
-
   /** Ends everything that is open; resolves when its connections are closed. */
   async close(): Promise<void> {
     const closed = [...this.open].map((one) => one.close());
@@ -133,8 +122,17 @@ function requireUrls(urls: readonly string[]): void {
   if (urls.length === 0 || urls.length > URLS_MAX)
     throw new RangeError(`urls must name 1 to ${URLS_MAX} services`);
   for (const url of urls) {
-    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(url))
-      throw new RangeError(`urls: "${url}" is not an address such as https://prices.example.com`);
+    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#@]*)?$/.test(url))
+      throw new RangeError(
+        `urls: "${schemeAndHost(url)}" is not an address such as https://prices.example.com`,
+      );
   }
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');
+}
+
+/** The part of an address that may be shown: the rest may hold a password or a token. */
+function schemeAndHost(url: string): string {
+  const [, scheme, host, rest] = /^([a-z]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(url)!;
+  // With an @ further on, what looks like the host may be the start of a password with a slash in it.
+  return (scheme ?? '') + (rest!.includes('@') ? '…' : host);
 }

@@ -7,21 +7,10 @@ export interface Credentials {
 
 /** Lets connections in. */
 export interface Login {
-  /** For the next connection. @throws RefusedLogin when the service refused to give them. */
+  /** For the next connection. @throws RefusedConnection when the service refused to give them. */
   credentials(): Promise<Credentials>;
   /** The service refused the token. @returns whether the next credentials may be others. */
   renew(): boolean;
-}
-
-/** The service refused to give the credentials of a connection. */
-export class RefusedLogin extends Error {
-  constructor(
-    /** Of HTTP. */
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 /** Logs in with one token and never another. */

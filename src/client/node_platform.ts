@@ -1,11 +1,43 @@
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { BROWSER, type Platform } from './platform.js';
+import { errorOf, RefusedConnection } from './refusal.js';
 
-/** Node, whose sockets log in with the header. */
+/** Characters that are read of the answer to a refused connection. */
+const REFUSAL_LENGTH_MAX = 4_096;
+
+/** Node, whose sockets log in with the header and tell why a connection was refused. */
 export const NODE: Platform = {
   ...BROWSER,
-  openSocket: (url, headers, protocols = []) =>
-    new WebSocket(url, [...protocols], { headers: { ...headers } }),
+  // It runs when all sockets were read that have something.
+  afterReceiving: (run) => void setImmediate(run),
+  openSocket(url, headers, protocols = []) {
+    const socket = new WebSocket(url, [...protocols], { headers: { ...headers } });
+    socket.on('unexpected-response', (_request, response) => void refuse(socket, response));
+    return socket;
+  },
   sendsHeaders: true,
   openWorker: undefined,
 };
+
+/** Ends a socket with the reason that the service gives. Until that has arrived, the socket is being opened. */
+async function refuse(socket: WebSocket, response: IncomingMessage): Promise<void> {
+  const status = response.statusCode!;
+  const reason = errorOf(await textOf(response)) ?? `HTTP ${status}`;
+  socket.emit('error', new RefusedConnection(status, reason));
+  socket.terminate();
+}
+
+/** The body of an answer, as far as it arrives. */
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > REFUSAL_LENGTH_MAX) break;
+    }
+  } catch {
+    // The connection was lost or given up.
+  }
+  return text;
+}

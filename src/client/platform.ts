@@ -7,6 +7,11 @@ export interface Platform {
   /** UNIX milliseconds. */
   readonly nowMs: () => number;
   readonly schedule: Schedule;
+  /**
+   * Runs something once what has arrived by now was received, so that a backlog is conflated before it is verified. At once in browsers,
+   * where a worker verifies what is much.
+   */
+  readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;
   readonly openSocket: OpenConnection;
   /** Whether {@link openSocket} sends request headers. Where it does not, the client logs in with tickets. */
@@ -30,6 +35,14 @@ export interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
+}
+
+/** The part of an `AbortSignal` that is used. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** The part of a Web Worker that is used. */
@@ -65,6 +78,7 @@ export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) =
 export const BROWSER: Platform = {
   nowMs: () => Date.now(),
   schedule: scheduleTimeout,
+  afterReceiving: (run) => run(),
   // With credentials a browser answers a 401 by asking its user for a name and a password.
   fetch(url, init) {
     const { fetch } = globalThis as unknown as BrowserGlobals;

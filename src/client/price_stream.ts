@@ -6,6 +6,7 @@ import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../wire/str
 import type { ClientContext } from './client_context.js';
 import { type TicksealError, UnknownAssetError } from './errors.js';
 import { Merger, type SourcedPrice } from './merger.js';
+import type { AbortSignalLike } from './platform.js';
 import { type PassedReport, StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
 import { Tick } from './tick.js';
@@ -19,14 +20,6 @@ export interface StreamOptions {
   readonly signatureType?: SignatureType | undefined;
   /** Ends the stream; the reader gets its reason as an error. */
   readonly signal?: AbortSignalLike | undefined;
-}
-
-/** The part of an `AbortSignal` that is used. */
-export interface AbortSignalLike {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { CLIENT_CLOSE_CODE, CLOSES, mayReconnect } from '../wire/close_codes.js';
 import { PING_TYPE } from '../wire/stream.js';
 import { Liveness, type Schedule } from './liveness.js';
-import { type Credentials, type Login, RefusedLogin, tokenLogin } from './login.js';
+import { type Credentials, type Login, tokenLogin } from './login.js';
 import { openGlobalSocket, scheduleTimeout } from './platform.js';
+import { type ErrorEventLike, type Failure, failureOf, RefusedConnection } from './refusal.js';
 
 /** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
 export interface SocketLike {
@@ -79,8 +80,6 @@ const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
 /** A timeout and too many requests pass; other refusals with a 4xx status do not. */
 const UNAUTHORIZED = 401;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
-/** How the package `ws` words a refused upgrade; browsers do not tell. */
-const REFUSED = /server response: (\d{3})/;
 
 /** What a client does with its connection. */
 export interface ConnectionEvents {
@@ -176,7 +175,11 @@ export class ReconnectingSocket {
       },
       (error: Error) => {
         if (attempt !== this.#attempt || this.#ended !== undefined) return;
-        this.#closed(CLOSE_ABNORMAL, error.message, error instanceof RefusedLogin ? error.status : undefined);
+        this.#closed(
+          CLOSE_ABNORMAL,
+          error.message,
+          error instanceof RefusedConnection ? error.status : undefined,
+        );
       },
     );
   }
@@ -191,19 +194,19 @@ export class ReconnectingSocket {
       this.#closed(CLOSE_ABNORMAL, (error as Error).message);
       return;
     }
-    let failure: string | undefined;
+    let failure: Failure | undefined;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
       this.#liveness.heard();
       if (typeof data === 'string') this.#events.onText(data);
     };
-    socket.onerror = (event: { message?: string; error?: { code?: string } }) => {
-      failure = event.message || event.error?.code || 'the connection failed';
+    // The first error is the cause of any other.
+    socket.onerror = (event: ErrorEventLike) => {
+      failure ??= failureOf(event);
     };
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
-      const text = failure ?? `closed with ${code}${reason && ` (${reason})`}`;
-      const status = REFUSED.exec(text)?.[1];
-      this.#closed(code, text, status === undefined ? undefined : Number(status));
+      const text = failure?.reason ?? `closed with ${code}${reason && ` (${reason})`}`;
+      this.#closed(code, text, failure?.status);
     };
     socket.on?.('pong', () => this.#liveness.heard());
     this.#socket = socket;

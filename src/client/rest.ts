@@ -1,8 +1,9 @@
 import { REST_PATHS } from '../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../wire/ticket.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
-import { authorization, type Login, RefusedLogin } from './login.js';
-import type { Platform } from './platform.js';
+import { authorization, type Login } from './login.js';
+import type { AbortSignalLike, Platform } from './platform.js';
+import { errorOf, RefusedConnection } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
 /** An answer that takes longer counts as none. */
@@ -15,11 +16,19 @@ export class RestService {
   readonly url: string;
   readonly #platform: Platform;
   readonly #tokens: TokenSource;
+  readonly #end: AbortSignalLike | undefined;
 
-  constructor(url: string, platform: Platform, tokens: TokenSource) {
+  /** @param end ends its requests */
+  constructor(url: string, platform: Platform, tokens: TokenSource, end?: AbortSignalLike) {
     this.url = url.replace(/^ws/, 'http').replace(/\/+$/, '');
     this.#platform = platform;
     this.#tokens = tokens;
+    this.#end = end;
+  }
+
+  /** The same service, whose requests end with a signal. */
+  until(end: AbortSignalLike): RestService {
+    return new RestService(this.url, this.#platform, this.#tokens, end);
   }
 
   /** UNIX milliseconds. */
@@ -72,7 +81,7 @@ export class RestService {
         } catch (error) {
           if (!(error instanceof RefusedError)) throw error;
           isRefused = true;
-          throw new RefusedLogin(error.status, error.message);
+          throw new RefusedConnection(error.status, error.message);
         }
       },
       // Where there are tickets, fetching the next one shows whether the token is refused, and replaces it.
@@ -87,6 +96,8 @@ export class RestService {
 
   async #fetch(path: string, token: string | undefined): Promise<Answer> {
     const abort = new AbortController();
+    if (this.#end?.aborted) abort.abort();
+    this.#end?.addEventListener('abort', () => abort.abort());
     const cancel = this.#platform.schedule(() => abort.abort(), ANSWER_DELAY_MS_MAX);
     try {
       const init = { headers: authorization(token), signal: abort.signal as never };
@@ -117,14 +128,4 @@ interface Answer {
 /** A path without its query. */
 function bare(path: string): string {
   return path.split('?')[0]!;
-}
-
-/** The `error` of an error's body, if it has one. */
-function errorOf(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    return typeof error === 'string' ? error : undefined;
-  } catch {
-    return undefined;
-  }
 }

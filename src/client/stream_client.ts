@@ -29,12 +29,12 @@ export class StreamClient {
 
   /** The symbols that the token covers. */
   async assets(): Promise<string[]> {
-    return (await this.context.first((service) => service.getData(REST_PATHS.assets))) as string[];
+    return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
   }
 
   /** The assets that the token covers with their streaming IDs, and the keys that the service says it signs with. */
   taxonomy(): Promise<Taxonomy> {
-    return this.context.first(fetchTaxonomy);
+    return this.context.requests.ask(fetchTaxonomy);
   }
 
   /** Ends all streams and publishers; resolves when their connections are closed. */

@@ -50,6 +50,8 @@ export class StreamSource {
   readonly #symbols: SymbolTable;
   readonly #queue = new FrameQueue();
   #isVerifying = false;
+  /** {@link #drain} follows. */
+  #isDrainDue = false;
   /** Counts the mappings of IDs to symbols: a payload of an earlier one is not read with a later one. */
   #mapping = 0;
   /** Prices were left out while the mapping changed. */
@@ -164,7 +166,7 @@ export class StreamSource {
     if (unplaced !== undefined) this.#place(unplaced, true);
     if (this.#isSnapshotDue) this.refresh();
     this.sync();
-    this.#drain();
+    this.#drainSoon();
   }
 
   #received(frame: Frame): void {
@@ -173,14 +175,26 @@ export class StreamSource {
     if ('check' in payload)
       this.#fail(undefined, [{ name: payload.check, status: 'failed', reason: payload.reason }]);
     else this.#queue.push({ hex: frame.payload, payload });
-    this.#drain();
+    this.#drainSoon();
   }
 
+  #drainSoon(): void {
+    if (this.#isDrainDue) return;
+    this.#isDrainDue = true;
+    this.#context.platform.afterReceiving(() => {
+      this.#isDrainDue = false;
+      this.#drain();
+    });
+  }
+
+  /** Begins to verify the oldest payload with news; those behind it wait, and newer ones may supersede them. */
   #drain(): void {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (!this.#repeats(next.payload)) this.#verify(next);
+      if (this.#repeats(next.payload)) continue;
+      this.#verify(next);
+      return;
     }
   }
 
@@ -192,7 +206,7 @@ export class StreamSource {
       if (report.verdict === 'failed') this.#fail(payload, report.checks);
       else this.#place(report, false);
       this.#isVerifying = false;
-      this.#drain();
+      this.#drainSoon();
     });
   }
 

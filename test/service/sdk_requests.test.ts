@@ -126,8 +126,15 @@ test('wrong options are refused', async (t) => {
   for (const [wrong, message] of [
     [{ urls: [] }, /urls must name 1 to 8/],
     [{ urls: 'example.com' }, /"example.com" is not an address/],
-    [{ urls: 'https://example.com?token=x' }, /is not an address/],
-    [{ urls: 'https://user:password@example.com' }, /is not an address/],
+    [{ urls: 'https://example.com/prices?token=x' }, /^urls: "https:\/\/example.com" is not an address/],
+    [
+      { urls: 'wss://user:pass@word@example.com:8443/#x' },
+      /^urls: "wss:\/\/example.com:8443" is not an address/,
+    ],
+    [{ urls: 'user:password@example.com' }, /^urls: "example.com" is not an address/],
+    [{ urls: 'https://user:pass/word@example.com' }, /^urls: "https:\/\/…" is not an address/],
+    [{ urls: 'https://example.com\n?token=x' }, /^urls: "https:\/\/example.com\n" is not an address/],
+    [{ urls: [5] as never }, /^urls: "5" is not an address/],
     [{ urls: [options.urls, options.urls] }, /twice/],
     [{ urls: 5 as never }, /urls must be/],
     [{ signers: [] }, /signers must name/],

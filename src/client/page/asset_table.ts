@@ -144,6 +144,7 @@ export class AssetTable {
       row.shownNs = -1n;
       setAttribute(root, 'aria-rowindex', String(place + 1));
       setText(row.symbol, asset.symbol);
+      row.symbol.title = asset.symbol;
       setText(row.type, asset.signatureType === 'stark' ? 'Stark' : '');
     }
     this.#fillValues(row, asset, nowMs);

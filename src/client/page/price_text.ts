@@ -4,6 +4,8 @@ import { formatDecimalPrice } from '../decimal_price.js';
 /** Digits of a price in the table, zeros in front not counted. The proof shows all of them. */
 const DIGITS_SHOWN = 6;
 const DECIMALS_MIN = 2;
+/** The minus of printed numbers, as wide as a digit; the chart has it too. */
+const MINUS = '−';
 
 /** How many decimals prices near this one are shown with, so that a column does not jump. */
 export function shownDecimals(price: bigint): number {
@@ -14,13 +16,13 @@ export function shownDecimals(price: bigint): number {
 /** The price with this many decimals, cut off and not rounded, with commas between thousands. */
 export function shownPrice(price: bigint, decimals: number): string {
   const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
-  return `${grouped(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
+  return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
 }
 
 /** The exact price, with commas between thousands. */
 export function exactPrice(price: bigint): string {
   const [whole = '0', fraction] = formatDecimalPrice(price).split('.');
-  return grouped(whole) + (fraction === undefined ? '' : `.${fraction}`);
+  return wholeText(whole) + (fraction === undefined ? '' : `.${fraction}`);
 }
 
 /** A relative change in whole hundredths of a percent, as it is shown. */
@@ -32,7 +34,7 @@ export function changeSteps(change: number): number {
 export function changeText(change: number): string {
   const steps = changeSteps(change);
   const text = `${(Math.abs(steps) / 100).toFixed(2)}%`;
-  return steps === 0 ? text : `${steps < 0 ? '−' : '+'}${text}`;
+  return steps === 0 ? text : `${steps < 0 ? MINUS : '+'}${text}`;
 }
 
 /** How long ago: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. A time ahead of this computer's clock counts as now. */
@@ -62,6 +64,7 @@ export function clockText(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(11, 19)} UTC`;
 }
 
-function grouped(whole: string): string {
-  return whole.replace(/\B(?=(\d{3})+$)/g, ',');
+/** With the printed minus, and commas between thousands. */
+function wholeText(whole: string): string {
+  return whole.replace('-', MINUS).replace(/\B(?=(\d{3})+$)/g, ',');
 }
