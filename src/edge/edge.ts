@@ -81,7 +81,7 @@ export interface Edge extends Feed {
   /** What is wrong with the times that it signs with. */
   troubles(): readonly string[];
   setAccepting(accepting: boolean): void;
-  /** Another process serves from now on: takes nothing new, and answers what comes on open connections with 503. */
+  /** Another process is about to serve: makes no frames, and only answers requests. */
   handOver(): void;
   /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
   drain(): Promise<void>;

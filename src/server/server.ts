@@ -7,6 +7,7 @@ import type { Clock } from '../model/time.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';
+import { REST_PATHS } from '../wire/paths.js';
 import { BudgetDirectory } from './access/caller_budgets.js';
 import { CallerTimes } from './access/caller_times.js';
 import { clientAddressReader } from './access/client_address.js';
@@ -30,7 +31,8 @@ import { createRest } from './rest/rest.js';
 import type { Route } from './rest/route.js';
 import { certificateId, createApp, type ListenOptions, type TlsFiles } from './uws/app.js';
 import { STARTING } from './uws/early_listener.js';
-import { type ListenerHost, openListener } from './uws/listener.js';
+import type { AnswerRest } from './uws/http.js';
+import { type ListenerHost, openListener, stopAccepting } from './uws/listener.js';
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
 export interface ServerOptions {
@@ -68,7 +70,10 @@ export interface Server {
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
   /** Takes no new connections, or takes them again; those that are open stay. */
   setAccepting(accepting: boolean): void;
-  /** Another process serves from now on: takes nothing new, and answers what comes on open connections with 503. */
+  /**
+   * Another process is about to serve: opens no sockets, and closes each connection with its answer. Some time after {@link drain} began
+   * it answers with 503.
+   */
   handOver(): void;
   /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
@@ -82,6 +87,12 @@ const OPEN_REQUESTS_PER_SECOND = 5;
 const SWEEP_INTERVAL_MS = 1_000;
 /** What the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
+/**
+ * After another process has taken over: how long requests on connections to this one get an answer, which is at most a little older than the
+ * other's, and when all of them end. A client that comes back after a close asks on a connection that it has, within a quarter of a second.
+ */
+const LAST_ANSWERS_MS = 500;
+const HANDED_OVER_CLOSING_MS = 1_000;
 
 export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const { config, at, clock, fanOut, stream, aggregates, receiver, counters, logger } = options;
@@ -164,18 +175,21 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     onFault,
   });
   const openRest = withCrossOrigin(origins, rest);
+  /** While the next process starts, this one has all that is on disk, but no ticket of it counts later. */
+  const answerRest: AnswerRest = (request) => {
+    if (isReplaced || (isHandedOver && request.path === REST_PATHS.streamTicket)) return STARTING;
+    const response = page(request) ?? openRest(request);
+    return isHandedOver ? { ...response, closeConnection: true } : response;
+  };
   const host: ListenerHost = {
     fanOut,
     endpoints,
     decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
-    rest: measureRequests(
-      (request) => (isHandedOver ? STARTING : (page(request) ?? openRest(request))),
-      (path) => routes.has(path),
-      counters,
-    ),
+    rest: measureRequests(answerRest, (path) => routes.has(path), counters),
   };
   let listener: ReplaceableListener | undefined;
   let isHandedOver = false;
+  let isReplaced = false;
   const { tls } = at;
   let certificate = tls && certificateId(tls);
 
@@ -217,12 +231,16 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     handOver() {
       isHandedOver = true;
       sockets.draining = true;
-      listener?.setAccepting(false);
     },
     async drain() {
-      listener?.setAccepting(false);
+      if (listener !== undefined) await stopAccepting(listener);
+      if (isHandedOver)
+        setTimeout(() => {
+          isReplaced = true;
+        }, LAST_ANSWERS_MS).unref();
       await sockets.drain(limits.drainMs);
-      await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
+      const closingMs = isHandedOver ? HANDED_OVER_CLOSING_MS : CLOSING_MS;
+      await new Promise((resolve) => setTimeout(resolve, closingMs));
     },
     async close() {
       clearInterval(sweep);

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { PublishReceiver } from '../aggregator/session.js';
 import { secondsOf } from '../clock/clock_watch.js';
@@ -59,7 +60,7 @@ export interface Service {
    * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
    */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Resolves when another service asks for the data folder: {@link stop} then hands over first, and closes connections after that. */
+  /** Resolves when another service asks for the data folder: {@link stop} then hands over first, and closes connections when that one serves. */
   readonly askedToHandOver: Promise<void>;
   /** A file was to be reloaded and is not valid: the metrics say so. */
   noteInvalidReload(): void;
@@ -75,7 +76,10 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-const HANDED_OVER = 'another process has taken over: connect again';
+const HANDED_OVER = 'another process takes over: connect again when this connection closes';
+
+/** How long the folder is kept for updates whose signatures are being verified. */
+const VERDICTS_MS_MAX = 1_000;
 
 /** What a start has before it asks another service to hand over. */
 export interface Prepared {
@@ -101,7 +105,6 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   let inForce = derive(config, options.keys, pool);
 
   const counters = createCounters();
-  port.answerEarly();
   const store = await openStore({
     ...storeOptions(inForce),
     dir: config.storage.dir,
@@ -221,14 +224,19 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     return ended;
   }
 
-  /** From here on the next process writes and serves; what is left is to close the connections, in their time. */
+  /** The next process writes from the middle of this on, and serves at its end. What is left is to close the connections, in their time. */
   async function handOver(): Promise<void> {
     opened.handOver();
+    void ticker.stop();
+    // What is being verified is accepted still.
+    const endMs = performance.now() + VERDICTS_MS_MAX;
+    do await endOfTurn();
+    while (maker.updatesWaiting > 0 && performance.now() < endMs);
     await maker.close();
-    // The next process waits for this.
-    await store.close();
+    // The next process waits for this. A disk that fails is told by `endAll`.
+    await store.handOver().catch(endAll);
+    await store.successorServes();
     operatorSide.close();
-    await endAll();
   }
 
   let stopped: Promise<void> | undefined;
@@ -246,6 +254,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     }
   }
 
+  store.tellServing();
   return {
     port: opened.port,
     adminPort: operatorSide.port,

@@ -74,3 +74,21 @@ export function loadSeries(
   for (const asset of assets) of(asset);
   return { all: () => byAssetKey.values(), of };
 }
+
+/** The newest UNIX second of all that has a record. */
+export function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
+  let newest: number | undefined;
+  for (const { seconds } of seriesIndex.all()) {
+    const last = seconds.at(-1);
+    if (last !== undefined && (newest === undefined || last > newest)) newest = last;
+  }
+  return newest;
+}
+
+/** The first day of all that has candles, in days since 1970. */
+export function findOldestDay(seriesIndex: SeriesIndex): number | undefined {
+  let oldest: number | undefined;
+  for (const { firstDay } of seriesIndex.all())
+    if (firstDay !== undefined && (oldest === undefined || firstDay < oldest)) oldest = firstDay;
+  return oldest;
+}

@@ -15,7 +15,7 @@ import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
 import { DAY_S } from './resolution.js';
 import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
-import { loadSeries, type SeriesIndex } from './series_index.js';
+import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
 import { openTables, type Tables } from './tables.js';
 
@@ -25,7 +25,9 @@ const RECENT_SLACK_S = 60;
 const TELL_RECORDS = 1_000;
 
 /** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
-export interface Store extends StoreReader {
+export interface Store
+  extends StoreReader,
+    Pick<Folder, 'isHandedOver' | 'onTakeOver' | 'successorServes' | 'tellServing'> {
   /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
   append(aggregate: SignedAggregate): Holding;
   /**
@@ -77,10 +79,12 @@ export interface Store extends StoreReader {
    * @throws DamagedRecord, and changes nothing, when the newest record of an added asset, or its hour of candles, is damaged.
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
-  /** Whether another process handed the folder over. */
-  readonly isHandedOver: boolean;
-  /** Sets what is called, once, when another process asks for the folder; {@link close} then hands it over. */
-  onTakeOver(callback: () => void): void;
+  /**
+   * Writes the waiting records and lets the process that asked for the folder have it. What is recorded from then on is
+   * never written; what is on disk can be read until {@link close}.
+   * @throws Error when the last commit failed; the folder is still this process's then.
+   */
+  handOver(): Promise<void>;
   /**
    * Writes the waiting records and releases the folder; once, however often it is called.
    * @throws Error when the last commit failed.
@@ -183,11 +187,18 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     }
   }
 
+  let written: Promise<void> | undefined;
+  /** Nothing is written after it: the folder may be another process's then. */
+  function writeLast(): Promise<void> {
+    written ??= journal.close();
+    return written;
+  }
+
   let closed: Promise<void> | undefined;
   async function close(): Promise<void> {
     let isWritten = false;
     try {
-      await journal.close();
+      await writeLast();
       isWritten = true;
     } finally {
       await folder.close(isWritten);
@@ -260,24 +271,14 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     },
     isHandedOver: folder.isHandedOver,
     onTakeOver: (callback) => folder.onTakeOver(callback),
+    async handOver() {
+      await writeLast();
+      await folder.handOver();
+    },
+    successorServes: () => folder.successorServes(),
+    tellServing: () => folder.tellServing(),
     close: () => (closed ??= close()),
   };
-}
-
-function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
-  let newest: number | undefined;
-  for (const { seconds } of seriesIndex.all()) {
-    const last = seconds.at(-1);
-    if (last !== undefined && (newest === undefined || last > newest)) newest = last;
-  }
-  return newest;
-}
-
-function findOldestDay(seriesIndex: SeriesIndex): number | undefined {
-  let oldest: number | undefined;
-  for (const { firstDay } of seriesIndex.all())
-    if (firstDay !== undefined && (oldest === undefined || firstDay < oldest)) oldest = firstDay;
-  return oldest;
 }
 
 /**

@@ -72,6 +72,9 @@ for (const threads of [1, 2])
     })();
     const second = serve('--take-over');
     t.equal((await stream.closed).code, 1001);
+    // Whoever comes back finds the second one serving; while a thread of the first one still listens it may say "ask again".
+    const attempt = TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
+    const again = threads === 1 ? await attempt : await attempt.catch(() => undefined);
     t.equal((await publisher.closed).code, 1001);
     t.same(await first.exited, { code: 0, signal: null });
     await second.ready();
@@ -90,9 +93,9 @@ for (const threads of [1, 2])
       return data.BTCUSD;
     });
     t.equal(latest.price, '1', 'what was accepted goes on');
-    const again = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
-    again.send({ type: 'subscribe', assets: [1] });
-    t.ok(timeOf(await again.next()) > before);
+    const back = again ?? (await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`));
+    back.send({ type: 'subscribe', assets: [1] });
+    t.ok(timeOf(await back.next()) > before);
     t.same(await (await fetch(`${adminUrl}/readyz`)).json(), { data: 'ok' });
     await publish(socketUrl, 2n);
     second.child.kill('SIGTERM');

@@ -50,7 +50,7 @@ const EXIT_MS_MAX = 500;
 /** And how long the end of the service then waits for one that does not come back from native code. */
 const FORCED_EXIT_MS_MAX = 3_000;
 /** How much longer than configured a thread may take to close its connections. */
-const DRAIN_SLACK_MS = 1_000;
+const DRAIN_SLACK_MS = 2_000;
 /** How often it is looked whether a thread that was too far behind has taken all that it was sent. */
 const BEHIND_CHECK_MS = 20;
 /** How long a beginning waits for the disk. A thread that then misses something shows an older price for a while. */

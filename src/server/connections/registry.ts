@@ -69,7 +69,7 @@ export class ConnectionRegistry {
     const caller = this.#authorize(request, scope, loginType);
     if ('status' in caller) return caller;
     if (request.upgradeFault !== undefined) return request.upgradeFault;
-    if (this.draining) return failure(503, 'the service is shutting down');
+    if (this.draining) return failure(503, 'the service is shutting down', [['Retry-After', '1']]);
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
     const open = accept(query, caller);

@@ -21,7 +21,7 @@ export function documentRoutes(
         summary: 'The OpenAPI document of the REST API',
         response: z.looseObject({ openapi: z.literal(OPENAPI_VERSION) }),
         raw: 'application/json',
-        handle: () => ({ data: texts.openApi }),
+        handle: () => ({ data: documents().openApi }),
       }),
     ],
     [
@@ -30,7 +30,7 @@ export function documentRoutes(
         summary: 'The AsyncAPI document of the WebSockets',
         response: z.looseObject({ asyncapi: z.literal(ASYNCAPI_VERSION) }),
         raw: 'application/json',
-        handle: () => ({ data: texts.asyncApi }),
+        handle: () => ({ data: documents().asyncApi }),
       }),
     ],
     [
@@ -40,15 +40,26 @@ export function documentRoutes(
         response: z.string(),
         raw: 'text/html',
         headers: PAGE_HEADERS,
-        handle: () => ({ data: texts.page }),
+        handle: () => ({ data: documents().page }),
       }),
     ],
   ];
-  const texts = writeDocuments(new Map([...described, ...routes]), serviceName);
+  let texts: Documents | undefined;
+  // They take a tenth of a second, and nobody waits for them at a start, where readers wait for prices.
+  function documents(): Documents {
+    texts ??= writeDocuments(new Map([...described, ...routes]), serviceName);
+    return texts;
+  }
   return routes;
 }
 
-function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string) {
+interface Documents {
+  readonly openApi: string;
+  readonly asyncApi: string;
+  readonly page: string;
+}
+
+function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
   const openApi = openApiDocument(routes);
   const asyncApi = asyncApiDocument(serviceName);
   return {

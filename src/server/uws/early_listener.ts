@@ -12,7 +12,7 @@ export const STARTING: RestResponse = {
 /**
  * The port of a service that starts. Until the service listens there itself, every request is answered with 503: whoever is told so asks
  * again, where one whose connection is refused may give up. While another service has the port, which is to hand it over, that one
- * goes on to the last moment.
+ * answers instead until this one does.
  */
 export class StartingPort {
   readonly at: ListenOptions;
@@ -40,11 +40,6 @@ export class StartingPort {
       if (!takeOver || at.port === 0) throw error;
       return new StartingPort(ws, at, error);
     }
-  }
-
-  /** Whoever has the port is asked now to hand it over. */
-  answerEarly(): void {
-    if (this.#listener === undefined) this.#listen();
   }
 
   /** @throws Error when the port is that of somebody else who did not hand it over. */

@@ -1,4 +1,5 @@
 import type uWS from 'uWebSockets.js';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
 import type { RestRequest, RestResponse } from '../http/messages.js';
@@ -15,6 +16,18 @@ export interface Listener {
   setAccepting(accepting: boolean): void;
   /** Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
+}
+
+/**
+ * Has a listener take no new connections, and none is lost: the system resets those that wait when it closes, so it closes right
+ * after a turn of the event loop in which it took all of them. What comes in between can still be reset, unless
+ * `net.ipv4.tcp_migrate_req` is 1 and somebody else listens there.
+ */
+export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
+  // The first turn is the one that called this, the second looks for connections.
+  await endOfTurn();
+  await endOfTurn();
+  listener.setAccepting(false);
 }
 
 /** What a listener needs of the service. */

@@ -1,5 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import type { Listener } from './listener.js';
+import { type Listener, stopAccepting } from './listener.js';
 
 /** Opens a listener; the next one on the same port, while the one before still listens. */
 export type OpenListener = () => Listener;
@@ -22,20 +21,12 @@ export class ReplaceableListener implements Listener {
     this.#current = open();
   }
 
-  /**
-   * Replaces the listener. The port is never free in between.
-   *
-   * The system resets the connections that wait for the old listener when it closes, so it closes right after a turn of the event
-   * loop in which it took all of them. What comes in between can still be reset, unless `net.ipv4.tcp_migrate_req` is 1.
-   */
+  /** Replaces the listener. The port is never free in between. */
   async replace(): Promise<void> {
     const old = this.#current;
     this.#current = this.#open();
     this.#retired.add(old);
-    // The first ends in the turn that opened the new listener, the second after the next look for connections.
-    await endOfTurn();
-    await endOfTurn();
-    old.setAccepting(false);
+    await stopAccepting(old);
     const check = setInterval(() => {
       if (old.sockets > 0) return;
       clearInterval(check);

@@ -27,8 +27,14 @@ export interface Folder {
   claimRoom(recordBytes: number): void;
   /** Another process handed it over, and wrote all that it held: there is nothing to check. */
   readonly isHandedOver: boolean;
-  /** Sets what is called, once, when another process asks for the folder. */
+  /** Sets what is called, once, when another process asks for the folder; {@link handOver} or {@link close} then lets it have it. */
   onTakeOver(callback: () => void): void;
+  /** From now on another process may write to the folder, and this one only reads it. All that it held is on disk. */
+  handOver(): Promise<void>;
+  /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
+  successorServes(): Promise<void>;
+  /** Tells the process that handed the folder over, if one did, that this one serves. */
+  tellServing(): void;
   /** @param isClean whether all that this process held is on disk */
   close(isClean: boolean): Promise<void>;
 }
@@ -102,6 +108,9 @@ export async function openFolder(
     },
     isHandedOver: lock.isHandedOver,
     onTakeOver: (callback) => lock.onTakeOver(callback),
+    handOver: () => lock.release(true),
+    successorServes: () => lock.successorServes(),
+    tellServing: () => lock.tellServing(),
     async close(isClean) {
       let isClosed = false;
       try {

@@ -9,9 +9,11 @@ const TAKEOVERS_MAX = 3;
 
 /** How long a living owner may take to hand the folder over. */
 const HAND_OVER_MS_MAX = 30_000;
+/** How long one that handed it over waits until the next one serves. */
+const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
 
-/** What the two processes say on the socket. */
+/** What the two processes say on the socket. Then the old one ends its side, and the new one ends its own when it serves. */
 const TAKE_OVER = 'take over\n';
 const RELEASED = 'released\n';
 
@@ -20,8 +22,12 @@ export interface FolderLock {
   readonly isHandedOver: boolean;
   /** Sets what is called, once, when another process asks for the folder. Until then it is refused. */
   onTakeOver(callback: () => void): void;
-  /** @param isClean whether all that this process held is on disk */
+  /** Lets go of the folder, once, however often it is called. @param isClean whether all that this process held is on disk */
   release(isClean: boolean): Promise<void>;
+  /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
+  successorServes(): Promise<void>;
+  /** Tells the process that handed the folder over, if one did, that this one serves. */
+  tellServing(): void;
 }
 
 /**
@@ -33,18 +39,21 @@ export interface FolderLock {
 export async function lockFolder(dir: string, takeOver = false): Promise<FolderLock> {
   const descriptor = openSync(dir, 'r');
   const path = pathIn(dir, descriptor);
+  let predecessor: Socket | undefined;
   try {
-    const isHandedOver = takeOver && (await askForFolder(path));
+    if (takeOver) predecessor = await askForFolder(path);
     for (let takeover = 0; takeover <= TAKEOVERS_MAX; takeover++) {
       const owner = await Owner.listen(path);
-      if (owner !== undefined) return new HeldFolder(owner, descriptor, isHandedOver);
+      if (owner !== undefined) return new HeldFolder(owner, descriptor, predecessor);
       if (await clearIfDead(path)) continue;
       break;
     }
   } catch (error) {
+    predecessor?.destroy();
     closeSync(descriptor);
     throw error;
   }
+  predecessor?.destroy();
   closeSync(descriptor);
   throw new Error('it is in use by another process');
 }
@@ -71,19 +80,38 @@ function pathIn(dir: string, descriptor: number): string {
 }
 
 class HeldFolder implements FolderLock {
-  constructor(
-    readonly owner: Owner,
-    readonly descriptor: number,
-    readonly isHandedOver: boolean,
-  ) {}
+  readonly #owner: Owner;
+  readonly #descriptor: number;
+  /** The connection to the process that handed the folder over. */
+  readonly #predecessor: Socket | undefined;
+  #released: Promise<void> | undefined;
 
-  onTakeOver(callback: () => void): void {
-    this.owner.onTakeOver = callback;
+  constructor(owner: Owner, descriptor: number, predecessor: Socket | undefined) {
+    this.#owner = owner;
+    this.#descriptor = descriptor;
+    this.#predecessor = predecessor;
   }
 
-  async release(isClean: boolean): Promise<void> {
-    await this.owner.close(isClean);
-    closeSync(this.descriptor);
+  get isHandedOver(): boolean {
+    return this.#predecessor !== undefined;
+  }
+
+  onTakeOver(callback: () => void): void {
+    this.#owner.onTakeOver = callback;
+  }
+
+  release(isClean: boolean): Promise<void> {
+    this.#predecessor?.destroy();
+    this.#released ??= this.#owner.close(isClean).then(() => closeSync(this.#descriptor));
+    return this.#released;
+  }
+
+  successorServes(): Promise<void> {
+    return this.#owner.nextServes();
+  }
+
+  tellServing(): void {
+    this.#predecessor?.end();
   }
 }
 
@@ -124,18 +152,31 @@ class Owner {
   }
 
   close(isClean: boolean): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const next = this.#next;
+    if (next === undefined) return closed;
+    // From here on nobody listens, so the next owner can. The server counts as open while the connection to that one is.
+    if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
+    next.destroy();
+    return closed;
+  }
+
+  nextServes(): Promise<void> {
+    const next = this.#next;
+    if (next === undefined || next.closed) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      // From here on nobody listens, so the next owner can.
-      if (isClean) this.#next?.end(RELEASED);
-      else this.#next?.destroy();
+      next.resume().setTimeout(SUCCESSION_MS_MAX, () => next.destroy());
+      next.once('close', () => resolve());
     });
   }
 }
 
-/** Resolves when no living process has the folder, or it refuses. @returns whether one had it and wrote all that it held */
-async function askForFolder(path: string): Promise<boolean> {
-  const socket = connect(path);
+/**
+ * Resolves when no living process has the folder, or it refuses.
+ * @returns the open connection to a process that had it and wrote all that it held
+ */
+async function askForFolder(path: string): Promise<Socket | undefined> {
+  const socket = connect({ path, allowHalfOpen: true });
   socket.setTimeout(HAND_OVER_MS_MAX, () => socket.destroy());
   let answer = '';
   await new Promise<void>((resolve) => {
@@ -144,11 +185,17 @@ async function askForFolder(path: string): Promise<boolean> {
       answer += data.toString();
     });
     socket.on('error', () => {});
+    socket.once('end', resolve);
     socket.once('close', () => resolve());
   });
+  if (answer !== RELEASED) {
+    socket.destroy();
+    return undefined;
+  }
+  socket.setTimeout(0);
   // The kernel may show the old listener a moment longer.
-  if (answer === RELEASED) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-  return answer === RELEASED;
+  await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  return socket;
 }
 
 /** Removes the socket when no process listens on it, in the same turn of the event loop, so a new owner keeps its own. */
