@@ -103,26 +103,31 @@ export class LogFollower {
     this.#readMs = nowMs();
     this.#againMs = undefined;
     try {
-      while (!this.#isStopped) {
-        const { sequence } = this.#position;
-        for (const record of await bus.read(sequence)) this.offer(record);
-        if (this.#position.sequence === sequence) break;
-      }
-      await this.#compareEnd();
+      const known = this.#position;
+      const { last } = await bus.extent();
+      this.#endSequence = Math.max(this.#endSequence, last.sequence);
+      await this.#readToEnd();
+      if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
+      if (this.#position.sequence >= last.sequence) this.#isCaughtUp = true;
+      this.#compareEnd(known, last);
     } catch {
       this.#againMs = nowMs() + timing.retryMs;
       await this.#compareBeginning().catch(() => {});
     }
   }
 
+  /** What is committed meanwhile is applied as it comes: to read until nothing is left would have no end in a busy log. */
+  async #readToEnd(): Promise<void> {
+    let before: number;
+    do {
+      before = this.#position.sequence;
+      for (const record of await this.#options.bus.read(before)) this.offer(record);
+    } while (!this.#isStopped && this.#position.sequence > before && this.lag > 0);
+  }
+
   /** A log that ends before what was applied is read again: a server may lag. After a while it has lost records. */
-  async #compareEnd(): Promise<void> {
-    const { bus, nowMs, timing } = this.#options;
-    const known = this.#position;
-    const { last } = await bus.extent();
-    this.#endSequence = Math.max(this.#endSequence, last.sequence);
-    if (last.sequence > this.#position.sequence) this.#againMs = nowMs() + timing.retryMs;
-    else this.#isCaughtUp = true;
+  #compareEnd(known: LogPosition, last: LogPosition): void {
+    const { nowMs, timing } = this.#options;
     const isOther =
       last.sequence === known.sequence && last.id !== known.id && last.id !== '' && known.id !== '';
     if (last.sequence >= known.sequence && !isOther) {

@@ -14,7 +14,7 @@ test('records are applied in order and once, however they come', async (t) => {
   for (const sequence of [7, 7, 9, 8, 10, 9]) live(log[sequence - 1]!);
   await turns();
   t.same(applied, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  t.equal(readFrom.at(-1), 10);
+  t.equal(readFrom.at(-1), 9, 'from the gap on');
   t.equal(follower.lag, 0);
   t.ok(follower.isCaughtUp);
 });
@@ -25,6 +25,23 @@ test('it goes on where the store is', async (t) => {
   await turns();
   t.same(applied, [5, 6]);
   t.equal(readFrom[0], 4);
+});
+
+test('a log that is written without a pause is read to the end that it had, and no further', async (t) => {
+  const { follower, log, live, applied, readFrom } = setUp(6, LOG_START, () => {
+    if (log.length >= 1_000) return;
+    const [next] = records(log.length + 1, log.length + 1) as [LogRecord];
+    log.push(next);
+    live(next);
+  });
+  follower.start();
+  await turns();
+  t.ok(follower.isCaughtUp);
+  t.ok(readFrom.length < 10, `${readFrom.length} reads`);
+  t.same(
+    applied,
+    [...log.keys()].map((i) => i + 1),
+  );
 });
 
 test('after silence it reads: the last record may be lost on its way', async (t) => {
@@ -110,7 +127,8 @@ test('a log that two wrote, or another log, is broken', async (t) => {
 });
 
 /** @param count records that the log has */
-function setUp(count: number, position: LogPosition = LOG_START) {
+/** @param meanwhile called while records are being read */
+function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
   const log = records(1, count);
   const applied: number[] = [];
   const missing: number[] = [];
@@ -123,6 +141,7 @@ function setUp(count: number, position: LogPosition = LOG_START) {
     bus: {
       async read(after) {
         readFrom.push(after);
+        meanwhile();
         if (after + 1 < firstSequence) throw new Error('deleted');
         return log.slice(after, after + 3);
       },
