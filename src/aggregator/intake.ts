@@ -105,7 +105,7 @@ export class Intake implements PublishReceiver {
         return;
       }
       accepted.push(candidate.raw.symbol);
-      onAccepted(candidate, nowNs);
+      if (!candidate.isOver) onAccepted(candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejected.values()) countRejection(counters, reason);

@@ -16,6 +16,8 @@ export interface Candidate extends SignedUpdate {
   readonly verified: boolean;
   /** Its message may have been taken before. */
   readonly again: boolean;
+  /** It was accepted when its message came before, and another one after it: it has no effect any more. */
+  isOver: boolean;
 }
 
 /** Whose connection it is, and what it may publish. */
@@ -92,7 +94,8 @@ export class Gate {
   }
 
   /**
-   * @param again its message was sent before and may have been taken: then the update that was accepted last is accepted once more
+   * @param again its message was sent before and may have been taken: then the update that was accepted last is accepted once more, and
+   *   one that was accepted before that is only answered so, once its signature has proved right
    * @returns the candidate, or the reason why the update is refused.
    */
   admit(raw: RawUpdate, path: SignatureType, rights: PublishRights, again = false): Candidate | string {
@@ -143,10 +146,14 @@ export class Gate {
       recovery: signature.recovery,
       verified: false,
       again,
+      isOver: false,
     };
     if (this.#isRepeated(candidate)) return { ...candidate, verified: true };
     const refused = this.#replay.check(candidate);
-    if (refused !== undefined) return refused;
+    if (refused !== undefined) {
+      candidate.isOver = again && this.#replay.isOver(candidate);
+      return candidate.isOver ? candidate : refused;
+    }
     candidate.verified = this.#replay.isCurrent(candidate);
     return candidate;
   }
@@ -176,7 +183,7 @@ export class Gate {
     const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
     if (typeof publisherNow === 'string') return publisherNow;
     if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
-    if (this.#isRepeated(candidate)) return undefined;
+    if (candidate.isOver || this.#isRepeated(candidate)) return undefined;
     const refused = this.#replay.check(candidate);
     if (refused !== undefined) return refused;
     this.#replay.record(candidate);

@@ -78,6 +78,15 @@ export class ReplayWindow {
     return this.#maxBackwardNs > 0n || isNewest(pair, update, at) ? undefined : SUPERSEDED;
   }
 
+  /** Whether an update with this hash and time, from this sender, was accepted, and another one after it. */
+  isOver(update: SignedUpdate): boolean {
+    const pair = this.#pairs.get(keyOf(update));
+    const at = pair === undefined ? -1 : find(pair, update);
+    if (pair === undefined || at < 0 || isNewest(pair, update, at)) return false;
+    const { updates, senders } = pair;
+    return updates[at + SEEN_NANOS] === update.nanos && senders[updates[at + SEEN_SENDER]!] === update.sender;
+  }
+
   /**
    * Whether this is what was accepted last, but for the nanoseconds: what the signature covers is compared field by
    * field, since the hash is only what the publisher declares until it is recomputed.

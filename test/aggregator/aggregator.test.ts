@@ -316,6 +316,18 @@ test('after a restart inputs that still count make prices again, and replays sta
   await after.stop();
 });
 
+test('of a message that is sent again, what was superseded since is accepted and changes nothing', async (t) => {
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const session = newSession();
+  const messages = [100n, 101n].map((price, i) => messageOf(first!, { BTCUSD: price }, START_NS + BigInt(i)));
+  for (const message of messages) atOnce(receive(harness.aggregator, session, message));
+  for (const message of messages) {
+    const { accepted } = atOnce(receive(harness.aggregator, session, message, true));
+    t.same(accepted, ['BTCUSD']);
+    t.equal(harness.table.price(bitcoin.index), 101n);
+  }
+});
+
 /** The part of an update that a test changes. */
 interface SignedText {
   readonly timestamped_signature: { readonly signature: { r: string } };

@@ -235,10 +235,11 @@ export function receive(
   aggregator: Aggregator,
   session: PublisherSession,
   text: string,
+  again = false,
 ): PublishOutcome | Promise<PublishOutcome> {
   const message = readPublishMessage(text, 1000);
   if (!message.ok) throw new Error(message.error);
-  return aggregator.receive(session, message);
+  return aggregator.receive(session, { ...message, again });
 }
 
 /** An outcome that no other thread had to be waited for. */

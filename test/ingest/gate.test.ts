@@ -181,6 +181,7 @@ test('the window of timestamps includes its edges and moves with the clock', asy
 });
 
 const SEEN_BEFORE = 'replay: timestamp is not newer than the one that this update was accepted with';
+const OTHER_SENDER = 'replay: another token or key sent this update first, and only that one can refresh it';
 
 function admitted(gate: Gate, raw: RawUpdate, path: 'evm' | 'stark' = 'evm') {
   const candidate = gate.admit(raw, path, ALL);
@@ -256,7 +257,14 @@ test('the last accepted update is accepted once more when its message is sent ag
   }
   const later = admitted(before, { ...GOOD, msgHash: '0x34', timestamp: String(START_NS + 1n) });
   before.accept(later);
-  t.equal(before.admit(GOOD, 'evm', ALL, true), SEEN_BEFORE, 'another one was accepted since');
+  const over = before.admit(GOOD, 'evm', ALL, true);
+  if (typeof over === 'string') return t.fail(over);
+  t.equal(over.isOver, true, 'another one was accepted since');
+  t.equal(over.verified, false, 'nothing but its hash is known');
+  t.equal(before.accept(over), undefined);
+  t.same(before.seen(over).updates, before.seen(later).updates, 'nothing has changed');
+  t.equal(before.admit(GOOD, 'evm', ALL), SEEN_BEFORE, 'its message was not sent before');
+  t.equal(before.admit(GOOD, 'evm', { ...ALL, identity: 'bob' }, true), OTHER_SENDER);
 });
 
 test('a changed catalogue takes effect and forgets nothing', async (t) => {
