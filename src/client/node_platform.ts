@@ -28,7 +28,7 @@ async function refuse(socket: WebSocket, response: IncomingMessage): Promise<voi
   socket.terminate();
 }
 
-/** The body of an answer, as far as it arrives. */
+/** Reads the body of an answer. When the connection ends before the body does, it returns the part that has arrived. */
 async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
   try {

@@ -147,8 +147,8 @@ export class Logins {
     const nowS = secondOf(nowNs);
     if (this.#rememberedAtS.get(caller) === nowS) return;
     this.#rememberedAtS.set(caller, nowS);
-    const { clientOf, familiar, clock } = this.#options;
-    familiar.update(`${clientOf(request)} ${name}`, () => clock.nowNs());
+    const { clientOf, familiar } = this.#options;
+    familiar.update(`${clientOf(request)} ${name}`, () => nowNs);
   }
 
   #refuse(request: RestRequest, reason: RefusedLogin, error: string, status = 401): RestResponse {
