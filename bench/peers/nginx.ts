@@ -9,16 +9,24 @@ import type { StartedPeer } from './compiled.js';
 
 const READY_MS_MAX = 10_000;
 
+/** `debian` opens the file for every request and writes a line to its log, as Debian configures it; `tuned` keeps the file open and no log. */
+export type NginxSetting = 'debian' | 'tuned';
+
+const SETTINGS: Readonly<Record<NginxSetting, (dir: string) => string>> = {
+  debian: (dir) => `access_log ${dir}/access.log;`,
+  tuned: () => 'access_log off; open_file_cache max=16 inactive=1h;',
+};
+
 /**
  * nginx that answers every request with one file, in one process.
  * @param dir a temporary folder, for what it writes
  * @param file in that folder
  */
-export async function startNginx(dir: string, file: string): Promise<StartedPeer> {
+export async function startNginx(dir: string, file: string, setting: NginxSetting): Promise<StartedPeer> {
   if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status !== 0) return { missing: 'it needs nginx' };
   const port = await freePort();
   const configuration = join(dir, 'nginx.conf');
-  writeFileSync(configuration, configurationText(dir, file, port));
+  writeFileSync(configuration, configurationText(dir, file, port, setting));
   const server = await startProgram(
     ['nginx', '-p', dir, '-e', join(dir, 'nginx.log'), '-c', configuration],
     port,
@@ -31,8 +39,7 @@ export async function startNginx(dir: string, file: string): Promise<StartedPeer
   return server;
 }
 
-/** As Debian configures it, without its log of requests, and with what a static file can gain. */
-function configurationText(dir: string, file: string, port: number): string {
+function configurationText(dir: string, file: string, port: number, setting: NginxSetting): string {
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${dir}/nginx_${name};`,
   );
@@ -43,12 +50,11 @@ pid ${dir}/nginx.pid;
 events { worker_connections 1024; }
 http {
   ${folders.join('\n  ')}
-  access_log off;
+  ${SETTINGS[setting](dir)}
   default_type application/json;
   sendfile on;
   tcp_nopush on;
   keepalive_requests 1000000000;
-  open_file_cache max=16 inactive=1h;
   server {
     listen 127.0.0.1:${port};
     location / {

@@ -45,12 +45,12 @@ export const fanOut: Row = {
     'time, at 100 clients after 15 s, in which V8 compiles most of the code of a tick. How fast it can be at most is shown by the bare `app.publish`: a tick that ' +
     'wakes the thread and a socket write a frame cost all the same.',
   limit:
-    'At 100 clients the kernel, which writes 100 times a tick, has 70 % of the CPU time of the service and 86 % of bare ' +
-    '`app.publish`, which the service cannot pass: see the lines at the end for what it is against the peers. Of what the service ' +
-    'does beside it, 8 % is uWebSockets.js and 20 % JavaScript and its runtime on cold caches: the timer of the tick, the look ' +
-    'at each connection for bytes that wait, and the frame. V8 needs some 4,000 ticks to compile all of it. It is not the second ' +
-    'thread that a tick wakes: with a timer of the event loop in its place the service did 0.89 of it (median of three rounds in turns). Fewer system ' +
-    'calls a frame are for uWebSockets.js to make.',
+    'At 100 clients the kernel, which writes 100 times a tick, has two thirds of the CPU time of the service and 84 % of bare ' +
+    '`app.publish`, which the service cannot pass: see the lines at the end for what it is against the peers. Beside it, by a profile (`perf`, 12 s): ' +
+    '8 % is the thread that wakes at the time of the tick, 5 % its message, 6 % the frame and the look at each connection for bytes that wait, 5 % ' +
+    'the clock and the other parts that have a tick, 3 % V8, which compiles it after some thousand ticks. A timer of the event loop in the place of the ' +
+    'thread takes 0.94 to 1.0 of the CPU time, but its ticks are up to 1 ms late instead of 0.2. Fewer system ' +
+    'calls a frame are for uWebSockets.js to make: at 5,000 clients bare `app.publish` itself does not reach 1.2 times Rust.',
   rounds: 3,
   variants: {
     service: (scale) =>

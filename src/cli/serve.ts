@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
 import type { Service } from '../service/service.js';
+import { compileSooner } from './compile_sooner.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
@@ -138,6 +139,7 @@ async function start(
     version: programVersion(),
     onProgress: (...step) => progress.update(...step),
   }).finally(() => progress.clear());
+  compileSooner();
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
