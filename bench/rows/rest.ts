@@ -50,7 +50,9 @@ export const rest: Row = {
     'By a profile (`perf`) the kernel’s reading and writing of a socket is three fifths of an answer, and it costs all the same: see the bare ' +
     'route of uWebSockets.js, the lines at the end. A fifth is the handler: 9 % the token, most of it its hash, 4 % the headers, 2 % the look for the ' +
     'answer; the rest is the way into JavaScript and back. An answer of 100 assets nginx sends from the page cache without a copy ' +
-    '(`sendfile`); with a copy the kernel spends a quarter of the time on it. A request that net/http in Go parses is a third of what it does ' +
+    '(`sendfile`); with a copy the kernel spends a quarter of the time on it. Where the kernel’s congestion control ' +
+    'is BBR, as on the machine of these figures, some rounds of 100 assets are paced by it: the server has a third of a core and an answer goes out ' +
+    'in many writes, which costs twice as much. The median of three rounds may be such a one, of every server here. A request that net/http in Go parses is a third of what it does ' +
     'for one asset, so that twice its rate is reached only where there is more to join.',
   rounds: 3,
   variants: {
