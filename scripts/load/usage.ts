@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import type { ServerProcess } from './server_process.js';
 
 /** What a part of a load run used. */
@@ -10,6 +11,8 @@ export interface Usage {
   readonly serverWaitShare: number;
   /** CPU time of this process, the client, by wall time. Near 1 it would be the bottleneck. */
   readonly clientShare: number;
+  /** CPU time of all other programs of the machine by wall time, in cores. */
+  readonly othersShare: number;
 }
 
 /** Starts to measure. @returns a function that ends the measurement */
@@ -18,16 +21,25 @@ export function measureUsage(server: ServerProcess): () => Usage {
   const startClient = process.cpuUsage();
   const startServerSeconds = server.cpuSeconds();
   const startWaitSeconds = server.waitSeconds();
+  const startMachineSeconds = machineSeconds();
   return () => {
     const serverCpuSeconds = server.cpuSeconds() - startServerSeconds;
     const wallSeconds = (performance.now() - startMs) / 1000;
     const { user, system } = process.cpuUsage(startClient);
+    const clientCpuSeconds = (user + system) / 1e6;
+    const machineCpuSeconds = machineSeconds() - startMachineSeconds;
     return {
       wallSeconds,
       serverCpuSeconds,
       serverShare: serverCpuSeconds / wallSeconds,
       serverWaitShare: (server.waitSeconds() - startWaitSeconds) / wallSeconds,
-      clientShare: (user + system) / 1e6 / wallSeconds,
+      clientShare: clientCpuSeconds / wallSeconds,
+      othersShare: (machineCpuSeconds - serverCpuSeconds - clientCpuSeconds) / wallSeconds,
     };
   };
+}
+
+/** CPU time of all programs since the machine started, to 10 ms for each core. */
+function machineSeconds(): number {
+  return cpus().reduce((ms, { times: { user, nice, sys, irq } }) => ms + user + nice + sys + irq, 0) / 1000;
 }
