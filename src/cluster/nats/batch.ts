@@ -43,9 +43,7 @@ export async function readBatch(
       if (error) reject(error);
       else resolve(messages);
     };
-    let again: NodeJS.Timeout | undefined;
-    const timer = setTimeout(() => end(new Error(`no server answers with ${stream}`)), SILENT_MS_MAX);
-    const stopLost = connection.onLost(() => end(new Error('the connection to the NATS server was lost')));
+    // It throws when the connection is being closed; until then there is nothing to end.
     const stop = connection.subscribe(inbox, (message) => {
       const code = message.headers?.code ?? 0;
       if (code === NO_RESPONDERS && messages.length === 0) {
@@ -57,8 +55,17 @@ export async function readBatch(
       else if (code === END_OF_BATCH || code === NOT_FOUND) end();
       else end(new Error(`${stream} cannot be read: ${message.headers!.description} (${code})`));
     });
+    let again: NodeJS.Timeout | undefined;
+    const timer = setTimeout(() => end(new Error(`no server answers with ${stream}`)), SILENT_MS_MAX);
+    const stopLost = connection.onLost(() => end(new Error('the connection to the NATS server was lost')));
     const question = new TextEncoder().encode(JSON.stringify(request));
-    const ask = () => connection.publish(`$JS.API.DIRECT.GET.${stream}`, question, inbox);
+    const ask = () => {
+      try {
+        connection.publish(`$JS.API.DIRECT.GET.${stream}`, question, inbox);
+      } catch (error) {
+        end(error as Error);
+      }
+    };
     ask();
   });
 }

@@ -130,3 +130,16 @@ test('an old server is refused after a loss too', needsNatsServer(), async (t) =
   await eventually(() => bus.server === 'n1');
   t.equal(await eventually(() => bus.append(LOG_START, 'a-1', bytes).catch(() => undefined)), 1);
 });
+
+test(
+  'a read while the connection is being closed fails, and nothing of it is left',
+  needsNatsServer(),
+  async (t) => {
+    const { urls } = await natsServers(t, 1);
+    const bus = await natsBus(t, urls);
+    const closed = bus.close();
+    await t.rejects(bus.read(0));
+    await closed;
+    t.equal(bus.server, undefined);
+  },
+);
