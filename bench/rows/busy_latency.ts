@@ -28,7 +28,7 @@ export const busyLatency: Row = {
   limit:
     'By a profile (`perf`) an update costs 0.7 ms of CPU time when 300 come in a second, and a seventh of that when they come without a pause: its code and ' +
     'data are not in the caches then, and much of the code is not optimized yet. That is the p50. The p99 waits for what has the thread just then: the ' +
-    'messages of the other publisher, of which the thread verifies up to 0.3 ms at a time, the commit of the store (1 ms), and a ' +
+    'messages of the other publisher, of which the thread verifies up to 0.3 ms at a time, the commit of the store, and a ' +
     'collection of young objects (2 to 4 ms, every 1.3 s at 1,000 updates a second). Each update leaves 9 KB to collect: twice its text, its parsed form, and what is kept of it.',
   rounds: 3,
   variants: { service: measureService, 'bare uWS': measurePeer },

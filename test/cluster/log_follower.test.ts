@@ -126,8 +126,10 @@ test('a log that two wrote, or another log, is broken', async (t) => {
   t.match(broken[0], /^record 6 of the log cannot be applied: /);
 });
 
-/** @param count records that the log has */
-/** @param meanwhile called while records are being read */
+/**
+ * @param count records that the log has
+ * @param meanwhile called while records are being read
+ */
 function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
   const log = records(1, count);
   const applied: number[] = [];
