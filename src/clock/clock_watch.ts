@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import type { AggregateTimes } from './aggregate_times.js';
 import type { StreamTimes } from './stream_times.js';
 
 /** Signed times that are further ahead of the clock are reported. */
 const AHEAD_NS_MAX = NS_PER_SECOND;
+/** Trouble is looked for this often at most. */
+const LOOK_INTERVAL_NS = 100n * NS_PER_MS;
 
 export interface ClockWatchOptions {
   readonly clock: Clock;
@@ -78,13 +80,18 @@ export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #present = new Set<Trouble>();
+  #lookedNs: bigint | undefined;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
   }
 
-  /** To be called a few times a second. */
+  /** To be called a few times a second, or more often. */
   tick(nowNs: TimeNs): void {
+    const lookedNs = this.#lookedNs;
+    // After the clock was stepped back it looks at once.
+    if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
+    this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;
     for (const trouble of troubles) {
       const reason = trouble.reason(nowNs);

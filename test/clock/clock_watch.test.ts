@@ -11,6 +11,8 @@ import { NS_PER_SECOND } from '../../src/model/time.js';
 import { FakeClock } from './fake_clock.js';
 import { MemoryMarks } from './memory_marks.js';
 
+/** So far apart trouble is looked for. */
+const LOOK_NS = 100_000_000n;
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 
 class JumpingClock extends FakeClock {
@@ -31,6 +33,7 @@ function start() {
   const lines = () => {
     streams.tick(clock.nowNs());
     watch.tick(clock.nowNs());
+    clock.advance(LOOK_NS);
     return log.splice(0);
   };
   return { clock, marks, aggregates, streams, watch, lines };
@@ -59,7 +62,7 @@ test('while signed times are ahead of the clock by more than a second', async (t
   era.nextSigned(clock.nowNs());
   clock.advance(-NS_PER_SECOND);
   t.same(lines(), []);
-  clock.advance(-9n * NS_PER_SECOND);
+  clock.advance(-9n * NS_PER_SECOND - LOOK_NS);
   t.match(lines(), [/^aggregates are signed with times 10\.0 s ahead/, /^streams .* times 10\.0 s ahead/]);
   t.equal(watch.reasons().length, 2);
   era.leave();
@@ -78,7 +81,7 @@ test('while nothing is signed, because the marks cannot be written', async (t) =
   clock.advance(3n * NS_PER_SECOND);
   t.same(sign(), [undefined, undefined]);
   t.same(lines(), []);
-  clock.advance(2n * NS_PER_SECOND);
+  clock.advance(2n * NS_PER_SECOND - 2n * LOOK_NS);
   t.match(lines(), [/^no aggregates are signed/, /^signed stream frames wait/]);
   t.equal(watch.reasons().length, 2);
   marks.isSlow = false;
@@ -86,4 +89,26 @@ test('while nothing is signed, because the marks cannot be written', async (t) =
   sign();
   t.notSame(sign(), [undefined, undefined]);
   t.match(lines(), [/^aggregates are signed again/, /^signed stream frames are sent again/]);
+});
+
+test('it looks for trouble ten times a second at most', async (t) => {
+  let looks = 0;
+  const clock = new FakeClock();
+  const trouble = {
+    reason: () => {
+      looks++;
+      return undefined;
+    },
+    over: '',
+  };
+  const log = () => {};
+  const watch = new ClockWatch({ clock, troubles: [trouble], logger: { warn: log, info: log } });
+  for (let tick = 0; tick < 1_000; tick++) {
+    watch.tick(clock.nowNs());
+    clock.advance(LOOK_NS / 100n);
+  }
+  t.equal(looks, 10);
+  clock.advance(-HOUR_NS);
+  watch.tick(clock.nowNs());
+  t.equal(looks, 11, 'and at once when the clock was stepped back');
 });

@@ -13,6 +13,9 @@ export interface Topic<S extends Member> {
   readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
+  /** The members before this place are looked at next, from the last to the first; see {@link lookInTurn}. */
+  nextLook: number;
+  lookedAtMs: number;
 }
 
 /** Which sockets are in which topic, and up to which price sequence they have been sent what changed. */
@@ -28,7 +31,7 @@ export class Topics<S extends Member> {
   join(topic: number, socket: S, sequence: number): void {
     let entry = this.#topics.get(topic);
     if (entry === undefined) {
-      entry = { sockets: new Roster('topicPlace'), sequence };
+      entry = { sockets: new Roster('topicPlace'), sequence, nextLook: 0, lookedAtMs: 0 };
       this.#topics.set(topic, entry);
     }
     socket.joinedAtSequence = sequence;
@@ -46,4 +49,32 @@ export class Topics<S extends Member> {
 /** The price sequence of what a member has been sent: the last frame's, unless it came after that. */
 export function sequenceOf<S extends Member>({ sequence }: Topic<S>, { joinedAtSequence }: S): number {
   return Math.max(joinedAtSequence, sequence);
+}
+
+/** Between two looks at one member, so many bytes of frames are published or so many milliseconds pass, whichever comes first. */
+const BYTES_BETWEEN_LOOKS = 16 * 1024;
+const MS_BETWEEN_LOOKS = 400;
+/** So few members are all looked at every time. */
+const FEW_MEMBERS = 8;
+
+/**
+ * Looks at the members whose turn it is before a frame is published; they may leave meanwhile. To look at each of 5,000 members for each
+ * frame took a tenth of the time of sending it.
+ * @param nowMs of a clock that does not go back
+ */
+export function lookInTurn<S extends Member>(
+  topic: Topic<S>,
+  frameBytes: number,
+  nowMs: number,
+  look: (member: S) => void,
+): void {
+  const { members } = topic.sockets;
+  const share = Math.max(frameBytes / BYTES_BETWEEN_LOOKS, (nowMs - topic.lookedAtMs) / MS_BETWEEN_LOOKS);
+  topic.lookedAtMs = nowMs;
+  const count =
+    members.length <= FEW_MEMBERS ? members.length : Math.ceil(members.length * Math.min(share, 1));
+  for (let left = count; left > 0 && members.length > 0; left--) {
+    if (topic.nextLook === 0 || topic.nextLook > members.length) topic.nextLook = members.length;
+    look(members[--topic.nextLook]!);
+  }
 }

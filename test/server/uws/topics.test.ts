@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { sequenceOf, Topics } from '../../../src/server/uws/topics.js';
+import { lookInTurn, sequenceOf, Topics } from '../../../src/server/uws/topics.js';
 
 const member = (name: string) => ({ name, topicPlace: 0, joinedAtSequence: 0 });
 type NamedMember = ReturnType<typeof member>;
@@ -52,4 +52,52 @@ test('a topic without members is forgotten', async (t) => {
   t.same(topics.get(1)!.sockets.members, [b]);
   topics.leave(1, b);
   t.equal(topics.get(1), undefined);
+});
+
+test('every member is looked at once within 16 KiB of frames, or 400 ms; a few and long frames at once', async (t) => {
+  const frame = fc.record({
+    bytes: fc.integer({ min: 1, max: 20_000 }),
+    ms: fc.integer({ min: 0, max: 500 }),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.array(frame, { maxLength: 60 }), (size, frames) => {
+      const topics = new Topics<NamedMember>();
+      for (let i = 0; i < size; i++) topics.join(1, member(String(i)), 1);
+      const topic = topics.get(1)!;
+      const published = new Map(topic.sockets.members.map((one) => [one, { bytes: 0, ms: 0 }]));
+      let nowMs = 1e6;
+      for (const { bytes, ms } of frames) {
+        nowMs += ms;
+        for (const unseen of published.values()) unseen.ms += ms;
+        lookInTurn(topic, bytes, nowMs, (one) => {
+          published.set(one, { bytes: 0, ms: 0 });
+        });
+        for (const unseen of published.values()) unseen.bytes += bytes;
+        const worst = (of: 'bytes' | 'ms') =>
+          Math.max(...[...published.values()].map((unseen) => unseen[of]));
+        t.ok(worst('bytes') < 16_384 + 20_000, 'bytes since the last look, the frame after it included');
+        t.ok(worst('ms') < 400 + 500, 'milliseconds since the last look');
+        if (size <= 8 || bytes >= 16_384) t.equal(worst('bytes'), bytes);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('who joins or leaves between looks changes nobody else’s turn by more than a round', async (t) => {
+  const topics = new Topics<NamedMember>();
+  const all = Array.from({ length: 40 }, (_, i) => member(String(i)));
+  for (const one of all) topics.join(1, one, 1);
+  const seen = new Set<NamedMember>();
+  const slow = new Set(all.filter((_, i) => i % 3 === 0));
+  for (let frame = 0; frame < 20; frame++) {
+    lookInTurn(topics.get(1)!, 1_700, 0, (one) => {
+      seen.add(one);
+      if (slow.has(one)) topics.leave(1, one);
+    });
+    const joins = member(`late ${frame}`);
+    topics.join(1, joins, 1);
+  }
+  t.same([...seen].filter((one) => all.includes(one)).length, all.length, 'all were looked at in two rounds');
+  t.notOk(topics.get(1)!.sockets.members.some((one) => slow.has(one)));
 });
