@@ -48,15 +48,19 @@ export class WebSockets {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
     const { members } = entry.sockets;
+    const areFew = members.length <= SENT_SINGLY_MAX;
     for (let i = members.length - 1; i >= 0; i--) {
       const socket = members[i]!;
-      if (socket.ws!.getBufferedAmount() === 0) continue;
+      if (socket.ws!.getBufferedAmount() === 0) {
+        if (areFew) socket.ws!.send(frame, false);
+        continue;
+      }
       const toldOf = sequenceOf(entry, socket);
       socket.leave(topic);
       socket.events.lagged(toldOf);
     }
     entry.sequence = sequence;
-    this.#app.publish(String(topic), frame, false);
+    if (!areFew) this.#app.publish(String(topic), frame, false);
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
@@ -189,6 +193,9 @@ class UwsSocket implements Connection, IdleTimed, Member {
     this.events.closed();
   }
 }
+
+/** A frame for so few is written at once, by a call for each. uWebSockets.js publishes at the end of a turn of the event loop. */
+const SENT_SINGLY_MAX = 32;
 
 /** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
 const SEND_DROPPED = 2;
