@@ -215,7 +215,10 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     recorded: (message) => prices.recorded(message),
     withdrawn: (message) => prices.withdrawn(message),
     ended: (message) => prices.ended(message),
-    applied: (receivedNs) => latency.received(table.sequence, receivedNs),
+    applied(receivedNs) {
+      latency.received(table.sequence, receivedNs);
+      stream.messageApplied();
+    },
     // The store that it reads follows commits by itself.
     committing() {},
     committed() {},

@@ -4,7 +4,7 @@ import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { FrameEncoder, type PayloadSignature } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
-import { isTooSoon, laterFrame } from './pace.js';
+import { areSentSoon, isTooSoon, laterFrame } from './pace.js';
 import { payAlone, signedFrameCost } from './payers.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
@@ -59,7 +59,8 @@ export class Delivery {
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
-  #flushDeferred = false;
+  /** Changes of this turn of the event loop wait for its end; some were sent before it. */
+  #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
   /** @param endTurn called at the end of a turn of the event loop in which something changed; it calls {@link flush} */
   constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
@@ -88,18 +89,24 @@ export class Delivery {
   markDirty(group: Group): void {
     if (group.dirty) return;
     this.#flushLater(group);
-    if (this.#flushDeferred) return;
-    this.#flushDeferred = true;
+    if (this.#turn !== 'unchanged') return;
+    this.#turn = 'changed';
     this.#options.defer(() => {
-      this.#flushDeferred = false;
+      this.#turn = 'unchanged';
       this.#endTurn(this.#options.clock.nowNs());
     });
   }
 
+  /** Once a turn does not wait for its end with frames that are sent soon. A later one has the changes of all other messages. */
+  flushSoon(): void {
+    if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
+    this.#turn = 'sent';
+    this.#endTurn(this.#options.clock.nowNs());
+  }
+
   #flushLater(group: Group): void {
-    if (group.dirty) return;
+    if (!group.dirty) this.#dirty.push(group);
     group.dirty = true;
-    this.#dirty.push(group);
   }
 
   /** Sends the changes of the dirty groups. Groups that sent less than 1 ms ago wait for the next tick. */
@@ -258,10 +265,9 @@ export class Delivery {
     const due = session.assets.filter(isDue);
     if (due.length > 0) {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
-      const era = session.era!;
       const isSigned = session.options.messageType === 'signed_ecdsa';
       if (isSigned && !payAlone(session, due.length, nowNs)) return false;
-      const timestampNs = isSigned ? era.nextSigned(nowNs) : era.next(nowNs);
+      const timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
       const statuses = this.#statuses(session.options, nowNs);
       session.lastFrameNs = nowNs;

@@ -159,6 +159,11 @@ export class StreamEngine {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
+  /** All prices of a publisher's message have been told. */
+  messageApplied(): void {
+    this.#delivery.flushSoon();
+  }
+
   /** A tick of the clock, at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);

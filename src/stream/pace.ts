@@ -1,5 +1,6 @@
 import { NS_PER_MS, nextMultiple } from '../model/time.js';
 import { REAL_TIME_INTERVAL_MS } from '../wire/stream.js';
+import type { Group } from './group.js';
 
 /** `real_time` sends no faster than this. */
 const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
@@ -18,4 +19,17 @@ export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
 export function laterFrame(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
   if (oneNs > nowNs) return otherNs;
   return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
+}
+
+/** A write to a socket takes 10 to 20 µs: frames for so many connections hold up other messages for less than a millisecond. */
+const FEW_CONNECTIONS = 32;
+
+/** Whether there are groups and the frames for all of them are sent soon: they go to few connections and need no signature. */
+export function areSentSoon(groups: readonly Group[]): boolean {
+  let connections = 0;
+  for (const { members, waiting, payers } of groups) {
+    connections += members.size + waiting.size;
+    if (connections > FEW_CONNECTIONS || payers !== undefined) return false;
+  }
+  return connections > 0;
 }

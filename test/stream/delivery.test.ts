@@ -29,6 +29,41 @@ test('real_time: a snapshot at once, then what changed, once a turn, in ascendin
   t.same(client.news(), [], 'nothing changed');
 });
 
+test('real_time: few connections get the first message of a turn at its end, many and signed ones at the end of the turn', async (t) => {
+  const cases: [connections: number, options: StreamOptions, atOnce: boolean][] = [
+    [1, REAL_TIME, true],
+    [32, REAL_TIME, true],
+    [33, REAL_TIME, false],
+    [1, SIGNED_REAL_TIME, false],
+  ];
+  for (const [connections, options, atOnce] of cases) {
+    const harness = new Harness();
+    harness.price(1, 10n);
+    const clients = Array.from({ length: connections }, () => harness.connect(options));
+    for (const client of clients) client.subscribe(1, 3);
+    harness.advanceMs(1);
+    for (const client of clients) client.news();
+    harness.price(1, 11n);
+    harness.price(3, 30n);
+    for (const client of clients) t.same(client.news(), [], 'its message may have more prices');
+    harness.engine.messageApplied();
+    for (const client of clients) t.same(client.news(), atOnce ? ['1=11 3=30'] : []);
+    harness.endTurn();
+    for (const client of clients) t.same(client.news(), atOnce ? [] : ['1=11 3=30']);
+    harness.advanceMs(1);
+    harness.price(1, 12n);
+    harness.engine.messageApplied();
+    harness.clock.advance(MS);
+    for (const price of [13n, 14n]) {
+      harness.price(1, price);
+      harness.engine.messageApplied();
+    }
+    for (const client of clients) t.same(client.news(), atOnce ? ['1=12'] : [], 'once a turn');
+    harness.endTurn();
+    for (const client of clients) t.same(client.news(), ['1=14']);
+  }
+});
+
 test('real_time: at most one frame a millisecond, with the newest values', async (t) => {
   const harness = new Harness();
   const client = harness.connect();

@@ -22,7 +22,7 @@ type Step =
   | { kind: 'subscribe' | 'unsubscribe'; slot: number; ids: number[] }
   | { kind: 'hang up' | 'stop reading' | 'read' | 'read some'; slot: number }
   | { kind: 'price'; id: number; price: bigint | undefined }
-  | { kind: 'end turn' }
+  | { kind: 'message applied' | 'end turn' }
   | { kind: 'pass'; durationNs: bigint }
   | { kind: 'step back' }
   | { kind: 'sign'; outcome: 'signed' | 'failed' };
@@ -62,6 +62,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       price: fc.oneof({ weight: 8, arbitrary: fc.bigInt({ min: -2n, max: 3n }) }, fc.constant(undefined)),
     }),
   },
+  { weight: 3, arbitrary: fc.constant({ kind: 'message applied' as const }) },
   { weight: 4, arbitrary: fc.constant({ kind: 'end turn' as const }) },
   {
     weight: 6,
@@ -115,6 +116,9 @@ async function take(real: Real, command: Step): Promise<void> {
       break;
     case 'price':
       setPrice(real, command.id, command.price);
+      break;
+    case 'message applied':
+      harness.engine.messageApplied();
       break;
     case 'end turn':
       harness.endTurn();

@@ -51,11 +51,14 @@ export function sequenceOf<S extends Member>({ sequence }: Topic<S>, { joinedAtS
   return Math.max(joinedAtSequence, sequence);
 }
 
+/** Looks at every member, which may leave meanwhile. */
+export function lookAtAll<S extends Member>({ sockets }: Topic<S>, look: (member: S) => void): void {
+  for (let i = sockets.members.length - 1; i >= 0; i--) look(sockets.members[i]!);
+}
+
 /** Between two looks at one member, so many bytes of frames are published or so many milliseconds pass, whichever comes first. */
 const BYTES_BETWEEN_LOOKS = 16 * 1024;
 const MS_BETWEEN_LOOKS = 400;
-/** So few members are all looked at every time. */
-const FEW_MEMBERS = 8;
 
 /**
  * Looks at the members whose turn it is before a frame is published; they may leave meanwhile. To look at each of 5,000 members for each
@@ -71,9 +74,7 @@ export function lookInTurn<S extends Member>(
   const { members } = topic.sockets;
   const share = Math.max(frameBytes / BYTES_BETWEEN_LOOKS, (nowMs - topic.lookedAtMs) / MS_BETWEEN_LOOKS);
   topic.lookedAtMs = nowMs;
-  const count =
-    members.length <= FEW_MEMBERS ? members.length : Math.ceil(members.length * Math.min(share, 1));
-  for (let left = count; left > 0 && members.length > 0; left--) {
+  for (let left = Math.ceil(members.length * Math.min(share, 1)); left > 0 && members.length > 0; left--) {
     if (topic.nextLook === 0 || topic.nextLook > members.length) topic.nextLook = members.length;
     look(members[--topic.nextLook]!);
   }

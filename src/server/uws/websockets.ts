@@ -14,7 +14,7 @@ import type {
 import type { RestRequest } from '../http/messages.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
-import { lookInTurn, type Member, sequenceOf, Topics } from './topics.js';
+import { lookAtAll, lookInTurn, type Member, sequenceOf, Topics } from './topics.js';
 
 interface Data {
   readonly socket: UwsSocket;
@@ -47,14 +47,20 @@ export class WebSockets {
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    lookInTurn(entry, frame.length, performance.now(), (socket) => {
-      if (socket.ws!.getBufferedAmount() === 0) return;
+    const areFew = entry.sockets.size <= SENT_SINGLY_MAX;
+    const look = (socket: UwsSocket) => {
+      if (socket.ws!.getBufferedAmount() === 0) {
+        if (areFew) socket.ws!.send(frame, false);
+        return;
+      }
       const toldOf = sequenceOf(entry, socket);
       socket.leave(topic);
       socket.events.lagged(toldOf);
-    });
+    };
+    if (areFew) lookAtAll(entry, look);
+    else lookInTurn(entry, frame.length, performance.now(), look);
     entry.sequence = sequence;
-    this.#app.publish(String(topic), frame, false);
+    if (!areFew) this.#app.publish(String(topic), frame, false);
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
@@ -187,6 +193,9 @@ class UwsSocket implements Connection, IdleTimed, Member {
     this.events.closed();
   }
 }
+
+/** A frame for so few is written at once, by a call for each. uWebSockets.js looks for the topic, copies the frame, and publishes at the end of a turn of the event loop. */
+const SENT_SINGLY_MAX = 32;
 
 /** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
 const SEND_DROPPED = 2;
