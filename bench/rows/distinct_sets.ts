@@ -1,13 +1,14 @@
 import { availableParallelism } from 'node:os';
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { readMetrics } from '../../scripts/load/metrics.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { startPricedService } from '../workloads/priced_service.js';
-import { signPayload } from '../workloads/stream_stage.js';
 
 const ASSETS = 1_000;
 const ASSETS_PER_CONNECTION = 20;
@@ -134,7 +135,7 @@ export async function measureService(scale: Scale, threads?: number): Promise<Me
 
 async function measureSigning(scale: Scale): Promise<Measurement> {
   const body = Buffer.alloc(BODY_BYTES, 1);
-  const perCore = callsPerCpuSecond(scale, () => signPayload(keccak256(body)));
+  const perCore = callsPerCpuSecond(scale, () => secp256k1.sign(keccak256(body), SERVICE_KEY));
   const due = CONNECTIONS[scale] * TICKS_PER_SECOND;
   return {
     figures: { 'per core': perCore, 'frames/s': Math.min(due, perCore * availableParallelism()) },
