@@ -1,3 +1,4 @@
+import { pause } from '../../scripts/load/wait.js';
 import type { Scale } from './row.js';
 
 /** How much CPU time the repetitions of one stage take, in seconds. */
@@ -16,6 +17,29 @@ export function callsPerCpuSecond(scale: Scale, run: () => void): number {
   repeat(run, WARM_UP_SECONDS[scale]);
   const { calls, seconds } = repeat(run, STAGE_SECONDS[scale]);
   return calls / seconds;
+}
+
+/**
+ * Calls `run` so many times every so many milliseconds, and waits between: a core that was idle is slower at first. The first second is
+ * not counted.
+ * @param seconds how long it is measured
+ * @returns calls per second of CPU time, that of the timers left out
+ */
+export async function pacedCallsPerCpuSecond(
+  { calls, everyMs, seconds }: { calls: number; everyMs: number; seconds: number },
+  run: () => void,
+): Promise<number> {
+  const startMs = performance.now();
+  const warmTurns = Math.ceil(1_000 / everyMs);
+  const turns = warmTurns + Math.ceil((seconds * 1_000) / everyMs);
+  let usedSeconds = 0;
+  for (let turn = 0; turn < turns; turn++) {
+    await pause(startMs + turn * everyMs - performance.now());
+    const start = cpuSeconds();
+    for (let i = 0; i < calls; i++) run();
+    if (turn >= warmTurns) usedSeconds += cpuSeconds() - start;
+  }
+  return ((turns - warmTurns) * calls) / usedSeconds;
 }
 
 function repeat(run: () => void, secondsMin: number): { calls: number; seconds: number } {

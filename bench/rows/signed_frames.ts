@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
+import { KECCAK256_BYTES, keccak256, keccak256Into } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
+import { SignedBlock } from '../../src/stream/signed_block.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { measureCompiled } from '../peers/compiled.js';
-import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../workloads/stream_stage.js';
+import { frameByFrame, STAGE_TIME_NS, signPayloads, sizeName } from '../workloads/stream_stage.js';
 import { filledTable } from '../workloads/stream_table.js';
 
 /** Sizes of a frame in assets, and what must be reached of the bare speed and of Go's. */
@@ -83,16 +84,19 @@ function measure(scale: Scale, stageOf: (assets: number) => Stage): Measurement 
 function ours(assets: number): Stage {
   const { table, indexes } = filledTable(assets);
   const encoder = new FrameEncoder(table, 1);
+  const block = new SignedBlock();
+  const digest = new Uint8Array(KECCAK256_BYTES);
   const frame = () => {
-    const body = encoder.payloadBody(indexes, STAGE_TIME_NS);
-    return encoder.signedFrame(body, signPayload(keccak256(body)));
+    block.clear();
+    keccak256Into(encoder.addSigned(block, indexes, STAGE_TIME_NS), digest, 0);
+    return block.sign(0, signPayloads(digest), 0);
   };
-  return { run: frame, signature: () => /0x(.{130})/.exec(frame().toString())![1]! };
+  return { run: frame, signature: () => /0x(.{130})/.exec(Buffer.from(frame()).toString())![1]! };
 }
 
 function bare(assets: number): Stage {
   const { table, indexes } = filledTable(assets);
-  const body = Buffer.from(new FrameEncoder(table, 1).payloadBody(indexes, STAGE_TIME_NS));
+  const body = Buffer.from(new FrameEncoder(table, 1).addSigned(new SignedBlock(), indexes, STAGE_TIME_NS));
   const sign = () => secp256k1.sign(keccak256(body), SERVICE_KEY);
   return {
     run: sign,

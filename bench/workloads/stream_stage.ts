@@ -1,8 +1,8 @@
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import type { MarkPlace } from '../../src/clock/written_mark.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { createCryptoJobs } from '../../src/crypto/jobs.js';
+import { keccak256Into } from '../../src/crypto/keccak.js';
 import { createCounters } from '../../src/metrics/counters.js';
 import { UNLIMITED } from '../../src/model/budget.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
@@ -21,9 +21,11 @@ export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }
 
-export function signPayload(digest: Uint8Array) {
-  const { signature, recovery } = secp256k1.sign(digest, SERVICE_KEY);
-  return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+const { signEvm } = createCryptoJobs();
+
+/** @param digests one or more, without gaps */
+export function signPayloads(digests: Uint8Array): Uint8Array {
+  return signEvm(digests, SERVICE_KEY);
 }
 
 /**
@@ -48,9 +50,9 @@ export function frameByFrame(
     clock,
     times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
     statusesAt: () => new Uint8Array(assets),
-    digest: keccak256,
-    signOne: signPayload,
-    sign: (digests) => digests.map(signPayload),
+    digest: keccak256Into,
+    signOne: signPayloads,
+    sign: signPayloads,
     publish: (_topic, frame) => onFrame(frame),
     newTopic: () => 0,
     defer: (callback) => callback(),

@@ -5,6 +5,7 @@ import type { TimeNs } from '../model/time.js';
 import { algorithmChecksum } from './algorithm_definition.js';
 import { checksumAddress } from './checksum_address.js';
 import { eip191, evmAddress, evmAggregateHash } from './evm.js';
+import { EVM_SIGNATURE_BYTES } from './jobs.js';
 import { merkleRoot } from './merkle.js';
 import type { CryptoPool } from './pool.js';
 import { secp256k1 } from './secp256k1.js';
@@ -51,10 +52,11 @@ export function createAggregateSigner(
         checksum: Buffer.from(algorithmChecksum(asset.aggregation), 'hex'),
       });
     });
-    return whenSigned(pool.signEvm(hashes.map(eip191), keys.evm), (signed) =>
+    return whenSigned(pool.signEvm(Buffer.concat(hashes.map(eip191)), keys.evm), (signed) =>
       aggregates.map((aggregate, i) => {
-        const { r, s, recovery } = signed[i]!;
-        return toRecord(aggregate, evmPublicKey, hashes[i]!, r, s, 27 + recovery);
+        const at = i * EVM_SIGNATURE_BYTES;
+        const [r, s] = [signed.subarray(at, at + 32), signed.subarray(at + 32, at + 64)];
+        return toRecord(aggregate, evmPublicKey, hashes[i]!, r, s, 27 + signed[at + 64]!);
       }),
     );
   }

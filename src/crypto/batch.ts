@@ -1,12 +1,11 @@
 import { Builder, ByteBuffer, type Offset } from 'flatbuffers';
-import { EvmSignatures } from './generated/evm-signatures.js';
 import { SignEvm } from './generated/sign-evm.js';
 import { SignStark } from './generated/sign-stark.js';
 import { StarkSignatures } from './generated/stark-signatures.js';
 import { Verdicts } from './generated/verdicts.js';
 import { VerifyEvm } from './generated/verify-evm.js';
 import { VerifyStark } from './generated/verify-stark.js';
-import type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
+import type { EvmVerifyJob, StarkVerifyJob } from './jobs.js';
 import type { StarkMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
 import { VERDICTS, type Verdict } from './verdict.js';
@@ -68,20 +67,16 @@ export function decodeVerifyStark(bytes: Uint8Array): StarkVerifyJob[] {
   }));
 }
 
-export function encodeSignEvm(digests: readonly Uint8Array[], key: Uint8Array): Uint8Array {
-  const builder = new Builder(digests.length * 32 + ROOM);
+export function encodeSignEvm(digests: Uint8Array, key: Uint8Array): Uint8Array {
+  const builder = new Builder(digests.length + ROOM);
   const keyOffset = builder.createByteVector(key);
-  const digestsOffset = column(builder, digests.length, 32, (i) => digests[i]!);
+  const digestsOffset = builder.createByteVector(digests);
   return finish(builder, SignEvm.createSignEvm(builder, keyOffset, digestsOffset));
 }
 
-export function decodeSignEvm(bytes: Uint8Array): { digests: Uint8Array[]; key: Uint8Array } {
+export function decodeSignEvm(bytes: Uint8Array): { digests: Uint8Array; key: Uint8Array } {
   const table = SignEvm.getRootAsSignEvm(new ByteBuffer(bytes));
-  const digests = table.digestsArray()!;
-  return {
-    digests: Array.from({ length: digests.length / 32 }, (_, i) => field(digests, 32, i)),
-    key: table.keyArray()!,
-  };
+  return { digests: table.digestsArray()!, key: table.keyArray()! };
 }
 
 export function encodeSignStark(messages: readonly StarkMessage[], key: Uint8Array): Uint8Array {
@@ -112,27 +107,6 @@ export function encodeVerdicts(verdicts: readonly Verdict[]): Uint8Array {
 export function decodeVerdicts(bytes: Uint8Array): Verdict[] {
   const places = Verdicts.getRootAsVerdicts(new ByteBuffer(bytes)).codesArray()!;
   return Array.from(places, (place) => VERDICTS[place]!);
-}
-
-export function encodeEvmSignatures(results: readonly EvmSignature[]): Uint8Array {
-  const n = results.length;
-  const builder = new Builder(n * 65 + ROOM);
-  // r and s alternate, so the column has two fields a job.
-  const signatures = column(builder, 2 * n, 32, (i) =>
-    i % 2 === 0 ? results[i / 2]!.r : results[(i - 1) / 2]!.s,
-  );
-  const recoveries = codes(builder, n, (i) => results[i]!.recovery);
-  return finish(builder, EvmSignatures.createEvmSignatures(builder, signatures, recoveries));
-}
-
-export function decodeEvmSignatures(bytes: Uint8Array): EvmSignature[] {
-  const table = EvmSignatures.getRootAsEvmSignatures(new ByteBuffer(bytes));
-  const signatures = table.signaturesArray()!;
-  return Array.from(table.recoveriesArray()!, (recovery, i) => ({
-    r: field(signatures, 32, 2 * i),
-    s: field(signatures, 32, 2 * i + 1),
-    recovery: recovery as 0 | 1,
-  }));
 }
 
 export function encodeStarkSignatures(results: readonly StarkSignature[]): Uint8Array {

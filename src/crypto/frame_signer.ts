@@ -1,28 +1,24 @@
 import type { CryptoPool } from './pool.js';
-import { secp256k1 } from './secp256k1.js';
-
-/** The signature of a streaming payload: `r` and `s` of 32 bytes, and which of the two possible keys it recovers to. */
-export interface FrameSignature {
-  readonly r: Uint8Array;
-  readonly s: Uint8Array;
-  readonly recovery: 0 | 1;
-}
 
 /** Signs streaming payloads: their Keccak digests, without the prefix of EIP-191. */
 export interface FrameSigner {
-  /** Signs at once. */
-  signOne(digest: Uint8Array): FrameSignature;
-  /** Signs at once where there are few, and on other threads where there are many. */
-  sign(digests: readonly Uint8Array[]): readonly FrameSignature[] | Promise<readonly FrameSignature[]>;
+  /** Signs at once. @returns r, s and the recovery number, as in a payload: 65 bytes. */
+  signOne(digest: Uint8Array): Uint8Array;
+  /**
+   * Signs at once where there are few, and on other threads where there are many.
+   * @param digests 32 bytes each, without gaps; not to be changed until they are signed.
+   * @returns the signatures, without gaps.
+   */
+  sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
 /** @param key gives the key in force, which a reload may change */
-export function createFrameSigner(key: () => Buffer, pool: Pick<CryptoPool, 'signEvm'>): FrameSigner {
+export function createFrameSigner(
+  key: () => Buffer,
+  pool: Pick<CryptoPool, 'here' | 'signEvm'>,
+): FrameSigner {
   return {
-    signOne(digest) {
-      const { signature, recovery } = secp256k1.sign(digest, key());
-      return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
-    },
+    signOne: (digest) => pool.here.signEvm(digest, key()),
     sign: (digests) => pool.signEvm(digests, key()),
   };
 }

@@ -1,4 +1,5 @@
 import { eip191, isSignedBy } from './evm.js';
+import { KECCAK256_BYTES } from './keccak.js';
 import { Pedersen } from './pedersen.js';
 import { secp256k1 } from './secp256k1.js';
 import { fieldBytes, fieldNumber, type StarkMessage } from './stark.js';
@@ -19,13 +20,8 @@ export interface EvmVerifyJob {
 /** A publisher's Stark signature to verify, its hash included. */
 export type StarkVerifyJob = StarkClaim;
 
-export interface EvmSignature {
-  /** 32 bytes. */
-  readonly r: Uint8Array;
-  /** 32 bytes, in the lower half. */
-  readonly s: Uint8Array;
-  readonly recovery: 0 | 1;
-}
+/** Of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
+export const EVM_SIGNATURE_BYTES = 65;
 
 /** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
 export interface CryptoJobs {
@@ -33,11 +29,12 @@ export interface CryptoJobs {
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[];
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[];
   /**
-   * @param digests 32 bytes each, with EIP-191 already applied where it is required.
+   * @param digests 32 bytes each, without gaps, with EIP-191 already applied where it is required.
    * @param key 32 bytes.
+   * @returns 65 bytes each, without gaps; see {@link EVM_SIGNATURE_BYTES}.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
-  signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[];
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array;
   /**
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
@@ -63,10 +60,16 @@ export function createCryptoJobs(): CryptoJobs {
       return jobs.map((job) => starkVerifier.verify(job));
     },
     signEvm(digests, key) {
-      return digests.map((digest) => {
+      const count = digests.length / KECCAK256_BYTES;
+      const signatures = new Uint8Array(count * EVM_SIGNATURE_BYTES);
+      for (let i = 0; i < count; i++) {
+        const digest = digests.subarray(i * KECCAK256_BYTES, (i + 1) * KECCAK256_BYTES);
         const { signature, recovery } = secp256k1.sign(digest, key);
-        return { r: signature.subarray(0, 32), s: signature.subarray(32, 64), recovery };
-      });
+        const at = i * EVM_SIGNATURE_BYTES;
+        signatures.set(signature, at);
+        signatures[at + EVM_SIGNATURE_BYTES - 1] = recovery;
+      }
+      return signatures;
     },
     signStark(messages, key) {
       const keyNumber = fieldNumber(key);

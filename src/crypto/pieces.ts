@@ -1,5 +1,29 @@
+/** How the items of a list are counted, a part of them is taken, and lists are joined. */
+export interface ListForm<List> {
+  count(list: List): number;
+  part(list: List, start: number, end: number): List;
+  join(lists: readonly List[]): List;
+}
+
+export function arrayForm<Item>(): ListForm<Item[]> {
+  return {
+    count: (list) => list.length,
+    part: (list, start, end) => list.slice(start, end),
+    join: (lists) => lists.flat() as Item[],
+  };
+}
+
+/** Of items with so many bytes each, without gaps. */
+export function bytesForm(size: number): ListForm<Uint8Array> {
+  return {
+    count: (list) => list.length / size,
+    part: (list, start, end) => list.subarray(start * size, end * size),
+    join: (lists) => (lists.length === 1 ? lists[0]! : Buffer.concat(lists)),
+  };
+}
+
 /** How one kind of job runs on the calling thread and in a worker. */
-export interface Kind<Job, Result> {
+export interface Kind<Jobs, Results> {
   /** The function in `worker.ts`. */
   readonly name: string;
   /**
@@ -7,28 +31,32 @@ export interface Kind<Job, Result> {
    * package it is a third more, which changes little of how work is divided.
    */
   readonly jobMicros: number;
-  inline(jobs: readonly Job[]): Result[];
-  encode(jobs: readonly Job[]): Uint8Array;
-  decode(answer: Uint8Array): Result[];
+  readonly jobs: ListForm<Jobs>;
+  readonly results: ListForm<Results>;
+  inline(jobs: Jobs): Results;
+  encode(jobs: Jobs): Uint8Array;
+  decode(answer: Uint8Array): Results;
 }
 
 /** A batch, or a part of a large one: its jobs are done from the first to the last, by whom has time for them. */
-export class Piece<Job = unknown, Result = unknown> {
-  readonly kind: Kind<Job, Result>;
+export class Piece<Jobs = unknown, Results = unknown> {
+  readonly kind: Kind<Jobs, Results>;
   /** Of the pieces that wait the one with the lowest is next, and of equal ones the first. */
   readonly rank: number;
   /** Why threads did not answer, once for each that tried. */
   readonly faults: unknown[] = [];
   /** Of all jobs, in their order. */
-  readonly result: Promise<Result[]>;
-  readonly #jobs: readonly Job[];
-  readonly #results: Result[] = [];
+  readonly result: Promise<Results>;
+  readonly #jobs: Jobs;
+  readonly #count: number;
+  readonly #results: Results[] = [];
   #done = 0;
-  #settle!: { resolve(results: Result[]): void; reject(error: unknown): void };
+  #settle!: { resolve(results: Results): void; reject(error: unknown): void };
 
-  constructor(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number) {
+  constructor(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number) {
     this.kind = kind;
     this.#jobs = jobs;
+    this.#count = kind.jobs.count(jobs);
     this.rank = rank;
     this.result = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -36,23 +64,29 @@ export class Piece<Job = unknown, Result = unknown> {
   }
 
   /** The jobs that are not done. */
-  get left(): readonly Job[] {
-    return this.#jobs.slice(this.#done);
+  get left(): Jobs {
+    return this.kind.jobs.part(this.#jobs, this.#done, this.#count);
+  }
+
+  /** How many they are. */
+  get leftCount(): number {
+    return this.#count - this.#done;
   }
 
   /** How long they take. */
   get micros(): number {
-    return (this.#jobs.length - this.#done) * this.kind.jobMicros;
+    return this.leftCount * this.kind.jobMicros;
   }
 
   get isOver(): boolean {
-    return this.#done === this.#jobs.length;
+    return this.#done === this.#count;
   }
 
   /** Does the next job on this thread, and more of them while it may go on. */
   doSome(mayGoOn: () => boolean): void {
+    const { kind } = this;
     try {
-      do this.add(this.kind.inline([this.#jobs[this.#done]!]));
+      do this.add(kind.inline(kind.jobs.part(this.#jobs, this.#done, this.#done + 1)));
       while (!this.isOver && mayGoOn());
     } catch (error) {
       this.fail(error);
@@ -60,14 +94,14 @@ export class Piece<Job = unknown, Result = unknown> {
   }
 
   /** Takes the results of the next jobs. */
-  add(results: readonly Result[]): void {
-    for (const result of results) this.#results.push(result);
-    this.#done += results.length;
-    if (this.isOver) this.#settle.resolve(this.#results);
+  add(results: Results): void {
+    this.#results.push(results);
+    this.#done += this.kind.results.count(results);
+    if (this.isOver) this.#settle.resolve(this.kind.results.join(this.#results));
   }
 
   fail(error: unknown): void {
-    this.#done = this.#jobs.length;
+    this.#done = this.#count;
     this.#settle.reject(error);
   }
 }

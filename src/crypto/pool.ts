@@ -5,17 +5,18 @@ import * as batch from './batch.js';
 import {
   type CryptoJobs,
   createCryptoJobs,
-  type EvmSignature,
+  EVM_SIGNATURE_BYTES,
   type EvmVerifyJob,
   type StarkVerifyJob,
 } from './jobs.js';
-import { type Kind, Piece, PieceQueue } from './pieces.js';
+import { KECCAK256_BYTES } from './keccak.js';
+import { arrayForm, bytesForm, type Kind, Piece, PieceQueue } from './pieces.js';
 import { type StarkMessage, starkPriceMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
 import { type Repeat, ThreadHung, Threads } from './threads.js';
 import type { Verdict } from './verdict.js';
 
-export type { EvmSignature, EvmVerifyJob, StarkVerifyJob } from './jobs.js';
+export type { EvmVerifyJob, StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
 /**
@@ -29,7 +30,7 @@ export { ThreadHung } from './threads.js';
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]>;
   verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]>;
-  signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[] | Promise<EvmSignature[]>;
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array>;
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[] | Promise<StarkSignature[]>;
   /** Does the work on the calling thread, however much it is. */
   readonly here: CryptoJobs;
@@ -84,6 +85,11 @@ const PIECE_MS_MAX = 5_000;
 /** How often workers try a piece. After that the calling thread computes it. */
 const WORKER_ATTEMPTS_MAX = 2;
 
+const DIGESTS = bytesForm(KECCAK256_BYTES);
+const EVM_SIGNATURES = bytesForm(EVM_SIGNATURE_BYTES);
+
+type ArrayKind<Job, Result> = Kind<readonly Job[], Result[]>;
+
 /** Together these use each window of the tables that everyday prices use. */
 const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
@@ -97,16 +103,20 @@ class WorkerPool implements CryptoPool {
   readonly #waiting = new PieceQueue();
   #helps = false;
   readonly #pending = new Set<Promise<unknown>>();
-  readonly #verifyEvm: Kind<EvmVerifyJob, Verdict> = {
+  readonly #verifyEvm: ArrayKind<EvmVerifyJob, Verdict> = {
     name: 'verifyEvm',
     jobMicros: 60,
+    jobs: arrayForm(),
+    results: arrayForm(),
     inline: (jobs) => this.here.verifyEvm(jobs),
     encode: batch.encodeVerifyEvm,
     decode: batch.decodeVerdicts,
   };
-  readonly #verifyStark: Kind<StarkVerifyJob, Verdict> = {
+  readonly #verifyStark: ArrayKind<StarkVerifyJob, Verdict> = {
     name: 'verifyStark',
     jobMicros: 220,
+    jobs: arrayForm(),
+    results: arrayForm(),
     inline: (jobs) => this.here.verifyStark(jobs),
     encode: batch.encodeVerifyStark,
     decode: batch.decodeVerdicts,
@@ -142,13 +152,15 @@ class WorkerPool implements CryptoPool {
     return this.#do(this.#verifyStark, jobs);
   }
 
-  signEvm(digests: readonly Uint8Array[], key: Uint8Array): EvmSignature[] | Promise<EvmSignature[]> {
-    const kind: Kind<Uint8Array, EvmSignature> = {
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const kind: Kind<Uint8Array, Uint8Array> = {
       name: 'signEvm',
       jobMicros: 45,
+      jobs: DIGESTS,
+      results: EVM_SIGNATURES,
       inline: (these) => this.here.signEvm(these, key),
       encode: (these) => batch.encodeSignEvm(these, key),
-      decode: batch.decodeEvmSignatures,
+      decode: (answer) => answer,
     };
     return this.#do(kind, digests);
   }
@@ -178,18 +190,21 @@ class WorkerPool implements CryptoPool {
     await workers?.close();
   }
 
-  #signStark(key: Uint8Array): Kind<StarkMessage, StarkSignature> {
+  #signStark(key: Uint8Array): ArrayKind<StarkMessage, StarkSignature> {
     return {
       name: 'signStark',
       jobMicros: 280,
+      jobs: arrayForm(),
+      results: arrayForm(),
       inline: (these) => this.here.signStark(these, key),
       encode: (these) => batch.encodeSignStark(these, key),
       decode: batch.decodeStarkSignatures,
     };
   }
 
-  #do<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[]): Result[] | Promise<Result[]> {
-    const micros = jobs.length * kind.jobMicros;
+  #do<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Results | Promise<Results> {
+    const count = kind.jobs.count(jobs);
+    const micros = count * kind.jobMicros;
     if (this.#workers === undefined || micros <= INLINE_MICROS_MAX) return kind.inline(jobs);
     const pieces = Math.max(
       1,
@@ -198,23 +213,24 @@ class WorkerPool implements CryptoPool {
     );
     const rank = performance.now() + (WAIT_PER_WORK * micros) / 1_000;
     if (pieces === 1) return this.#wait(kind, jobs, rank);
-    const size = Math.ceil(jobs.length / pieces);
-    const results: Promise<Result[]>[] = [];
-    for (let at = 0; at < jobs.length; at += size)
-      results.push(this.#wait(kind, jobs.slice(at, at + size), rank));
-    return Promise.all(results).then((parts) => parts.flat());
+    const size = Math.ceil(count / pieces);
+    const results: Promise<Results>[] = [];
+    for (let at = 0; at < count; at += size)
+      results.push(this.#wait(kind, kind.jobs.part(jobs, at, Math.min(at + size, count)), rank));
+    return Promise.all(results).then((parts) => kind.results.join(parts));
   }
 
   /** Has the jobs done by a thread, or by the calling thread when it comes first. */
-  #wait<Job, Result>(kind: Kind<Job, Result>, jobs: readonly Job[], rank: number): Promise<Result[]> {
-    this.queued += jobs.length;
+  #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
     const piece = new Piece(kind, jobs, rank);
+    const count = piece.leftCount;
+    this.queued += count;
     const result = piece.result.finally(() => {
-      this.queued -= jobs.length;
+      this.queued -= count;
       this.#pending.delete(result);
     });
     this.#pending.add(result);
-    this.#waiting.add(piece);
+    this.#waiting.add(piece as Piece);
     this.#goOn();
     return result;
   }
@@ -241,12 +257,13 @@ class WorkerPool implements CryptoPool {
   async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
-      const jobs = pieces.map(({ left }) => left);
-      const results = kind.decode(await workers.run(kind.name, kind.encode(jobs.flat())));
+      const counts = pieces.map(({ leftCount }) => leftCount);
+      const jobs = kind.jobs.join(pieces.map(({ left }) => left));
+      const results = kind.decode(await workers.run(kind.name, kind.encode(jobs)));
       let at = 0;
       pieces.forEach((piece, i) => {
-        const end = at + jobs[i]!.length;
-        piece.add(results.slice(at, end));
+        const end = at + counts[i]!;
+        piece.add(kind.results.part(results, at, end));
         at = end;
       });
     } catch (error) {

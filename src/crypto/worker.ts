@@ -15,7 +15,7 @@ export function verifyStark(message: Uint8Array): Uint8Array {
 
 export function signEvm(message: Uint8Array): Uint8Array {
   const { digests, key } = batch.decodeSignEvm(message);
-  return batch.encodeEvmSignatures(jobs.signEvm(digests, key));
+  return jobs.signEvm(digests, key);
 }
 
 export function signStark(message: Uint8Array): Uint8Array {

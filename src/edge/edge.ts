@@ -8,7 +8,7 @@ import type { Config } from '../config/config.js';
 import { publicUrlOf } from '../config/public_url.js';
 import { encodedAssetId } from '../crypto/evm.js';
 import { createFrameSigner } from '../crypto/frame_signer.js';
-import { keccak256 } from '../crypto/keccak.js';
+import { keccak256Into } from '../crypto/keccak.js';
 import type { CryptoPool } from '../crypto/pool.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
@@ -135,7 +135,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     taxonomyId: config.service.taxonomyId,
     times,
     statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
-    digest: keccak256,
+    digest: keccak256Into,
     ...createFrameSigner(() => inForce.identity.streamKey!, pool),
     publish(topic, frame, sequence) {
       fanOut.publish(topic, frame, sequence);

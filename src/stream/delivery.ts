@@ -1,7 +1,7 @@
 import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import { FrameEncoder, type PayloadSignature } from './encoder.js';
+import { FrameEncoder } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
 import { areSentSoon, isTooSoon, laterFrame } from './pace.js';
@@ -9,22 +9,16 @@ import { payAlone, signedFrameCost } from './payers.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
 import { sentUpToNs } from './session_era.js';
-import { FramePieces, type FrameSigning, smallFirst, type UnsignedFrame } from './signed_frames.js';
+import { SignedBlock } from './signed_block.js';
+import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
 
-export interface DeliveryOptions {
+export interface DeliveryOptions extends FrameSigning {
   readonly table: PriceTable;
   readonly taxonomyId: number;
   readonly clock: Clock;
   readonly times: StreamTimes;
   /** Per asset index the market status at a UNIX second, or `NO_SCHEDULE`. */
   readonly statusesAt: (unixS: number) => Uint8Array;
-  readonly digest: (body: Uint8Array) => Uint8Array;
-  /** Signs at once. */
-  readonly signOne: (digest: Uint8Array) => PayloadSignature;
-  /** Signs a few at once, and many on other threads. */
-  readonly sign: (
-    digests: readonly Uint8Array[],
-  ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
   /**
    * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} takes the others
    * during the call. The bytes are only valid during the call.
@@ -55,7 +49,10 @@ export interface DeliveryCounters {
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #endTurn: (nowNs: TimeNs) => void;
-  readonly #signing: FrameSigning;
+  readonly #pieces: FramePieces;
+  /** Of one frame that is signed at once. */
+  readonly #block = new SignedBlock();
+  readonly #digest = new Uint8Array(DIGEST_BYTES);
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
@@ -67,12 +64,10 @@ export class Delivery {
     this.#options = options;
     this.#endTurn = endTurn;
     this.#encoder = new FrameEncoder(options.table, options.taxonomyId);
-    this.#signing = {
-      digest: options.digest,
-      sign: options.sign,
-      onSigned: (frame, signature) => this.#publishSigned(frame, signature),
+    this.#pieces = new FramePieces(options, {
+      onSigned: (group, frame, sequence) => this.#publishSigned(group, frame, sequence),
       onFailed: (group) => this.#signingFailed(group),
-    };
+    });
   }
 
   /** Whether changes of `real_time` groups wait for the next {@link flush}. */
@@ -134,12 +129,8 @@ export class Delivery {
       else if (group.signing) this.#options.counters.ticksSkipped++;
       else signed.push(group);
     }
-    const pieces = new FramePieces(this.#signing);
-    for (const group of smallFirst(signed)) {
-      const frame = this.#unsignedPayload(group, nowNs, signed.length === 1);
-      if (frame !== undefined) pieces.add(frame);
-    }
-    pieces.finish();
+    for (const group of smallFirst(signed)) this.#makeSigned(group, nowNs);
+    this.#pieces.finish();
   }
 
   /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
@@ -181,8 +172,8 @@ export class Delivery {
     return frame;
   }
 
-  /** @returns `undefined` when nothing is due, none of the group's callers can pay, or no time may be signed */
-  #unsignedPayload(group: Group, nowNs: TimeNs, isAlone: boolean): UnsignedFrame | undefined {
+  /** Makes a frame and has it signed, unless nothing is due, none of the group's callers can pay, or no time may be signed. */
+  #makeSigned(group: Group, nowNs: TimeNs): void {
     const { table, counters } = this.#options;
     const { sequence } = table;
     this.#updateWaiting(group, nowNs);
@@ -190,7 +181,7 @@ export class Delivery {
     if (assets.length === 0) {
       group.sequence = sequence;
       this.#joinWaiting(group);
-      return undefined;
+      return;
     }
     const isPaid = group.payers!.pay(signedFrameCost(assets.length), nowNs);
     const timestampNs = isPaid ? group.era.nextSigned(nowNs) : undefined;
@@ -198,12 +189,13 @@ export class Delivery {
       if (!isPaid) group.unpaidAtNs = nowNs;
       else if (group.intervalMs !== undefined) counters.ticksSkipped++;
       if (group.intervalMs === undefined) this.#flushLater(group);
-      return undefined;
+      return;
     }
     group.lastTimestampNs = timestampNs;
     this.#noteFrame(group, nowNs);
-    const body = this.#encoder.payloadBody(assets, timestampNs, this.#statuses(group.options, nowNs));
-    return { group, body: isAlone ? body : Buffer.from(body), sequence };
+    const statuses = this.#statuses(group.options, nowNs);
+    const body = this.#encoder.addSigned(this.#pieces.block, assets, timestampNs, statuses);
+    this.#pieces.add(group, body, sequence);
   }
 
   #noteFrame(group: Group, nowNs: TimeNs): void {
@@ -211,8 +203,8 @@ export class Delivery {
     group.lastFrameNumber = ++this.#options.counters.framesMade;
   }
 
-  #publishSigned({ group, body, sequence }: UnsignedFrame, signature: PayloadSignature): void {
-    this.#options.publish(group.topic, this.#encoder.signedFrame(body, signature), sequence);
+  #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
+    this.#options.publish(group.topic, frame, sequence);
     // Only now: a connection that left while the frame was signed, or cannot take it, does not get it.
     group.sequence = sequence;
     this.#joinWaiting(group);
@@ -276,8 +268,9 @@ export class Delivery {
       if (!isSigned) {
         session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
       } else {
-        const body = this.#encoder.payloadBody(due, timestampNs, statuses);
-        session.connection.send(this.#encoder.signedFrame(body, signOne(digest(body))));
+        this.#block.clear();
+        digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses), this.#digest, 0);
+        session.connection.send(this.#block.sign(0, signOne(this.#digest), 0));
       }
     }
     session.fresh = undefined;

@@ -1,30 +1,39 @@
-import type { PayloadSignature } from './encoder.js';
+import { PAYLOAD_SIGNATURE } from '../wire/payload.js';
 import type { Group } from './group.js';
+import { SignedBlock } from './signed_block.js';
 
-/** A frame of a group that lacks its signature. */
-export interface UnsignedFrame {
-  readonly group: Group;
-  /** Of a frame that is alone a view, which the next body overwrites; of several frames each has its own bytes. */
-  readonly body: Buffer;
-  /** The price sequence of the body: it holds all changes up to it. */
-  readonly sequence: number;
+/** How frames are signed. Digests and signatures stand one behind the other, without gaps. */
+export interface FrameSigning {
+  /** Writes the digest of a body into `out` from `at` on. */
+  readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
+  /** Signs at once. @returns the 65 bytes that stand in a payload */
+  readonly signOne: (digest: Uint8Array) => Uint8Array;
+  /**
+   * Signs a few at once, and many on other threads.
+   * @param digests not to be changed until they are signed
+   */
+  readonly sign: (digests: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 }
 
-export interface FrameSigning {
-  readonly digest: (body: Uint8Array) => Uint8Array;
-  /** Signs a few at once, and many on other threads. */
-  readonly sign: (
-    digests: readonly Uint8Array[],
-  ) => readonly PayloadSignature[] | Promise<readonly PayloadSignature[]>;
-  readonly onSigned: (frame: UnsignedFrame, signature: PayloadSignature) => void;
+/** What becomes of frames. */
+export interface FrameOutcome {
+  /**
+   * @param frame a view that is only valid during the call
+   * @param sequence the price sequence of the frame: it holds all changes up to it
+   */
+  readonly onSigned: (group: Group, frame: Uint8Array, sequence: number) => void;
   /** Without a signature there is no frame. */
   readonly onFailed: (group: Group) => void;
 }
+
+export const DIGEST_BYTES = 32;
 
 /** So few are signed at once, on the calling thread: the smallest frames of a tick do not wait for another thread. */
 const FIRST_PIECE_FRAMES = 4;
 /** Some 5 ms of signatures; a piece costs 40 µs of this thread. */
 const PIECE_FRAMES = 128;
+/** So many pieces are kept for later frames. */
+const SPARE_PIECES_MAX = 16;
 
 /** Puts the groups in the order in which they are served: small ones first, and of equal ones the one whose last frame is oldest. */
 export function smallFirst(groups: Group[]): Group[] {
@@ -33,45 +42,96 @@ export function smallFirst(groups: Group[]): Group[] {
   );
 }
 
-/** Signs the frames of one tick in pieces, in the order in which they come. Each piece goes out as soon as it is signed. */
+/** Frames that are signed together. Each is made in the block, where its signature is written. */
+interface Piece {
+  readonly block: SignedBlock;
+  readonly digests: Uint8Array;
+  readonly groups: Group[];
+  readonly sequences: number[];
+}
+
+/** Signs the frames of a tick in pieces, in the order in which they come. Each piece goes out as soon as it is signed. */
 export class FramePieces {
   readonly #signing: FrameSigning;
-  #piece: UnsignedFrame[] = [];
+  readonly #outcome: FrameOutcome;
+  readonly #spare: Piece[] = [];
+  #piece: Piece = newPiece();
   #size = FIRST_PIECE_FRAMES;
 
-  constructor(signing: FrameSigning) {
+  constructor(signing: FrameSigning, outcome: FrameOutcome) {
     this.#signing = signing;
+    this.#outcome = outcome;
   }
 
-  add(frame: UnsignedFrame): void {
-    if (this.#piece.push(frame) === this.#size) this.finish();
+  /** Where the next frame is to be made. */
+  get block(): SignedBlock {
+    return this.#piece.block;
   }
 
-  /** Signs what is left. */
+  /** A frame of the group was made. @param body its body, which is not used after the call */
+  add(group: Group, body: Uint8Array, sequence: number): void {
+    const { digests, groups, sequences } = this.#piece;
+    this.#signing.digest(body, digests, groups.length * DIGEST_BYTES);
+    groups.push(group);
+    sequences.push(sequence);
+    if (groups.length === this.#size) this.#signPiece();
+  }
+
+  /** The tick has no more frames: signs what is left. */
   finish(): void {
-    if (this.#piece.length === 0) return;
-    let frames = this.#piece;
-    this.#piece = [];
+    this.#signPiece();
+    this.#size = FIRST_PIECE_FRAMES;
+  }
+
+  #signPiece(): void {
+    const piece = this.#piece;
+    const { groups } = piece;
+    if (groups.length === 0) return;
+    this.#piece = this.#spare.pop() ?? newPiece();
     this.#size = PIECE_FRAMES;
-    const { digest, sign, onSigned, onFailed } = this.#signing;
-    const publish = (signatures: readonly PayloadSignature[]) => {
-      frames.forEach((frame, i) => {
-        frame.group.signing = false;
-        onSigned(frame, signatures[i]!);
-      });
-    };
-    const signatures = sign(frames.map(({ body }) => digest(body)));
+    const signatures = this.#signing.sign(piece.digests.subarray(0, groups.length * DIGEST_BYTES));
     if (!(signatures instanceof Promise)) {
-      publish(signatures);
+      this.#signed(piece, signatures);
       return;
     }
-    if (frames.length === 1) frames = frames.map((frame) => ({ ...frame, body: Buffer.from(frame.body) }));
-    for (const { group } of frames) group.signing = true;
-    signatures.then(publish, () => {
-      for (const { group } of frames) {
-        group.signing = false;
-        onFailed(group);
-      }
-    });
+    for (const group of groups) group.signing = true;
+    signatures.then(
+      (all) => this.#signed(piece, all),
+      () => this.#failed(piece),
+    );
   }
+
+  #signed(piece: Piece, signatures: Uint8Array): void {
+    const { block, groups, sequences } = piece;
+    for (let i = 0; i < groups.length; i++) {
+      const group = groups[i]!;
+      group.signing = false;
+      this.#outcome.onSigned(group, block.sign(i, signatures, i * PAYLOAD_SIGNATURE.bytes), sequences[i]!);
+    }
+    this.#keep(piece);
+  }
+
+  #failed(piece: Piece): void {
+    for (const group of piece.groups) {
+      group.signing = false;
+      this.#outcome.onFailed(group);
+    }
+    this.#keep(piece);
+  }
+
+  #keep(piece: Piece): void {
+    piece.block.clear();
+    piece.groups.length = 0;
+    piece.sequences.length = 0;
+    if (this.#spare.length < SPARE_PIECES_MAX) this.#spare.push(piece);
+  }
+}
+
+function newPiece(): Piece {
+  return {
+    block: new SignedBlock(),
+    digests: new Uint8Array(PIECE_FRAMES * DIGEST_BYTES),
+    groups: [],
+    sequences: [],
+  };
 }

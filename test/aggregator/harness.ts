@@ -10,9 +10,9 @@ import { AggregateTimes } from '../../src/clock/aggregate_times.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import { Ticker } from '../../src/clock/ticker.js';
 import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
+import { createFrameSigner } from '../../src/crypto/frame_signer.js';
+import { keccak256Into } from '../../src/crypto/keccak.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { FeedSource } from '../../src/edge/feed_source.js';
 import { Prices } from '../../src/edge/prices.js';
 import { RecordingSink } from '../../src/edge/recording_sink.js';
@@ -121,12 +121,8 @@ export class AggregatorHarness {
       clock,
       times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
       statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
-      digest: keccak256,
-      signOne: (digest) => {
-        const { signature, recovery } = secp256k1.sign(digest, SERVICE_KEYS.evm);
-        return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
-      },
-      sign: (digests) => pool.signEvm(digests, SERVICE_KEYS.evm),
+      digest: keccak256Into,
+      ...createFrameSigner(() => SERVICE_KEYS.evm, pool),
       publish: () => {},
       newTopic: () => 0,
       defer,

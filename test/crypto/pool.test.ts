@@ -21,7 +21,13 @@ const evmJobs: EvmVerifyJob[] = Array.from({ length: 200 }, (_, i) => {
   return { msgHash, signature, recovery, address: i % 3 === 0 ? Buffer.alloc(20, i) : ADDRESS };
 });
 const evmVerdicts = inline.verifyEvm(evmJobs);
-const digests = evmJobs.map((job) => job.msgHash);
+const digests = (count: number) => Buffer.concat(evmJobs.slice(0, count).map((job) => job.msgHash));
+const evmSignatures = Buffer.concat(
+  evmJobs.flatMap(({ msgHash }) => {
+    const { signature, recovery } = secp256k1.sign(msgHash, KEY);
+    return [signature, Uint8Array.of(recovery)];
+  }),
+);
 const messages = Array.from(
   { length: 60 },
   (_, i) => starkPriceMessage('BTCUSD', 'abcde', BigInt(i * 1e9) as TimeNs, (10n ** 23n) as Price)!,
@@ -43,10 +49,7 @@ test('two threads, one or none give the same results for few and for many', asyn
     const pool = await createCryptoPool({ threads, ...NO_DEADLINE });
     for (const count of [0, 1, 2, 7, 33, 200]) {
       t.same(await pool.verifyEvm(evmJobs.slice(0, count)), evmVerdicts.slice(0, count));
-      t.same(
-        plain(await pool.signEvm(digests.slice(0, count), KEY)),
-        plain(inline.signEvm(digests.slice(0, count), KEY)),
-      );
+      t.same(Buffer.from(await pool.signEvm(digests(count), KEY)), evmSignatures.subarray(0, 65 * count));
     }
     for (const count of [0, 1, 2, 60]) {
       const some = messages.slice(0, count);
@@ -248,8 +251,8 @@ test('threads that cannot start leave everything to the calling thread', async (
 
 test('an invalid key is an error on every thread', async (t) => {
   const pool = await createCryptoPool({ threads: 1, ...NO_DEADLINE });
-  t.throws(() => pool.signEvm(digests.slice(0, 1), Buffer.alloc(32)), RangeError);
-  await t.rejects(async () => pool.signEvm(digests, Buffer.alloc(32)), RangeError);
+  t.throws(() => pool.signEvm(digests(1), Buffer.alloc(32)), RangeError);
+  await t.rejects(async () => pool.signEvm(digests(200), Buffer.alloc(32)), RangeError);
   t.equal(pool.queued, 0);
   await pool.close();
 });

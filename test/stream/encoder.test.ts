@@ -8,17 +8,21 @@ import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
+import { SignedBlock } from '../../src/stream/signed_block.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
 /** The 65-byte signature and the body of a recorded payload: one asset, id 1, 100 * 10^18, taxonomy 1. */
 const VECTOR_SIGNER = 'c4a02e7d370402f4afc36032076b05e74ff81786';
-const VECTOR_SIGNATURE = {
-  r: Buffer.from('690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1', 'hex'),
-  s: Buffer.from('2938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b', 'hex'),
-  recovery: 1 as const,
-};
+const VECTOR_SIGNATURE = Buffer.from(
+  [
+    '690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1', // r
+    '2938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b', // s
+    '01', // recovery number
+  ].join(''),
+  'hex',
+);
 const VECTOR_BODY = [
   '0001', // taxonomy ID, uint16
   '187f4dcc627041f8', // timestamp in ns, uint64
@@ -35,19 +39,30 @@ function tableOf(prices: readonly (readonly [id: number, price: bigint])[]): Pri
   return table;
 }
 
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+function text(frame: Uint8Array): string {
+  return Buffer.from(frame).toString();
+}
+
+function frameText(signature: Uint8Array, bodyHex: string): string {
+  return `{"type":"signed_ecdsa","p":"0x${hex(signature)}${bodyHex}"}`;
+}
+
 function indexes(count: number): AssetIndex[] {
   return Array.from({ length: count }, (_, index) => index as AssetIndex);
 }
 
 test('the simplified payload is the one of the vector, byte by byte', async (t) => {
   const encoder = new FrameEncoder(tableOf([[1, 100n * 10n ** 18n]]), 1);
-  const body = encoder.payloadBody(indexes(1), VECTOR_TIME_NS);
-  t.equal(body.toString('hex'), VECTOR_BODY);
-  const signature = Buffer.concat([VECTOR_SIGNATURE.r, VECTOR_SIGNATURE.s]);
-  const signer = secp256k1.recover(keccak256(body), signature, VECTOR_SIGNATURE.recovery);
-  t.equal(evmAddress(signer!).toString('hex'), VECTOR_SIGNER);
-  const frame = encoder.signedFrame(body, VECTOR_SIGNATURE).toString();
-  t.equal(frame, `{"type":"signed_ecdsa","p":"0x${signature.toString('hex')}01${VECTOR_BODY}"}`);
+  const block = new SignedBlock();
+  const body = encoder.addSigned(block, indexes(1), VECTOR_TIME_NS);
+  t.equal(hex(body), VECTOR_BODY);
+  const signer = secp256k1.recover(keccak256(body), VECTOR_SIGNATURE.subarray(0, 64), 1);
+  t.equal(hex(evmAddress(signer!)), VECTOR_SIGNER);
+  t.equal(text(block.sign(0, VECTOR_SIGNATURE, 0)), frameText(VECTOR_SIGNATURE, VECTOR_BODY));
 });
 
 test('the versioned payload, field by field', async (t) => {
@@ -55,13 +70,14 @@ test('the versioned payload, field by field', async (t) => {
     [1, 100n * 10n ** 18n],
     [65_535, -1n],
   ]);
-  const body = new FrameEncoder(table, 0x0102).payloadBody(
+  const body = new FrameEncoder(table, 0x0102).addSigned(
+    new SignedBlock(),
     indexes(2),
     VECTOR_TIME_NS,
     Uint8Array.of(NO_SCHEDULE, 2),
   );
   t.equal(
-    body.toString('hex'),
+    hex(body),
     [
       'ff', // magic
       '02', // layout version
@@ -151,11 +167,11 @@ test('frames of any assets agree with slow writers, and do not affect the next f
       fc.array(fc.tuple(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), fc.boolean(), fc.nat()), {
         maxLength: 4,
       }),
-      fc.uint8Array({ minLength: 64, maxLength: 64 }),
-      (elements, taxonomyId, rounds, rs) => {
+      fc.uint8Array({ minLength: 65, maxLength: 65 }),
+      (elements, taxonomyId, rounds, signature) => {
         const encoder = new FrameEncoder(tableOf(elements.map(({ id, price }) => [id, price])), taxonomyId);
         const statuses = Uint8Array.from(elements.map(({ status }) => status));
-        const signature = { r: rs.subarray(0, 32), s: rs.subarray(32), recovery: (rs[0]! & 1) as 0 | 1 };
+        const block = new SignedBlock();
         return rounds.every(([timeNs, withStatus, skip]) => {
           const some = indexes(elements.length).filter((index) => index % 3 !== skip % 4);
           if (some.length === 0) return true;
@@ -165,14 +181,13 @@ test('frames of any assets agree with slow writers, and do not affect the next f
           });
           const given = withStatus ? statuses : undefined;
           const unsigned = encoder.unsignedFrame(some, timeNs as TimeNs, given).toString();
-          const body = Buffer.from(encoder.payloadBody(some, timeNs as TimeNs, given));
-          const hex = slowBody(taxonomyId, timeNs, shown, withStatus);
-          const head = `${Buffer.from(rs).toString('hex')}0${signature.recovery}`;
+          block.clear();
+          const body = encoder.addSigned(block, some, timeNs as TimeNs, given);
+          const bodyHex = slowBody(taxonomyId, timeNs, shown, withStatus);
           return (
             unsigned === slowUnsignedFrame(taxonomyId, timeNs, shown) &&
-            body.toString('hex') === hex &&
-            encoder.signedFrame(body, signature).toString() ===
-              `{"type":"signed_ecdsa","p":"0x${head}${hex}"}`
+            hex(body) === bodyHex &&
+            text(block.sign(0, signature, 0)) === frameText(signature, bodyHex)
           );
         });
       },
@@ -181,7 +196,7 @@ test('frames of any assets agree with slow writers, and do not affect the next f
   );
 });
 
-test('a signed frame is the same of the last body, of a copy, and after the frame of another body', async (t) => {
+test('signed frames in one block keep their bodies, whatever changes before they are signed', async (t) => {
   const assets = 20;
   const prices = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
   const round = fc.record({
@@ -189,9 +204,12 @@ test('a signed frame is the same of the last body, of a copy, and after the fram
     set: fc.subarray(indexes(assets), { minLength: 1 }),
     withStatus: fc.boolean(),
     firstId: fc.option(fc.nat(60_000)),
+    signature: fc.uint8Array({ minLength: 65, maxLength: 65 }),
   });
+  // Used again and again, as the pieces of a tick are.
+  const block = new SignedBlock();
   fc.assert(
-    fc.property(fc.array(round, { minLength: 1, maxLength: 5 }), (rounds) => {
+    fc.property(fc.array(round, { minLength: 1, maxLength: 20 }), (rounds) => {
       const elements = indexes(assets).map((index) => ({
         id: index as number,
         price: 0n,
@@ -200,8 +218,8 @@ test('a signed frame is the same of the last body, of a copy, and after the fram
       const table = tableOf(elements.map(({ id, price }) => [id, price]));
       const encoder = new FrameEncoder(table, 7);
       const statuses = Uint8Array.from(elements.map(({ status }) => status));
-      let other: { readonly body: Buffer; readonly hex: string } | undefined;
-      for (const { changes, set, withStatus, firstId } of rounds) {
+      block.clear();
+      const expected = rounds.map(({ changes, set, withStatus, firstId, signature }) => {
         if (firstId !== null) {
           for (const element of elements) element.id = firstId + elements.indexOf(element);
           table.resize(elements.map(({ id }) => id));
@@ -211,15 +229,14 @@ test('a signed frame is the same of the last body, of a copy, and after the fram
           table.set(index as AssetIndex, price as Price);
         }
         const shown = set.map((index) => elements[index]!);
-        const body = encoder.payloadBody(set, VECTOR_TIME_NS, withStatus ? statuses : undefined);
-        const hex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
-        const hexOf = (of: Buffer) => encoder.signedFrame(of, VECTOR_SIGNATURE).toString().slice(160, -2);
-        t.equal(hexOf(body), hex, 'the last body');
-        t.equal(hexOf(Buffer.from(body)), hex, 'a copy');
-        if (other !== undefined) t.equal(hexOf(other.body), other.hex, 'the body of the round before');
-        t.equal(hexOf(body), hex, 'the last body again');
-        other = { body: Buffer.from(body), hex };
-      }
+        const bodyHex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
+        const body = encoder.addSigned(block, set, VECTOR_TIME_NS, withStatus ? statuses : undefined);
+        t.equal(hex(body), bodyHex);
+        return frameText(signature, bodyHex);
+      });
+      const signatures = Buffer.concat(rounds.map(({ signature }) => signature));
+      const frames = rounds.map((_, i) => text(block.sign(i, signatures, 65 * i)));
+      t.same(frames, expected);
     }),
     { numRuns: 100 },
   );
@@ -240,13 +257,14 @@ for (const count of [1, 10, 11, 100, 1000]) {
       encoder.unsignedFrame(indexes(count), timeNs, statuses).toString(),
       slowUnsignedFrame(65_535, timeNs, elements),
     );
-    const simplified = encoder.payloadBody(indexes(count), timeNs);
-    t.equal(simplified.length, 10 + 18 * count);
-    t.equal(encoder.signedFrame(simplified, VECTOR_SIGNATURE).length, 30 + 2 * (65 + simplified.length) + 2);
-    const versioned = encoder.payloadBody(indexes(count), timeNs, statuses);
-    t.equal(versioned.length, 14 + 19 * count);
-    const frame = encoder.signedFrame(versioned, VECTOR_SIGNATURE);
-    t.equal(frame.length, 30 + 2 * (65 + versioned.length) + 2);
-    t.equal(JSON.parse(frame.toString()).p.slice(132), slowBody(65_535, timeNs, elements, true));
+    const block = new SignedBlock();
+    const simplified = encoder.addSigned(block, indexes(count), timeNs).length;
+    t.equal(simplified, 10 + 18 * count);
+    const versioned = encoder.addSigned(block, indexes(count), timeNs, statuses).length;
+    t.equal(versioned, 14 + 19 * count);
+    t.equal(block.sign(0, VECTOR_SIGNATURE, 0).length, 30 + 2 * (65 + simplified) + 2);
+    const frame = block.sign(1, VECTOR_SIGNATURE, 0);
+    t.equal(frame.length, 30 + 2 * (65 + versioned) + 2);
+    t.equal(JSON.parse(text(frame)).p.slice(132), slowBody(65_535, timeNs, elements, true));
   });
 }

@@ -1,10 +1,9 @@
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import { Ticker } from '../../src/clock/ticker.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { createCryptoJobs } from '../../src/crypto/jobs.js';
+import { keccak256Into } from '../../src/crypto/keccak.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import type { PayloadSignature } from '../../src/stream/encoder.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
@@ -65,10 +64,9 @@ export class Harness {
       clock: this.clock,
       times: this.times,
       statusesAt: () => this.statuses,
-      digest: keccak256,
-      signOne,
-      sign: (digests: readonly Uint8Array[]) =>
-        signsLater ? this.#signLater(digests) : digests.map(signOne),
+      digest: keccak256Into,
+      signOne: sign,
+      sign: (digests: Uint8Array) => (signsLater ? this.#signLater(digests) : sign(digests)),
       publish: (topic: number, frame: Uint8Array, sequence: number) =>
         this.#publish(topic, Buffer.from(frame).toString(), sequence),
       newTopic: () => this.#topics++,
@@ -163,10 +161,10 @@ export class Harness {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #signLater(digests: readonly Uint8Array[]): Promise<PayloadSignature[]> {
+  #signLater(digests: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#unsigned.push({
-        resolve: () => resolve(digests.map(signOne)),
+        resolve: () => resolve(sign(digests)),
         reject: () => reject(new Error('the signer is gone')),
       });
     });
@@ -283,7 +281,8 @@ export class Client implements StreamConnection {
   }
 }
 
-function signOne(digest: Uint8Array): PayloadSignature {
-  const { signature, recovery } = secp256k1.sign(digest, SIGNING_KEY);
-  return { r: signature.subarray(0, 32), s: signature.subarray(32), recovery };
+const { signEvm } = createCryptoJobs();
+
+function sign(digests: Uint8Array): Uint8Array {
+  return signEvm(digests, SIGNING_KEY);
 }

@@ -2,7 +2,6 @@
 
 /* eslint-disable @typescript-eslint/no-unused-vars, @typescript-eslint/no-explicit-any, @typescript-eslint/no-non-null-assertion */
 
-export { EvmSignatures } from './evm-signatures.js';
 export { SignEvm } from './sign-evm.js';
 export { SignStark } from './sign-stark.js';
 export { StarkSignatures } from './stark-signatures.js';

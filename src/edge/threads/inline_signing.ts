@@ -1,15 +1,17 @@
-import type { EvmSignature } from '../../crypto/pool.js';
+import { EVM_SIGNATURE_BYTES } from '../../crypto/jobs.js';
+import { KECCAK256_BYTES } from '../../crypto/keccak.js';
 
 /** So many are signed at once, in order; some 1 ms. */
 const AT_ONCE_MAX = 16;
 
-type SignEvm = (digests: readonly Uint8Array[], key: Uint8Array) => EvmSignature[];
+type SignEvm = (digests: Uint8Array, key: Uint8Array) => Uint8Array;
 
 interface Waiting {
-  readonly digests: readonly Uint8Array[];
+  readonly digests: Uint8Array;
   readonly key: Uint8Array;
-  readonly signatures: EvmSignature[];
-  readonly resolve: (signatures: EvmSignature[]) => void;
+  readonly signatures: Uint8Array;
+  signed: number;
+  readonly resolve: (signatures: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -20,15 +22,17 @@ interface Waiting {
 export function signInTurns(
   sign: SignEvm,
   nextTurn: (callback: () => void) => void,
-): (digests: readonly Uint8Array[], key: Uint8Array) => EvmSignature[] | Promise<EvmSignature[]> {
+): (digests: Uint8Array, key: Uint8Array) => Uint8Array | Promise<Uint8Array> {
   const waiting: Waiting[] = [];
 
   function goOn(): void {
     const first = waiting[0]!;
-    const { digests, key, signatures } = first;
+    const { digests, key, signatures, signed } = first;
     try {
-      signatures.push(...sign(digests.slice(signatures.length, signatures.length + AT_ONCE_MAX), key));
-      if (signatures.length === digests.length) waiting.shift()!.resolve(signatures);
+      const some = digests.subarray(signed * KECCAK256_BYTES, (signed + AT_ONCE_MAX) * KECCAK256_BYTES);
+      signatures.set(sign(some, key), signed * EVM_SIGNATURE_BYTES);
+      first.signed += some.length / KECCAK256_BYTES;
+      if (first.signed * KECCAK256_BYTES === digests.length) waiting.shift()!.resolve(signatures);
     } catch (error) {
       waiting.shift()!.reject(error);
     }
@@ -36,9 +40,11 @@ export function signInTurns(
   }
 
   return (digests, key) => {
-    if (digests.length <= AT_ONCE_MAX && waiting.length === 0) return sign(digests, key);
+    const count = digests.length / KECCAK256_BYTES;
+    if (count <= AT_ONCE_MAX && waiting.length === 0) return sign(digests, key);
     return new Promise((resolve, reject) => {
-      if (waiting.push({ digests, key, signatures: [], resolve, reject }) === 1) nextTurn(goOn);
+      const signatures = new Uint8Array(count * EVM_SIGNATURE_BYTES);
+      if (waiting.push({ digests, key, signatures, signed: 0, resolve, reject }) === 1) nextTurn(goOn);
     });
   };
 }

@@ -1,0 +1,68 @@
+import { PAYLOAD_SIGNATURE } from '../wire/payload.js';
+import { MESSAGE_TYPES } from '../wire/stream.js';
+import { HEX_OF_BYTE } from './price_table.js';
+
+const [, SIGNED] = MESSAGE_TYPES;
+// Head, hex and tail have an even number of bytes each, so frames are written two bytes at a time.
+const HEAD = pairsOf(`{"type":"${SIGNED}","p":"0x`);
+const TAIL = pairsOf('"}');
+const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
+
+/** `signed_ecdsa` frames, one behind the other in one piece of memory. They are complete but for their signatures. */
+export class SignedBlock {
+  /** The frames; an element is two bytes, such as the two digits of a byte. {@link add} may replace it by a larger one. */
+  pairs = new Uint16Array(0);
+  /** Where each frame ends. */
+  readonly #ends: number[] = [];
+
+  /** Adds a frame without signature and body. @returns where in {@link pairs} the digits of the body belong */
+  add(bodyBytes: number): number {
+    const start = this.#startOf(this.#ends.length);
+    const bodyAt = start + BODY_AT;
+    const tailAt = bodyAt + bodyBytes;
+    const end = tailAt + TAIL.length;
+    if (end > this.pairs.length) this.#grow(end);
+    const { pairs } = this;
+    for (let i = 0; i < HEAD.length; i++) pairs[start + i] = HEAD[i]!;
+    for (let i = 0; i < TAIL.length; i++) pairs[tailAt + i] = TAIL[i]!;
+    this.#ends.push(end);
+    return bodyAt;
+  }
+
+  /**
+   * Writes the signature of a frame.
+   * @param signatures holds its bytes as they stand in a payload, from `from` on
+   * @returns the finished frame, a view that is valid until {@link add} or {@link clear} is called
+   */
+  sign(frame: number, signatures: Uint8Array, from: number): Uint8Array {
+    const { pairs } = this;
+    const start = this.#startOf(frame);
+    const signatureAt = start + HEAD.length;
+    for (let i = 0; i < PAYLOAD_SIGNATURE.bytes; i++)
+      pairs[signatureAt + i] = HEX_OF_BYTE[signatures[from + i]!]!;
+    return new Uint8Array(pairs.buffer, 2 * start, 2 * (this.#ends[frame]! - start));
+  }
+
+  /** Removes all frames. */
+  clear(): void {
+    this.#ends.length = 0;
+    if (this.pairs.byteLength > KEPT_BYTES_MAX) this.pairs = new Uint16Array(0);
+  }
+
+  #startOf(frame: number): number {
+    return frame === 0 ? 0 : this.#ends[frame - 1]!;
+  }
+
+  #grow(needed: number): void {
+    const larger = new Uint16Array(Math.max(needed, 2 * this.pairs.length));
+    larger.set(this.pairs);
+    this.pairs = larger;
+  }
+}
+
+/** A block keeps so much memory for its next frames. */
+const KEPT_BYTES_MAX = 256 * 1024;
+
+function pairsOf(text: string): Uint16Array {
+  return new Uint16Array(Uint8Array.from(Buffer.from(text, 'latin1')).buffer);
+}
