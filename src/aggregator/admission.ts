@@ -1,5 +1,6 @@
 import type { Candidate, Gate } from '../ingest/gate.js';
 import type { RawUpdate } from '../ingest/message.js';
+import { secondOf, type TimeNs } from '../model/time.js';
 import type { PublisherSession } from './session.js';
 import { SignatureThrottle } from './signature_throttle.js';
 import { BAD_SIGNATURE } from './verifier.js';
@@ -60,7 +61,8 @@ export class Admission {
   }
 
   /** What is admitted waits until it is settled. @param again the message may have been taken before */
-  admit(updates: readonly RawUpdate[], session: PublisherSession, second: bigint, again = false): Admitted {
+  admit(updates: readonly RawUpdate[], session: PublisherSession, nowNs: TimeNs, again = false): Admitted {
+    const second = secondOf(nowNs);
     const use = this.#useOf(session.rights.identity, second);
     const { throttle } = use;
     const allowance = throttle.allowance(second);
@@ -75,7 +77,9 @@ export class Admission {
         continue;
       }
       const candidate =
-        candidates.length < room ? this.#gate.admit(raw, session.type, session.rights, again) : OVERLOADED;
+        candidates.length < room
+          ? this.#gate.admit(raw, session.type, session.rights, again, nowNs)
+          : OVERLOADED;
       if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
       else if (!candidate.verified && unverified === allowance) rejected.set(raw.symbol, THROTTLED);
       else {

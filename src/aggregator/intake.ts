@@ -71,7 +71,7 @@ export class Intake implements PublishReceiver {
     receivedNs: TimeNs,
   ): PublishOutcome | Promise<PublishOutcome> {
     const { pool, clock, onApplied } = this.#options;
-    const admitted = this.#admission.admit(updates, session, secondOf(clock.nowNs()), again);
+    const admitted = this.#admission.admit(updates, session, clock.nowNs(), again);
     const { candidates } = admitted;
     const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: Refusals): PublishOutcome => {

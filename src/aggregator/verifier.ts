@@ -1,4 +1,4 @@
-import { evmPriceHash, isCanonicalSignature } from '../crypto/evm.js';
+import { isCanonicalSignature, isEvmPriceHash } from '../crypto/evm.js';
 import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from '../crypto/pool.js';
 import { starkExternalAssetId, starkPriceMessage } from '../crypto/stark.js';
 import type { Verdict } from '../crypto/verdict.js';
@@ -61,8 +61,7 @@ const REFUSAL_BY_VERDICT: Readonly<Record<Verdict, string | undefined>> = {
 
 function evmJob(candidate: Candidate): EvmVerifyJob | string {
   const { publisher, asset, timestampNs, price, msgHash, signature, recovery } = candidate;
-  const hash = evmPriceHash(publisher.key, asset.symbol, timestampNs, price);
-  if (!hash.equals(msgHash)) return HASH_MISMATCH;
+  if (!isEvmPriceHash(msgHash, publisher.key, asset.symbol, timestampNs, price)) return HASH_MISMATCH;
   if (!isCanonicalSignature(signature)) return 'signature r or s is out of range, or s is not low';
   return { msgHash, signature, recovery, address: publisher.key };
 }

@@ -1,7 +1,6 @@
-import { type Price, writePrice } from '../model/price.js';
+import type { Price } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
-import { PRICE_BYTES } from '../wire/price.js';
-import { keccak256, keccak256Into } from './keccak.js';
+import { hashWritten, keccak256, keccakRoom, keccakRoomView } from './keccak.js';
 import { secp256k1 } from './secp256k1.js';
 
 export const EVM_ADDRESS_BYTES = 20;
@@ -34,13 +33,32 @@ export function evmPriceHash(
   timestampNs: TimeNs,
   price: Price,
 ): Buffer {
-  const symbolBytes = Buffer.byteLength(externalAssetId);
-  const message = Buffer.allocUnsafe(EVM_ADDRESS_BYTES + symbolBytes + 64);
-  message.set(address20);
-  message.write(externalAssetId, EVM_ADDRESS_BYTES);
-  writeU256(secondOf(timestampNs), message, EVM_ADDRESS_BYTES + symbolBytes);
-  writeI256(price, message, EVM_ADDRESS_BYTES + symbolBytes + 32);
-  return keccak256(message);
+  return Buffer.from(writtenPriceHash(address20, externalAssetId, timestampNs, price));
+}
+
+/** Whether that is the hash of such a price. */
+export function isEvmPriceHash(
+  hash32: Uint8Array,
+  address20: Uint8Array,
+  externalAssetId: string,
+  timestampNs: TimeNs,
+  price: Price,
+): boolean {
+  return isSame(hash32, writtenPriceHash(address20, externalAssetId, timestampNs, price));
+}
+
+/** @returns the digest, until the next hash */
+function writtenPriceHash(
+  address20: Uint8Array,
+  externalAssetId: string,
+  timestampNs: TimeNs,
+  price: Price,
+): Buffer {
+  keccakRoom.set(address20);
+  const wordsAt = EVM_ADDRESS_BYTES + writeText(externalAssetId, keccakRoom, EVM_ADDRESS_BYTES);
+  writeWord(secondOf(timestampNs), wordsAt);
+  writeWord(price, wordsAt + 32);
+  return hashWritten(wordsAt + 64);
 }
 
 /**
@@ -48,14 +66,14 @@ export function evmPriceHash(
  * @returns 32 fresh bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
-  const message = Buffer.allocUnsafe(EVM_ADDRESS_BYTES + 5 * 32);
-  message.set(aggregate.address);
-  keccak256Into(Buffer.from(aggregate.symbol), message, 20);
-  writeU256(aggregate.signedAtNs, message, 52);
-  writeI256(aggregate.price, message, 84);
-  message.set(aggregate.merkleRoot, 116);
-  message.set(aggregate.checksum, 148);
-  return keccak256(message);
+  const symbolHash = keccak256(Buffer.from(aggregate.symbol));
+  keccakRoom.set(aggregate.address);
+  keccakRoom.set(symbolHash, 20);
+  writeWord(aggregate.signedAtNs, 52);
+  writeWord(aggregate.price, 84);
+  keccakRoom.set(aggregate.merkleRoot, 116);
+  keccakRoom.set(aggregate.checksum, 148);
+  return Buffer.from(hashWritten(180));
 }
 
 /**
@@ -63,8 +81,14 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
  * @returns 32 fresh bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
-  EIP191_MESSAGE.set(hash32, EIP191_PREFIX.length);
-  return keccak256(EIP191_MESSAGE);
+  return Buffer.from(writtenEip191(hash32));
+}
+
+/** @returns the digest, until the next hash */
+function writtenEip191(hash32: Uint8Array): Buffer {
+  keccakRoom.set(EIP191_PREFIX);
+  keccakRoom.set(hash32, EIP191_PREFIX.length);
+  return hashWritten(EIP191_PREFIX.length + 32);
 }
 
 /** Whether r and s are in 1 .. n-1 and s is at most n/2, so that the signature has no second form. No curve arithmetic. */
@@ -95,6 +119,16 @@ export function isSignedBy(
   return publicKey !== undefined && isAddressOf(address20, publicKey);
 }
 
+/** The same of a signature over the {@link eip191} of a `msg_hash`. */
+export function isHashSignedBy(
+  address20: Uint8Array,
+  msgHash32: Uint8Array,
+  rs64: Uint8Array,
+  recovery: 0 | 1,
+): boolean {
+  return isSignedBy(address20, writtenEip191(msgHash32), rs64, recovery);
+}
+
 const RECOVERED = Buffer.alloc(65);
 
 /**
@@ -107,8 +141,9 @@ const HASHED_KEYS_MAX = 10_000;
 function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
   const place = (address20[0]! << 24) | (address20[1]! << 16) | (address20[2]! << 8) | address20[3]!;
   const known = hashedKeys.get(place);
-  if (known?.address.equals(address20) && known.publicKey.equals(publicKey65)) return true;
-  if (!evmAddress(publicKey65).equals(address20)) return false;
+  if (known !== undefined && isSame(known.address, address20) && isSame(known.publicKey, publicKey65))
+    return true;
+  if (!isSame(evmAddress(publicKey65), address20)) return false;
   if (hashedKeys.size === HASHED_KEYS_MAX) hashedKeys.clear();
   hashedKeys.set(place, { address: Buffer.from(address20), publicKey: Buffer.from(publicKey65) });
   return true;
@@ -134,15 +169,29 @@ const GROUP_ORDER_HALF = Buffer.from(
 const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
-/** Prefix and room for the hash. Calls share it, because none is interrupted. */
-const EIP191_MESSAGE = Buffer.concat([EIP191_PREFIX, ZERO]);
 
-function writeU256(value: bigint, out: Buffer, offset: number): void {
-  out.fill(0, offset, offset + 24);
-  out.writeBigUInt64BE(value, offset + 24);
+/** Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Each call cuts off the higher bits. */
+function writeWord(value: bigint, offset: number): void {
+  const sign = value < 0n ? -1n : 0n;
+  keccakRoomView.setBigInt64(offset, sign);
+  keccakRoomView.setBigInt64(offset + 8, sign);
+  keccakRoomView.setBigInt64(offset + 16, value >> 64n);
+  keccakRoomView.setBigUint64(offset + 24, value);
 }
 
-function writeI256(price: Price, out: Buffer, offset: number): void {
-  out.fill(price < 0n ? 0xff : 0, offset, offset + 32 - PRICE_BYTES);
-  writePrice(price, out, offset + 32 - PRICE_BYTES);
+/** ASCII is copied faster one by one than by a call of Node's. @returns how many bytes the UTF-8 of the text takes */
+function writeText(text: string, out: Buffer, offset: number): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return out.write(text, offset);
+    out[offset + i] = code;
+  }
+  return text.length;
+}
+
+/** For so few bytes a loop takes a third of the time of a call of Node's. */
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
 }

@@ -1,4 +1,4 @@
-import { eip191, isSignedBy } from './evm.js';
+import { isHashSignedBy } from './evm.js';
 import { KECCAK256_BYTES } from './keccak.js';
 import { Pedersen } from './pedersen.js';
 import { secp256k1 } from './secp256k1.js';
@@ -51,9 +51,7 @@ export function createCryptoJobs(): CryptoJobs {
   return {
     verifyEvm(jobs) {
       return jobs.map((job) =>
-        isSignedBy(job.address, eip191(job.msgHash), job.signature, job.recovery)
-          ? 'valid'
-          : 'invalid signature',
+        isHashSignedBy(job.address, job.msgHash, job.signature, job.recovery) ? 'valid' : 'invalid signature',
       );
     },
     verifyStark(jobs) {

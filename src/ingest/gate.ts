@@ -85,7 +85,7 @@ export class Gate {
   /** Puts back what was remembered of a publisher and an asset before a restart; `last` is its last accepted update. */
   restore(asset: Asset, publisher: Publisher, last: PublisherPrice, seen: SeenUpdates | undefined): void {
     this.#replay.restore(asset, publisher, last.timestampNs, seen);
-    this.#last.put(asset, publisher, last.timestampNs, last.wire);
+    this.#last.put(asset, publisher, { timestampNs: last.timestampNs, raw: last.wire });
   }
 
   /** What is remembered since this candidate was accepted; to be stored with it. */
@@ -96,9 +96,16 @@ export class Gate {
   /**
    * @param again its message was sent before and may have been taken: then the update that was accepted last is accepted once more, and
    *   one that was accepted before that is only answered so, once its signature has proved right
+   * @param nowNs the time of the clock, where it was read already
    * @returns the candidate, or the reason why the update is refused.
    */
-  admit(raw: RawUpdate, path: SignatureType, rights: PublishRights, again = false): Candidate | string {
+  admit(
+    raw: RawUpdate,
+    path: SignatureType,
+    rights: PublishRights,
+    again = false,
+    nowNs = this.#clock.nowNs(),
+  ): Candidate | string {
     const asset = this.#allowList.findAsset(raw.symbol, path);
     const known = asset ?? this.#allowList.findAsset(raw.symbol);
     if (known === undefined) return 'unknown asset';
@@ -121,7 +128,6 @@ export class Gate {
     if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
-    const nowNs = this.#clock.nowNs();
     const { maxPastNs, maxFutureNs } = this.#window;
     if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
     if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
@@ -187,25 +193,19 @@ export class Gate {
     const refused = this.#replay.check(candidate);
     if (refused !== undefined) return refused;
     this.#replay.record(candidate);
-    this.#last.put(asset, publisher, candidate.timestampNs, raw);
+    this.#last.put(asset, publisher, candidate);
     return undefined;
   }
 
-  #isRepeated({ again, asset, publisher, timestampNs, raw }: Candidate): boolean {
-    return again && this.#last.is(asset, publisher, timestampNs, raw);
+  #isRepeated(candidate: Candidate): boolean {
+    return candidate.again && this.#last.is(candidate.asset, candidate.publisher, candidate);
   }
 }
 
 /** What an accepted candidate is kept as. */
 export function toPublisherPrice(candidate: Candidate): PublisherPrice {
   const { raw, price, timestampNs, msgHash } = candidate;
-  const { publisherKey, externalAssetId, r, s, v, metadata } = raw;
-  return {
-    price,
-    timestampNs,
-    msgHash,
-    wire: { publisherKey, externalAssetId, price: raw.price, r, s, v, msgHash: raw.msgHash, metadata },
-  };
+  return { price, timestampNs, msgHash, wire: raw };
 }
 
 function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {

@@ -1,32 +1,29 @@
 import type { Asset, Publisher } from '../model/asset.js';
 import type { PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { PairMap } from './pair_map.js';
 
 /** The texts of an update that make it this one and no other. */
 export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
-interface Last {
+/** An update and its texts as they came. */
+export interface ReceivedUpdate {
   readonly timestampNs: TimeNs;
-  readonly texts: UpdateTexts;
+  readonly raw: UpdateTexts;
 }
 
 /** The update that was accepted last of each publisher for each asset, as it came: to know one that comes again. */
 export class LastAccepted {
-  readonly #lastOf = new Map<Asset['index'], Map<Publisher['index'], Last>>();
+  readonly #lastOf = new PairMap<ReceivedUpdate>();
 
-  put({ index }: Asset, publisher: Publisher, timestampNs: TimeNs, texts: UpdateTexts): void {
-    let ofAsset = this.#lastOf.get(index);
-    if (ofAsset === undefined) {
-      ofAsset = new Map();
-      this.#lastOf.set(index, ofAsset);
-    }
-    ofAsset.set(publisher.index, { timestampNs, texts });
+  put(asset: Asset, publisher: Publisher, update: ReceivedUpdate): void {
+    this.#lastOf.set(asset, publisher, update);
   }
 
   /** Whether this is exactly that update. */
-  is({ index }: Asset, publisher: Publisher, timestampNs: TimeNs, texts: UpdateTexts): boolean {
-    const last = this.#lastOf.get(index)?.get(publisher.index);
-    return last !== undefined && last.timestampNs === timestampNs && isSame(last.texts, texts);
+  is(asset: Asset, publisher: Publisher, { timestampNs, raw }: ReceivedUpdate): boolean {
+    const last = this.#lastOf.get(asset, publisher);
+    return last !== undefined && last.timestampNs === timestampNs && isSame(last.raw, raw);
   }
 }
 

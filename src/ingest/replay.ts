@@ -9,6 +9,7 @@ import {
   type SeenUpdates,
 } from '../model/seen_updates.js';
 import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
+import { PairMap } from './pair_map.js';
 
 /**
  * Different updates that are remembered of one publisher for one asset. Past it, new ones are refused until their time
@@ -57,7 +58,7 @@ export function hashKeyOf(msgHash: Buffer): number {
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
-  readonly #pairs = new Map<number, Pair>();
+  readonly #pairs = new PairMap<Pair>();
 
   /** @param maxBackwardNs 0: only updates newer than all before are taken. */
   constructor(maxBackwardNs: bigint) {
@@ -66,7 +67,7 @@ export class ReplayWindow {
 
   /** @returns why the update is refused now, or `undefined`. */
   check(update: SignedUpdate): string | undefined {
-    const pair = this.#pairs.get(keyOf(update));
+    const pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) return undefined;
     const { timestampNs, nanos, sender } = update;
     if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
@@ -80,7 +81,7 @@ export class ReplayWindow {
 
   /** Whether an update with this hash and time, from this sender, was accepted, and another one after it. */
   isOver(update: SignedUpdate): boolean {
-    const pair = this.#pairs.get(keyOf(update));
+    const pair = this.#pairs.get(update.asset, update.publisher);
     const at = pair === undefined ? -1 : find(pair, update);
     if (pair === undefined || at < 0 || isNewest(pair, update, at)) return false;
     const { updates, senders } = pair;
@@ -92,7 +93,7 @@ export class ReplayWindow {
    * field, since the hash is only what the publisher declares until it is recomputed.
    */
   isCurrent(update: SignedUpdate): boolean {
-    const current = this.#pairs.get(keyOf(update))?.current;
+    const current = this.#pairs.get(update.asset, update.publisher)?.current;
     return (
       current !== undefined &&
       update.second === current.second &&
@@ -107,11 +108,10 @@ export class ReplayWindow {
   /** Remembers an accepted update, whose hash nobody writes over. */
   record(update: SignedUpdate): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
-    const key = keyOf(update);
-    let pair = this.#pairs.get(key);
+    let pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) {
       pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, current: undefined };
-      this.#pairs.set(key, pair);
+      this.#pairs.set(update.asset, update.publisher, pair);
     }
     pair.current = update;
     const at = find(pair, update);
@@ -126,7 +126,7 @@ export class ReplayWindow {
 
   /** What is remembered of a publisher's updates for an asset of which one was accepted. It changes with the next one. */
   seen(asset: Asset, publisher: Publisher): SeenUpdates {
-    return this.#pairs.get(keyOf({ asset, publisher }))!;
+    return this.#pairs.get(asset, publisher)!;
   }
 
   /**
@@ -135,7 +135,7 @@ export class ReplayWindow {
    * the last update.
    */
   restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
-    this.#pairs.set(keyOf({ asset, publisher }), {
+    this.#pairs.set(asset, publisher, {
       floorNs: seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs),
       senders: [...(seen?.senders ?? [])],
       updates: [...(seen?.updates ?? [])],
@@ -231,9 +231,4 @@ function forgetBefore(pair: Pair, first: number): void {
 function placeOf(sender: string, senders: string[]): number {
   const place = senders.indexOf(sender);
   return place >= 0 ? place : senders.push(sender) - 1;
-}
-
-/** Indexes stay below 2^26 (a uint16 of assets and the publishers of one file), so the pair fits a double exactly. */
-function keyOf({ asset, publisher }: Pick<SignedUpdate, 'asset' | 'publisher'>): number {
-  return asset.index * 0x4000000 + publisher.index;
 }

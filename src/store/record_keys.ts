@@ -2,7 +2,7 @@ import type { SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
-import type { Table } from './table.js';
+import { type Key, keyTextOf, type Table } from './table.js';
 
 type StoredInputs = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
@@ -11,6 +11,12 @@ const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
 /** Symbols hold no spaces. */
 const SEPARATOR = ' ';
 
+/** A key, and its text for {@link Table.put}. */
+export interface NamedKey {
+  readonly key: Key;
+  readonly text: string;
+}
+
 /**
  * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark one.
  *
@@ -18,12 +24,32 @@ const SEPARATOR = ' ';
  * they stay the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
  */
 export class RecordKeys {
+  /** By the bytes of the publisher's key, and the text that names the asset. */
+  readonly #inputKeys = new WeakMap<Buffer, Map<string, NamedKey>>();
+
   /** @param starkSymbols symbols that name Stark assets by themselves: {@link symbolsOfStarkAssets} */
   constructor(readonly starkSymbols: ReadonlySet<string>) {}
 
   of({ symbol, signatureType }: AssetName): string {
     const ofSymbol: SignatureType = this.starkSymbols.has(symbol) ? 'stark' : 'evm';
     return signatureType === ofSymbol ? symbol : `${symbol}${SEPARATOR}${signatureType}`;
+  }
+
+  /** The key of an input. It is kept as long as the bytes of the publisher's key: to make it takes as long as to put the record. */
+  ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
+    const assetKey = this.of(asset);
+    let known = this.#inputKeys.get(publisherKey);
+    if (known === undefined) {
+      known = new Map();
+      this.#inputKeys.set(publisherKey, known);
+    }
+    let named = known.get(assetKey);
+    if (named === undefined) {
+      const key: Key = [assetKey, publisherKey.toString('hex')];
+      named = { key, text: keyTextOf(key) };
+      known.set(assetKey, named);
+    }
+    return named;
   }
 }
 

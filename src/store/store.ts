@@ -17,7 +17,7 @@ import { DAY_S } from './resolution.js';
 import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
-import { openTables, type Tables } from './tables.js';
+import { openTables, putInput, type Tables } from './tables.js';
 
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
@@ -208,8 +208,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   return {
     append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
     ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
-    putInput: (asset, key, input, seen) =>
-      tables.inputs.put([recordKeys.of(asset), key.toString('hex')], { input, seen }),
+    putInput: (asset, key, input, seen) => putInput(tables, recordKeys.ofInput(asset, key), { input, seen }),
     record(asset, holding) {
       const series = seriesIndex.of(asset);
       if (series.newest === undefined || !isBefore(holding, series.newest))

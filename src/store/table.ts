@@ -15,8 +15,11 @@ export interface Codec<Value> {
 export interface Table<Value> {
   /** @throws DamagedRecord when the disk no longer holds what was written. */
   get(key: Key): Value | undefined;
-  /** Records a value. If it changes afterwards, it must be put again. */
-  put(key: Key, value: Value): void;
+  /**
+   * Records a value. If it changes afterwards, it must be put again.
+   * @param keyText of the key, from {@link keyTextOf}, where it is known already
+   */
+  put(key: Key, value: Value, keyText?: string): void;
   remove(key: Key): void;
   /** Whether this record waits to be written. */
   isWaiting(key: Key): boolean;
@@ -83,8 +86,8 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     return wrapped && this.#codec.decode(unwrapRecord(keyText, wrapped), key);
   }
 
-  put(key: Key, value: Value): void {
-    this.#change(key, value);
+  put(key: Key, value: Value, keyText = keyTextOf(key)): void {
+    this.#change(key, value, keyText);
   }
 
   remove(key: Key): void {
@@ -95,7 +98,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
       this.#committing === undefined &&
       !this.#database.doesExist([key[0], key[1]]);
     if (isOnlyPending) this.#pending.delete(keyText);
-    else this.#change(key, undefined);
+    else this.#change(key, undefined, keyText);
   }
 
   isWaiting(key: Key): boolean {
@@ -154,8 +157,8 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
 
   writeCommit(): void {
     for (const { key, wrapped } of this.#committing!.values()) {
-      if (wrapped === undefined) this.#database.remove(key);
-      else this.#database.put(key, wrapped);
+      if (wrapped === undefined) this.#database.remove([key[0], key[1]]);
+      else this.#database.put([key[0], key[1]], wrapped);
     }
   }
 
@@ -173,14 +176,14 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     return this.#pending.get(keyText) ?? this.#committing?.get(keyText);
   }
 
-  #change(key: Key, value: Value | undefined): void {
-    this.#pending.set(keyTextOf(key), { key: [key[0], key[1]], value });
+  #change(key: Key, value: Value | undefined, keyText: string): void {
+    this.#pending.set(keyText, { key, value });
     this.#onChange();
   }
 }
 
 interface Change<Value> {
-  readonly key: [string | number, string | number];
+  readonly key: Key;
   /** `undefined` removes the record. */
   readonly value: Value | undefined;
   /** The bytes for the disk, made by the first commit that tries. */
@@ -197,6 +200,7 @@ function damageOf(keyText: string, wrapped: Buffer): string | undefined {
   }
 }
 
-function keyTextOf(key: Key): string {
+/** Names the record in its checksum. */
+export function keyTextOf(key: Key): string {
   return `${key[0]}/${key[1]}`;
 }

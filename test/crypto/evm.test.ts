@@ -8,6 +8,8 @@ import {
   evmAggregateHash,
   evmPriceHash,
   isCanonicalSignature,
+  isEvmPriceHash,
+  isHashSignedBy,
   isSignedBy,
 } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
@@ -35,6 +37,8 @@ test('a publisher price: address, hash and signature of a real vector', async (t
   t.ok(isSignedBy(ADDRESS, eip191(hash), signature, recovery));
   t.notOk(isSignedBy(ADDRESS, eip191(hash), signature, 1));
   t.notOk(isSignedBy(ADDRESS, hash, signature, recovery), 'without the prefix');
+  t.ok(isHashSignedBy(ADDRESS, hash, signature, recovery));
+  t.notOk(isHashSignedBy(ADDRESS, hash, signature, 1));
   t.notOk(isSignedBy(Buffer.alloc(20, 7), eip191(hash), signature, recovery));
 });
 
@@ -79,6 +83,9 @@ test('hashes are those of the fields written out as hex', async (t) => {
           evmPriceHash(who, symbol, ns as TimeNs, value as Price),
           of(hex(who), symbolHex, word(ns / 1_000_000_000n), word(value)),
         );
+        const isHash = (hash: Uint8Array) => isEvmPriceHash(hash, who, symbol, ns as TimeNs, value as Price);
+        t.ok(isHash(evmPriceHash(who, symbol, ns as TimeNs, value as Price)));
+        t.notOk(isHash(root));
         t.same(
           evmAggregateHash({
             address: who,

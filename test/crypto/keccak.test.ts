@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { keccak256, keccak256Into } from '../../src/crypto/keccak.js';
+import { hashWritten, keccak256, keccak256Into, keccakRoom } from '../../src/crypto/keccak.js';
 
 test('the digests of an empty text and of abc', async (t) => {
   t.equal(
@@ -14,10 +15,23 @@ test('the digests of an empty text and of abc', async (t) => {
   );
 });
 
-test('agrees with another implementation for every length around the block size', async (t) => {
+test('agrees with another implementation for every length up to 1,000, and around that of the room', async (t) => {
+  const bytes = randomBytes(3 * keccakRoom.length);
+  const lengths = Array.from({ length: 1_001 }, (_, length) => length);
+  for (const rooms of [1, 2, 3])
+    for (const more of [-137, -136, -135, -1, 0, 1]) lengths.push(rooms * keccakRoom.length + more);
+  for (const length of lengths.filter((length) => length <= bytes.length)) {
+    const message = bytes.subarray(0, length);
+    if (!keccak256(message).equals(keccak_256(message))) t.fail(`another digest of ${length} bytes`);
+  }
+});
+
+test('agrees with another implementation for any bytes, wherever they were written', async (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       t.same(keccak256(bytes), Buffer.from(keccak_256(bytes)));
+      keccakRoom.set(bytes);
+      t.same(hashWritten(bytes.length), Buffer.from(keccak_256(bytes)));
     }),
     { numRuns: 300 },
   );

@@ -51,13 +51,13 @@ export class AssetBook {
 
   /** Replaces the publisher's earlier input. */
   put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
-    this.#take(publisher);
-    this.#entries.splice(this.#position(input.price), 0, {
-      publisher,
-      input,
-      price: input.price,
-      weight: publisher.weight,
-    });
+    const { price } = input;
+    const entries = this.#entries;
+    const entry = { publisher, input, price, weight: publisher.weight };
+    let at = this.#placeOf(publisher);
+    for (; at > 0 && entries[at - 1]!.price > price; at--) entries[at] = entries[at - 1]!;
+    for (; at + 1 < entries.length && entries[at + 1]!.price <= price; at++) entries[at] = entries[at + 1]!;
+    entries[at] = entry;
     this.#refresh(nowNs);
   }
 
@@ -89,9 +89,11 @@ export class AssetBook {
       .map(({ input }) => input);
   }
 
-  #take(publisher: Publisher): void {
-    const at = this.#entries.findIndex((entry) => entry.publisher.index === publisher.index);
-    if (at >= 0) this.#entries.splice(at, 1);
+  /** Of the publisher's entry; behind the last one when it has none. */
+  #placeOf({ index }: Publisher): number {
+    let at = 0;
+    while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;
+    return at;
   }
 
   #refresh(nowNs: TimeNs): void {
@@ -125,18 +127,6 @@ export class AssetBook {
       counted === 0 || counted < minPublishers
         ? undefined
         : aggregatePrice(aggregation, entries, this.#from, this.#to);
-  }
-
-  /** The place of a price in the ascending order, after its equals. */
-  #position(price: Price): number {
-    let low = 0;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#entries[middle]!.price <= price) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

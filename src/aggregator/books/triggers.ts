@@ -9,6 +9,8 @@ import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
 export class Triggers {
   /** By asset index. */
   readonly #lastSigned: (Price | undefined)[];
+  /** The least move since the last signed price that is a delta, where that was asked. */
+  readonly #moveMin: (bigint | undefined)[] = [];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
   /** @param before the triggers that these replace; their last signed prices are kept */
@@ -31,13 +33,14 @@ export class Triggers {
   isDelta({ index, delta }: Asset, price: Price): boolean {
     const last = this.#lastSigned[index];
     if (last === undefined) return true;
-    const move = price > last ? price - last : last - price;
-    return move !== 0n && move * HUNDRED_PERCENT >= delta * (last < 0n ? -last : last);
+    this.#moveMin[index] ??= leastMove(delta, last);
+    return (price > last ? price - last : last - price) >= this.#moveMin[index];
   }
 
   /** Records the price that was signed last. */
   signed(index: AssetIndex, price: Price): void {
     this.#lastSigned[index] = price;
+    this.#moveMin[index] = undefined;
   }
 
   /** Records that the asset has no price any more; the next one is its first. */
@@ -64,6 +67,12 @@ export class Triggers {
     }
     return due;
   }
+}
+
+/** The share of the price, rounded up; above 0. */
+function leastMove(delta: bigint, price: Price): bigint {
+  const move = (delta * (price < 0n ? -price : price) + HUNDRED_PERCENT - 1n) / HUNDRED_PERCENT;
+  return move > 0n ? move : 1n;
 }
 
 const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
