@@ -47,9 +47,10 @@ export const fanOut: Row = {
   limit:
     'At 100 clients the kernel, which writes 100 times a tick, has two thirds of the CPU time of the service and 84 % of bare ' +
     '`app.publish`, which the service cannot pass: see the lines at the end for what it is against the peers. Beside it, by a profile (`perf`, 12 s): ' +
-    '8 % is the thread that wakes at the time of the tick, 5 % its message, 6 % the frame and the look at each connection for bytes that wait, 5 % ' +
+    '8 % is the thread that wakes at the time of the tick, 5 % its message, 3 % the frame, 4 % ' +
     'the clock and the other parts that have a tick, 3 % V8, which compiles it after some thousand ticks. A timer of the event loop in the place of the ' +
-    'thread takes 0.94 to 1.0 of the CPU time, but its ticks are up to 1 ms late instead of 0.2. Fewer system ' +
+    'thread takes 0.94 to 1.0 of the CPU time, but its ticks are up to 1 ms late instead of 0.2; to wait for the thread with `Atomics.waitAsync` instead of a ' +
+    'message takes as long; a timer of the kernel (`timerfd`) in the event loop would save 20 to 40 µs of 1,300 a tick, by parts of Node that are not public. Fewer system ' +
     'calls a frame are for uWebSockets.js to make: at 5,000 clients bare `app.publish` itself does not reach 1.2 times Rust.',
   rounds: 3,
   variants: {

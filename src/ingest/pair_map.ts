@@ -1,16 +1,16 @@
 import type { Asset, Publisher } from '../model/asset.js';
 
-/** What is known of each publisher and asset, found without a key to hash: indexes are small and dense. */
+/** What is known of each publisher and asset. */
 export class PairMap<Value> {
-  /** By asset index, then by publisher index. */
-  readonly #values: (Value | undefined)[][] = [];
+  /** By asset index, then by publisher index: small integers, of which a map makes no key of their own. */
+  readonly #values: Map<number, Value>[] = [];
 
   get({ index }: Pick<Asset, 'index'>, publisher: Pick<Publisher, 'index'>): Value | undefined {
-    return this.#values[index]?.[publisher.index];
+    return this.#values[index]?.get(publisher.index);
   }
 
   set({ index }: Pick<Asset, 'index'>, publisher: Pick<Publisher, 'index'>, value: Value): void {
-    this.#values[index] ??= [];
-    this.#values[index][publisher.index] = value;
+    this.#values[index] ??= new Map();
+    this.#values[index].set(publisher.index, value);
   }
 }

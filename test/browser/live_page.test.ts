@@ -22,8 +22,14 @@ test('the live page', needsBrowser(), async (t) => {
     await evm.accept({ symbol: 'BTCUSD', price: units(price) });
     await stark.accept({ symbol: 'DYDXUSD', price: units(2) });
   };
-  await publish();
-  const publishing = setInterval(() => void publish(), 1_000);
+  // One step after the other: an update on its way when the clock goes ahead would be too old.
+  let last: Promise<void> = Promise.resolve();
+  const inTurn = (step: () => void | Promise<void>) => {
+    last = last.then(step);
+    return last;
+  };
+  await inTurn(publish);
+  const publishing = setInterval(() => void inTurn(publish), 1_000);
   t.teardown(() => clearInterval(publishing));
 
   await t.test('without a token it asks for one, and keeps it in the tab alone', async (t) => {
@@ -82,8 +88,10 @@ test('the live page', needsBrowser(), async (t) => {
       price = 95_100;
       await untilText(page, '#price', '95,100.00');
       const moved = await eventually(() => candles(95_100));
-      aheadNs += 60n * NS_PER_SECOND;
-      price = 95_200;
+      await inTurn(() => {
+        aheadNs += 60n * NS_PER_SECOND;
+        price = 95_200;
+      });
       const after = await eventually(() => candles(95_200));
       t.ok(moved >= before && after > moved, `${before}, ${moved}, then ${after} candles`);
       t.equal((await shownRows(page))['BTCUSD']?.price, '95,200.00');
