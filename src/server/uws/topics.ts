@@ -62,7 +62,7 @@ const MS_BETWEEN_LOOKS = 400;
 
 /**
  * Looks at the members whose turn it is before a frame is published; they may leave meanwhile. To look at each of 5,000 members for each
- * frame took a tenth of the time of sending it.
+ * frame took a twentieth of the time of sending it.
  * @param nowMs of a clock that does not go back
  */
 export function lookInTurn<S extends Member>(
