@@ -1,4 +1,4 @@
-import { eip191, evmPriceHash, isSignedBy } from '../crypto/evm.js';
+import { evmPriceHash, isHashSignedBy } from '../crypto/evm.js';
 import type { CryptoJobs } from '../crypto/jobs.js';
 import { starkPriceMessage } from '../crypto/stark.js';
 import type { LoginClaim } from '../ingest/login.js';
@@ -17,7 +17,7 @@ export function isLoginSigned(
   const { publisher, timestampNs, signature, recovery } = claim;
   if (publisher.signatureType === 'evm') {
     const hash = evmPriceHash(publisher.key, LOGIN_SYMBOL, timestampNs, PRICE);
-    return isSignedBy(publisher.key, eip191(hash), signature, recovery);
+    return isHashSignedBy(publisher.key, hash, signature, recovery);
   }
   const message = starkPriceMessage(LOGIN_SYMBOL, LOGIN_ORACLE_ID, timestampNs, PRICE)!;
   const [verdict] = jobs.verifyStark([

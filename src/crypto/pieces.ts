@@ -13,7 +13,7 @@ export function arrayForm<Item>(): ListForm<Item[]> {
   };
 }
 
-/** Of items with so many bytes each, without gaps. */
+/** A list is bytes, and each `size` of them are an item. */
 export function bytesForm(size: number): ListForm<Uint8Array> {
   return {
     count: (list) => list.length / size,

@@ -56,7 +56,7 @@ export function lookAtAll<S extends Member>({ sockets }: Topic<S>, look: (member
   for (let i = sockets.members.length - 1; i >= 0; i--) look(sockets.members[i]!);
 }
 
-/** Between two looks at one member, so many bytes of frames are published or so many milliseconds pass, whichever comes first. */
+/** A member is looked at again after this many bytes of frames, or this many milliseconds if they pass first. */
 const BYTES_BETWEEN_LOOKS = 16 * 1024;
 const MS_BETWEEN_LOOKS = 400;
 

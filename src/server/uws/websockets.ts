@@ -47,20 +47,22 @@ export class WebSockets {
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    const areFew = entry.sockets.size <= SENT_SINGLY_MAX;
-    const look = (socket: UwsSocket) => {
-      if (socket.ws!.getBufferedAmount() === 0) {
-        if (areFew) socket.ws!.send(frame, false);
-        return;
-      }
+    const takesFrames = (socket: UwsSocket) => {
+      if (socket.ws!.getBufferedAmount() === 0) return true;
       const toldOf = sequenceOf(entry, socket);
       socket.leave(topic);
       socket.events.lagged(toldOf);
+      return false;
     };
-    if (areFew) lookAtAll(entry, look);
-    else lookInTurn(entry, frame.length, performance.now(), look);
+    if (entry.sockets.size <= SENT_SINGLY_MAX) {
+      lookAtAll(entry, (socket) => {
+        if (takesFrames(socket)) socket.ws!.send(frame, false);
+      });
+    } else {
+      lookInTurn(entry, frame.length, performance.now(), takesFrames);
+      this.#app.publish(String(topic), frame, false);
+    }
     entry.sequence = sequence;
-    if (!areFew) this.#app.publish(String(topic), frame, false);
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
@@ -194,7 +196,10 @@ class UwsSocket implements Connection, IdleTimed, Member {
   }
 }
 
-/** A frame for so few is written at once, by a call for each. uWebSockets.js looks for the topic, copies the frame, and publishes at the end of a turn of the event loop. */
+/**
+ * A frame for up to this many is written at once, by a call for each: a publish of uWebSockets.js looks the topic up, copies the frame, and
+ * writes it at the end of the turn of the event loop.
+ */
 const SENT_SINGLY_MAX = 32;
 
 /** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
