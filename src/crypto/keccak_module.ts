@@ -1,3 +1,25 @@
+import {
+  type Code,
+  doWhile,
+  get,
+  i32,
+  i32Add,
+  i32IsBelow,
+  i32Subtract,
+  i64,
+  i64And,
+  i64Load,
+  i64Rotate,
+  i64Store,
+  i64Xor,
+  locals,
+  openWasm,
+  PAGE_BYTES,
+  set,
+  type WasmFunction,
+  when,
+} from './wasm_code.js';
+
 /** Bytes that one permutation takes in: the rate of Keccak-256. */
 export const BLOCK_BYTES = 136;
 const BLOCK_LANES = BLOCK_BYTES / 8;
@@ -5,7 +27,6 @@ const LANES = 25;
 export const STATE_BYTES = 8 * LANES;
 
 /** The memory: the bytes to hash, the state, whose first 32 bytes are the digest at the end, and the constants. */
-const PAGE_BYTES = 65_536;
 export const ROOM_BYTES = BLOCK_BYTES * 476;
 export const STATE_AT = ROOM_BYTES;
 const ROUNDS = 24;
@@ -27,118 +48,78 @@ export interface KeccakModule {
  * writes into its memory and reads from there, so that a hash takes no array of its own.
  */
 export function openKeccakModule(): KeccakModule {
-  const module = new WebAssembly.Module(moduleBytes());
-  const { memory, absorb } = new WebAssembly.Instance(module).exports as unknown as KeccakModule;
+  const { memory, absorb } = openWasm([absorbFunction()], 1) as KeccakModule;
   new BigUint64Array(memory.buffer, CONSTANTS_AT, ROUNDS).set(roundConstants());
   return { memory, absorb };
 }
 
-/** The part of the global object that is used; the types of Node 20 have no declaration of it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
-type Code = readonly number[];
-
-/** The instructions, by their names in the specification of WebAssembly. */
-const I32 = 0x7f;
-const I64 = 0x7e;
-const NO_RESULT = 0x40;
-const END = 0x0b;
-const XOR = 0x85;
-const AND = 0x83;
-const ROTL = 0x89;
-const I32_ADD = 0x6a;
-const I32_SUB = 0x6b;
-const I32_LESS = 0x49;
-const get = (local: number): Code => [0x20, ...unsigned(local)];
-const set = (local: number): Code => [0x21, ...unsigned(local)];
-const tee = (local: number): Code => [0x22, ...unsigned(local)];
-const i32 = (value: number): Code => [0x41, ...signed(value)];
-const i64 = (value: number): Code => [0x42, ...signed(value)];
-/** An i64 at the address on the stack and `offset`. */
-const load = (offset: number): Code => [0x29, 3, ...unsigned(offset)];
-const store = (offset: number): Code => [0x37, 3, ...unsigned(offset)];
-const when = (...body: Code[]): Code => [0x04, NO_RESULT, ...body.flat(), END];
-/** Again while the last value of the body is not 0. */
-const loop = (...body: Code[]): Code => [0x03, NO_RESULT, ...body.flat(), 0x0d, 0, END];
-
 /** The locals of the function: its parameters, then its variables. */
 const [LEFT, CONTINUES, FROM, ROUND] = [0, 1, 2, 3];
-const I32_VARIABLES = 2;
 const STATE = locals(4, LANES);
 const NEXT_STATE = locals(29, LANES);
 /** The parities of the columns, then one row before its last step. */
 const ROW = locals(54, 5);
 const CHANGE = locals(59, 5);
-const I64_VARIABLES = 2 * LANES + 2 * 5;
 
-function moduleBytes(): Uint8Array {
-  const body = [
-    ...[
-      ...get(CONTINUES),
-      ...when(...STATE.map((lane, i) => [...i32(STATE_AT), ...load(8 * i), ...set(lane)])),
+function absorbFunction(): WasmFunction {
+  const loadState = STATE.map((lane, i) => set(lane, i64Load(i32(STATE_AT), 8 * i)));
+  const storeState = STATE.map((lane, i) => i64Store(i32(STATE_AT), get(lane), 8 * i));
+  const takeIn = STATE.slice(0, BLOCK_LANES).map((lane, i) =>
+    set(lane, i64Xor(get(lane), i64Load(get(FROM), 8 * i))),
+  );
+  const rounds = doWhile(
+    [...[round(STATE, NEXT_STATE, 0), round(NEXT_STATE, STATE, 1)], set(ROUND, i32Add(get(ROUND), i32(16)))],
+    i32IsBelow(get(ROUND), i32(8 * ROUNDS)),
+  );
+  const blocks = doWhile(
+    [
+      ...takeIn,
+      set(ROUND, i32(0)),
+      rounds,
+      set(FROM, i32Add(get(FROM), i32(BLOCK_BYTES))),
+      set(LEFT, i32Subtract(get(LEFT), i32(1))),
     ],
-    ...loop(
-      ...STATE.slice(0, BLOCK_LANES).map((lane, i) => [
-        ...[...get(lane), ...get(FROM), ...load(8 * i), XOR],
-        ...set(lane),
-      ]),
-      [...i32(0), ...set(ROUND)],
-      loop(
-        round(STATE, NEXT_STATE, 0),
-        round(NEXT_STATE, STATE, 1),
-        [...get(ROUND), ...i32(16), I32_ADD, ...tee(ROUND)],
-        [...i32(8 * ROUNDS), I32_LESS],
-      ),
-      [...get(FROM), ...i32(BLOCK_BYTES), I32_ADD, ...set(FROM)],
-      [...get(LEFT), ...i32(1), I32_SUB, ...tee(LEFT)],
-    ),
-    ...STATE.flatMap((lane, i) => [...i32(STATE_AT), ...get(lane), ...store(8 * i)]),
-    END,
-  ];
-  const variables = [2, I32_VARIABLES, I32, I64_VARIABLES, I64];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(TYPES, [1, 0x60, 2, I32, I32, 0]),
-    ...section(FUNCTIONS, [1, 0]),
-    ...section(MEMORIES, [1, 0, 1]),
-    ...section(EXPORTS, [2, ...sized(text('memory')), 2, 0, ...sized(text('absorb')), 0, 0]),
-    ...section(BODIES, [1, ...sized([...variables, ...body])]),
-  ]);
+    get(LEFT),
+  );
+  return {
+    name: 'absorb',
+    parameters: 2,
+    i32Variables: 2,
+    i64Variables: 2 * LANES + 2 * 5,
+    body: [...when(get(CONTINUES), ...loadState), ...blocks, ...storeState.flat()],
+  };
 }
 
 /** One round; `number` 0 or 1 behind the one that {@link ROUND} points at. */
 function round(from: readonly number[], to: readonly number[], number: 0 | 1): Code {
-  const code: number[] = [];
+  const code: Code[] = [];
   for (let x = 0; x < 5; x++) {
-    code.push(...get(from[x]!));
-    for (let y = 1; y < 5; y++) code.push(...get(from[x + 5 * y]!), XOR);
-    code.push(...set(ROW[x]!));
+    const column = [1, 2, 3, 4].reduce((sum, y) => i64Xor(sum, get(from[x + 5 * y]!)), get(from[x]!));
+    code.push(set(ROW[x]!, column));
   }
   for (let x = 0; x < 5; x++) {
-    const right = [...get(ROW[(x + 1) % 5]!), ...i64(1), ROTL];
-    code.push(...get(ROW[(x + 4) % 5]!), ...right, XOR, ...set(CHANGE[x]!));
+    const right = i64Rotate(get(ROW[(x + 1) % 5]!), i64(1n));
+    code.push(set(CHANGE[x]!, i64Xor(get(ROW[(x + 4) % 5]!), right)));
   }
   for (let y = 0; y < 5; y++) {
     for (let x = 0; x < 5; x++) {
       // The lane that moves to x, y.
       const column = (3 * (y + 2 * x)) % 5;
       const lane = column + 5 * x;
-      code.push(...get(from[lane]!), ...get(CHANGE[column]!), XOR);
-      code.push(...i64(ROTATIONS[lane]!), ROTL, ...set(ROW[x]!));
+      const changed = i64Xor(get(from[lane]!), get(CHANGE[column]!));
+      code.push(set(ROW[x]!, i64Rotate(changed, i64(BigInt(ROTATIONS[lane]!)))));
     }
     for (let x = 0; x < 5; x++) {
       const second = get(ROW[(x + 2) % 5]!);
       // (not one) and second
-      const mixed = [...get(ROW[(x + 1) % 5]!), ...second, AND, ...second, XOR];
-      code.push(...get(ROW[x]!), ...mixed, XOR);
-      if (x === 0 && y === 0) code.push(...get(ROUND), ...load(CONSTANTS_AT + 8 * number), XOR);
-      code.push(...set(to[x + 5 * y]!));
+      const mixed = i64Xor(i64And(get(ROW[(x + 1) % 5]!), second), second);
+      const value = i64Xor(get(ROW[x]!), mixed);
+      const isFirst = x === 0 && y === 0;
+      const constant = () => i64Load(get(ROUND), CONSTANTS_AT + 8 * number);
+      code.push(set(to[x + 5 * y]!, isFirst ? i64Xor(value, constant()) : value));
     }
   }
-  return code;
+  return code.flat();
 }
 
 /** How far each lane is rotated. */
@@ -164,33 +145,4 @@ function roundConstants(): bigint[] {
     }
     return constant;
   });
-}
-
-/** The sections of a module that are used. */
-const [TYPES, FUNCTIONS, MEMORIES, EXPORTS, BODIES] = [1, 3, 5, 7, 10];
-
-function section(id: number, content: Code): Code {
-  return [id, ...sized(content)];
-}
-
-function sized(content: Code): Code {
-  return [...unsigned(content.length), ...content];
-}
-
-function text(ascii: string): Code {
-  return [...Buffer.from(ascii)];
-}
-
-/** An integer in LEB128. */
-function unsigned(value: number): Code {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
-}
-
-/** The same with a sign, of an integer that is not below 0. */
-function signed(value: number): Code {
-  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >>> 7)];
-}
-
-function locals(first: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, i) => first + i);
 }

@@ -1,0 +1,153 @@
+/** Bytes of a module of WebAssembly: instructions, or a part of a section. */
+export type Code = readonly number[];
+
+/** A function that a module exports. Its locals are its parameters, which are all i32, then its variables: those of i32, then those of i64. */
+export interface WasmFunction {
+  readonly name: string;
+  readonly parameters: number;
+  /** Whether it leaves an i32 on the stack. */
+  readonly returns?: boolean;
+  readonly i32Variables: number;
+  readonly i64Variables: number;
+  readonly body: Code;
+}
+
+export const PAGE_BYTES = 65_536;
+
+/**
+ * A module whose bytes are made here, with a memory of its own that is exported as `memory`.
+ * @param pages of {@link PAGE_BYTES}; the machine gives those that are never written no memory
+ * @returns the exports
+ */
+export function openWasm(functions: readonly WasmFunction[], pages: number): object {
+  const names = functions.map(({ name }, i) => [...text(name), FUNCTION, ...unsigned(i)]);
+  const bytes = Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(TYPES, functions.map(typeOf)),
+    ...section(
+      FUNCTIONS,
+      functions.map((_, i) => unsigned(i)),
+    ),
+    ...section(MEMORIES, [[0, ...unsigned(pages)]]),
+    ...section(EXPORTS, [[...text('memory'), MEMORY, 0], ...names]),
+    ...section(BODIES, functions.map(bodyOf)),
+  ]);
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+}
+
+/** The part of the global object that is used; the types of Node 20 have no declaration of it. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: object };
+};
+
+/** So many locals that follow one another. */
+export function locals(first: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, i) => first + i);
+}
+
+// The instructions, by their names in the specification of WebAssembly. Those that take values take them as the code that leaves them.
+
+export const get = (local: number): Code => [0x20, ...unsigned(local)];
+export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
+export const call = (index: number, ...values: Code[]): Code => [...values.flat(), 0x10, ...unsigned(index)];
+
+export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
+export const i64 = (value: bigint): Code => [0x42, ...signed(value)];
+
+type Binary = (left: Code, right: Code) => Code;
+const binary =
+  (instruction: number): Binary =>
+  (left, right) => [...left, ...right, instruction];
+
+export const i32Add: Binary = binary(0x6a);
+export const i32Subtract: Binary = binary(0x6b);
+export const i32And: Binary = binary(0x71);
+export const i32Or: Binary = binary(0x72);
+export const i32ShiftLeft: Binary = binary(0x74);
+export const i32IsBelow: Binary = binary(0x49);
+export const i64Add: Binary = binary(0x7c);
+export const i64Subtract: Binary = binary(0x7d);
+export const i64Multiply: Binary = binary(0x7e);
+export const i64And: Binary = binary(0x83);
+export const i64Xor: Binary = binary(0x85);
+export const i64ShiftLeft: Binary = binary(0x86);
+/** With its sign. */
+export const i64ShiftRight: Binary = binary(0x87);
+export const i64Rotate: Binary = binary(0x89);
+export const i64IsEqual: Binary = binary(0x51);
+/** An i32 with its sign as an i64. */
+export const i64Of = (value: Code): Code => [...value, 0xac];
+
+// From and to the address and `offset`.
+export const i32Load = (address: Code, offset = 0): Code => [...address, 0x28, 2, ...unsigned(offset)];
+export const i64Load = (address: Code, offset = 0): Code => [...address, 0x29, 3, ...unsigned(offset)];
+export const i64Store = (address: Code, value: Code, offset = 0): Code => [
+  ...address,
+  ...value,
+  ...[0x37, 3],
+  ...unsigned(offset),
+];
+/** Four bytes with their sign. */
+export const i64Load32 = (address: Code, offset = 0): Code => [...address, 0x34, 2, ...unsigned(offset)];
+export const i64Store32 = (address: Code, value: Code, offset = 0): Code => [
+  ...address,
+  ...value,
+  ...[0x3e, 2],
+  ...unsigned(offset),
+];
+
+export const when = (condition: Code, ...body: Code[]): Code => [
+  ...condition,
+  ...[0x04, NO_RESULT],
+  ...body.flat(),
+  END,
+];
+/** Does the body, and again while the condition is not 0. */
+export const doWhile = (body: readonly Code[], condition: Code): Code => [
+  ...[0x03, NO_RESULT],
+  ...body.flat(),
+  ...condition,
+  ...[0x0d, 0],
+  END,
+];
+
+const I32 = 0x7f;
+const I64 = 0x7e;
+const NO_RESULT = 0x40;
+const END = 0x0b;
+
+/** The sections of a module that are used, and what an export is. */
+const [TYPES, FUNCTIONS, MEMORIES, EXPORTS, BODIES] = [1, 3, 5, 7, 10];
+const [FUNCTION, MEMORY] = [0, 2];
+
+function typeOf({ parameters, returns }: WasmFunction): Code {
+  const results = returns ? [1, I32] : [0];
+  return [0x60, parameters, ...new Array<number>(parameters).fill(I32), ...results];
+}
+
+function bodyOf({ i32Variables, i64Variables, body }: WasmFunction): Code {
+  return sized([2, ...unsigned(i32Variables), I32, ...unsigned(i64Variables), I64, ...body, END]);
+}
+
+function section(id: number, items: readonly Code[]): Code {
+  return [id, ...sized([...unsigned(items.length), ...items.flat()])];
+}
+
+function sized(content: Code): Code {
+  return [...unsigned(content.length), ...content];
+}
+
+function text(ascii: string): Code {
+  return sized([...Buffer.from(ascii)]);
+}
+
+/** An integer in LEB128. */
+function unsigned(value: number): Code {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: bigint): Code {
+  if (value >= -0x40n && value < 0x40n) return [Number(value & 0x7fn)];
+  return [Number(value & 0x7fn) | 0x80, ...signed(value >> 7n)];
+}
