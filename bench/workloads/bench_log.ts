@@ -36,6 +36,7 @@ export class BenchLog {
       bus,
       position: { sequence: epoch, id },
       apply: (_batch, position) => this.#writer.applied(position),
+      caughtUp: () => {},
       missing: fail('records of the log were deleted'),
       broken: (reason) => fail(reason)(),
       timing: TIMING,

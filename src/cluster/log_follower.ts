@@ -8,6 +8,8 @@ export interface LogFollowerOptions {
   readonly position: LogPosition;
   /** Takes the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
+  /** Called once: the end of the log was reached. All that was in it when following began has been applied. */
+  readonly caughtUp: () => void;
   /** The log no longer has the record after the position. It goes on at this one. */
   readonly missing: (firstSequence: number) => void;
   /** This log cannot be followed. Nothing is applied any more. */
@@ -82,9 +84,13 @@ export class LogFollower {
 
   /** Resolves when the log has been read to its end as some server knows it, or none answered. */
   catchUp(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
+    this.#reading ??= this.#read()
+      .then((isAtEnd) => {
+        if (isAtEnd) this.#reachedEnd();
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
     return this.#reading;
   }
 
@@ -98,7 +104,8 @@ export class LogFollower {
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  async #read(): Promise<void> {
+  /** @returns whether what was applied reaches to the end that the log had */
+  async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
     this.#againMs = undefined;
@@ -108,11 +115,12 @@ export class LogFollower {
       this.#endSequence = Math.max(this.#endSequence, last.sequence);
       await this.#readToEnd();
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
-      if (this.#position.sequence >= last.sequence) this.#isCaughtUp = true;
       this.#compareEnd(known, last);
+      return this.#position.sequence >= last.sequence;
     } catch {
       this.#againMs = nowMs() + timing.retryMs;
       await this.#compareBeginning().catch(() => {});
+      return false;
     }
   }
 
@@ -123,6 +131,12 @@ export class LogFollower {
       before = this.#position.sequence;
       for (const record of await this.#options.bus.read(before)) this.offer(record);
     } while (!this.#isStopped && this.#position.sequence > before && this.lag > 0);
+  }
+
+  #reachedEnd(): void {
+    if (this.#isCaughtUp || this.#isStopped) return;
+    this.#isCaughtUp = true;
+    this.#options.caughtUp();
   }
 
   /** A log that ends before what was applied is read again: a server may lag. After a while it has lost records. */

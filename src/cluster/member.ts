@@ -41,6 +41,7 @@ export class Member {
       ...options,
       position: options.applied,
       apply: (batch, position) => this.#apply(batch, position),
+      caughtUp: () => host.caughtUp(),
       missing: (firstSequence) => host.missing(firstSequence),
       broken: (reason) => this.#fail(reason),
     });

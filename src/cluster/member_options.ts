@@ -12,6 +12,11 @@ export interface MemberHost extends LeaderHost {
    * The next record of the log, on the leader too: only now what is in it may be seen. Store the position with it, in one transaction.
    */
   apply(batch: LogBatch, position: LogPosition): void;
+  /**
+   * Called once: the log has been applied to the end that it had when this process began to follow it. What an earlier process of this
+   * node showed is in there, but not all of it may have been on disk when that one was killed: show no record before.
+   */
+  caughtUp(): void;
   /** The log no longer has all that follows what was applied: the store has a gap before this record. */
   missing(firstSequence: number): void;
   /** A node whose clock is wrong does not lead while another one could whose clock is right. */

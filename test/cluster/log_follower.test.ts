@@ -6,10 +6,11 @@ import { LogFollower } from '../../src/cluster/log_follower.js';
 const CLAIM = { node: 1, name: 'one', run: 'r', configHash: new Uint8Array(0), resign: false };
 
 test('records are applied in order and once, however they come', async (t) => {
-  const { follower, log, live, applied, readFrom } = setUp(6);
+  const { follower, log, live, applied, caughtUp, readFrom } = setUp(6);
   follower.start();
   await turns();
   t.same(applied, [1, 2, 3, 4, 5, 6], 'what there was is read');
+  t.same(caughtUp, [6]);
   log.push(...records(7, 10));
   for (const sequence of [7, 7, 9, 8, 10, 9]) live(log[sequence - 1]!);
   await turns();
@@ -17,6 +18,28 @@ test('records are applied in order and once, however they come', async (t) => {
   t.equal(readFrom.at(-1), 9, 'from the gap on');
   t.equal(follower.lag, 0);
   t.ok(follower.isCaughtUp);
+  t.same(caughtUp, [6], 'it says so once');
+});
+
+test('it says that it caught up when the end that the log had is applied, and not before', async (t) => {
+  const { follower, log, live, caughtUp, clock, answer } = setUp(6, { sequence: 4, id: 'r4' });
+  answer.isLost = true;
+  follower.start();
+  log.push(...records(7, 7));
+  live(log[6]!);
+  await turns();
+  t.same(caughtUp, [], 'nobody knows where the log ends');
+  answer.isLost = false;
+  clock.nowMs += 100;
+  follower.tick(clock.nowMs);
+  await turns();
+  t.same(caughtUp, [7]);
+
+  const stopped = setUp(6);
+  stopped.follower.start();
+  stopped.follower.stop();
+  await turns();
+  t.same(stopped.caughtUp, []);
 });
 
 test('it goes on where the store is', async (t) => {
@@ -133,10 +156,13 @@ test('a log that two wrote, or another log, is broken', async (t) => {
 function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
   const log = records(1, count);
   const applied: number[] = [];
+  /** The last record that was applied each time that it caught up. */
+  const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
   const readFrom: number[] = [];
   const clock = { nowMs: 0 };
+  const answer = { isLost: false };
   let firstSequence = 1;
   let listener: (record: LogRecord) => void = () => {};
   const follower = new LogFollower({
@@ -144,6 +170,7 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
       async read(after) {
         readFrom.push(after);
         meanwhile();
+        if (answer.isLost) throw new Error('no answer');
         if (after + 1 < firstSequence) throw new Error('deleted');
         return log.slice(after, after + 3);
       },
@@ -157,6 +184,7 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
     },
     position,
     apply: (_, { sequence }) => applied.push(sequence),
+    caughtUp: () => caughtUp.push(applied.at(-1)),
     missing: (sequence) => missing.push(sequence),
     broken: (reason) => broken.push(reason),
     timing: { leaseMs: 1_000, retryMs: 100, regressedMs: 30_000 },
@@ -166,10 +194,12 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
     follower,
     log,
     applied,
+    caughtUp,
     missing,
     broken,
     readFrom,
     clock,
+    answer,
     live: (record: LogRecord) => listener(record),
     deleteBefore: (sequence: number) => {
       firstSequence = sequence;

@@ -155,6 +155,22 @@ test('a node that starts behind the claim knows who leads', async (t) => {
   t.equal(member.ledEpoch, member.epoch);
 });
 
+test('a node that was killed shows aggregates when it has all that it showed before', async (t) => {
+  const { agenda, first, edge } = await cluster(t);
+  const shown = () => edge.process!.latest!.get(1)!;
+  let value = 7;
+  do {
+    first.process!.publish({ asset: 1, value: ++value }, false);
+    await agenda.runUntil(agenda.nowMs + 20);
+  } while (edge.kept.signed.get(1) === shown());
+  const beforeUs = shown();
+  edge.kill();
+  edge.start();
+  t.equal(edge.process!.latest, undefined, 'its store may lack what it showed, and here does');
+  while (edge.process!.latest === undefined) await agenda.runUntil(agenda.nowMs + 0.1);
+  t.equal(shown(), beforeUs);
+});
+
 test('nodes behind a cut that hear each other, and no log, go to another server', async (t) => {
   const { agenda, servers, first, second, edge } = await cluster(t);
   const [ofLeader, ofStandby, ofEdge] = [...servers.clients];

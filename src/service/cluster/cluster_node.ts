@@ -83,8 +83,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
   const records = new LogRecords({
     store,
     source,
+    assets: () => inForce.catalogue.listed,
     keepsInputs: options.role === 'aggregator',
     onMinuteClosed: (asset, minute) => keeper.closed(asset, minute),
+    onStoreChanged: options.onStoreChanged,
   });
   const rights = new CallerRights(inForce.config);
   const run = randomBytes(8).toString('hex');
@@ -100,6 +102,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
   const host: MemberHost = {
     lead(term) {
       logger.info({ epoch: term.epoch }, 'this node leads');
+      // Only a node that has applied everything wins a claim.
+      records.serve();
       leading = new Leading(
         options,
         term,
@@ -124,6 +128,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       // Who leads is another one: what that changes is due at once.
       if (batch.claim !== undefined) options.onDue(clock.nowNs());
     },
+    caughtUp: () => records.serve(),
     missing(firstSequence) {
       logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
       if (hasCandles) hasCandles = false;
@@ -153,7 +158,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     defer: setImmediate,
   });
   const directory = new NodeDirectory({ node, name, signers, member, nowMs });
-  records.restore(inForce.catalogue.listed);
+  // The process that handed the folder over wrote all that it had shown.
+  if (store.isHandedOver) records.serve();
 
   /** @param own what this node says of it while it leads; the log may have it also when the term ended before that */
   async function orForward(

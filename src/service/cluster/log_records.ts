@@ -10,16 +10,26 @@ import type { Store } from '../../store/store.js';
 export interface LogRecordsOptions {
   readonly store: Store;
   readonly source: Pick<FeedSource, 'recorded'>;
+  /** The configured assets. */
+  readonly assets: () => readonly AssetName[];
   /** Whether inputs are stored: an edge never makes prices of them. */
   readonly keepsInputs: boolean;
   /** A minute of an asset, counted since 1970, has closed. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
+  /** The store has records of which readers were not told one by one. */
+  readonly onStoreChanged: () => void;
 }
 
-/** Takes the records of the log: what is in them is stored as it came, and served from then on. */
+/**
+ * Takes the records of the log: what is in them is stored as it came, and served once the log has been read to its end. Before that readers
+ * may have been shown newer aggregates than the store has: a process that is killed loses what was not yet on disk, and the log has it.
+ */
 export class LogRecords {
   readonly #options: LogRecordsOptions;
   #newestNs: bigint;
+  #isServed = false;
+  /** There are records of which readers were not told. */
+  #isAhead = false;
 
   constructor(options: LogRecordsOptions) {
     this.#options = options;
@@ -31,13 +41,16 @@ export class LogRecords {
     return this.#newestNs;
   }
 
-  /** What the store has already is served until its inputs are too old. */
-  restore(assets: readonly AssetName[]): void {
-    const { store, source } = this.#options;
-    for (const { symbol, signatureType } of assets) {
+  /** Nothing that readers were shown is missing any more: what the store has is served, until its inputs are too old. */
+  serve(): void {
+    if (this.#isServed) return;
+    this.#isServed = true;
+    const { store, source, assets, onStoreChanged } = this.#options;
+    for (const { symbol, signatureType } of assets()) {
       const holding = store.newest({ symbol, signatureType });
       if (holding?.state === 'priced') source.recorded({ symbol, signatureType, holding });
     }
+    if (this.#isAhead) onStoreChanged();
   }
 
   /** The next record of the log. */
@@ -59,7 +72,8 @@ export class LogRecords {
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     const running = store.newest(asset)?.minute?.minute;
     store.record(asset, holding);
-    source.recorded({ ...asset, holding });
+    if (this.#isServed) source.recorded({ ...asset, holding });
+    else this.#isAhead = true;
     if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);
   }
 }

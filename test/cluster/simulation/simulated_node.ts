@@ -47,6 +47,8 @@ export interface NodeOptions {
 interface Kept {
   readonly position: LogPosition;
   readonly prices: ReadonlyMap<number, number>;
+  /** When the newest aggregate of each asset was signed. */
+  readonly signed: ReadonlyMap<number, number>;
   readonly signedAtUs: number;
 }
 
@@ -58,7 +60,7 @@ export class SimulatedNode {
   readonly #skewUs: number;
   /** Its monotonic clock runs a little faster or slower. */
   readonly #rate: number;
-  #kept: Kept = { position: LOG_START, prices: new Map(), signedAtUs: 0 };
+  #kept: Kept = { position: LOG_START, prices: new Map(), signed: new Map(), signedAtUs: 0 };
   #runs = 0;
   #process: Process | undefined;
   isCut = false;
@@ -123,17 +125,21 @@ export class Process {
   #isDead = false;
   #term: Term | undefined;
   readonly #prices: Map<number, number>;
+  readonly #signed: Map<number, number>;
   /** The updates of each asset that came in this term. */
   readonly #accepted = new Map<number, number[]>();
   #position: LogPosition;
   #signedAtUs: number;
   /** What its readers see of ticks, by asset. */
   readonly table = new Map<number, bigint>();
+  /** When the aggregate of each asset was signed that its readers see; `undefined` before they see any. */
+  latest: ReadonlyMap<number, number> | undefined;
 
   constructor(node: SimulatedNode, options: NodeOptions, kept: Kept, run: string) {
     this.#node = node;
     this.#options = options;
     this.#prices = new Map(kept.prices);
+    this.#signed = new Map(kept.signed);
     this.#position = kept.position;
     this.#signedAtUs = kept.signedAtUs;
     const { agenda, servers, buses, random, number, role, timing, mutant } = options;
@@ -147,6 +153,9 @@ export class Process {
       bus: mutant.bus?.(observed, node) ?? observed,
       host: {
         apply: (batch, position) => this.#apply(batch, position),
+        caughtUp: () => {
+          this.latest = this.#signed;
+        },
         missing: () => {},
         lead: (term) => this.#lead(term),
         stepDown: () => {
@@ -247,11 +256,17 @@ export class Process {
       if (isInput) this.#prices.set(asset, value);
       else {
         this.#signedAtUs = Math.max(this.#signedAtUs, signedAtUs);
+        this.#signed.set(asset, signedAtUs);
         invariants.shown(asset, value, signedAtUs);
       }
     }
     if (random.chance(0.3))
-      this.#node.keep({ position, prices: new Map(this.#prices), signedAtUs: this.#signedAtUs });
+      this.#node.keep({
+        position,
+        prices: new Map(this.#prices),
+        signed: new Map(this.#signed),
+        signedAtUs: this.#signedAtUs,
+      });
   }
 
   #lead(term: Term): void | Promise<void> {

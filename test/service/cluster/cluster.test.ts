@@ -19,8 +19,16 @@ function priceMessage(price: bigint): string {
   ]);
 }
 
-async function latestPrice(service: TestService): Promise<string | undefined> {
-  const response = await get(`${service.url}/v1/prices/latest?assets=BTCUSD`);
+function latestPrice(service: TestService): Promise<string | undefined> {
+  return servedPrice(service, 'latest?assets=BTCUSD');
+}
+
+function recentPrice(service: TestService, second: number): Promise<string | undefined> {
+  return servedPrice(service, `recent?assets=BTCUSD&timestamp=${second}`);
+}
+
+async function servedPrice({ url }: TestService, query: string): Promise<string | undefined> {
+  const response = await get(`${url}/v1/prices/${query}`);
   const body = (await response.json()) as { data?: { BTCUSD?: { price: string } } };
   return body.data?.BTCUSD?.price;
 }
@@ -104,12 +112,19 @@ test(
     await untilReady(first);
     await first.stop();
     const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
+    publisher.send(priceMessage(4n));
+    t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
+    // The clocks of the test and the service may differ by some milliseconds.
+    const second = Math.floor(Date.now() / 1000) + 1;
+    await eventually(() => Date.now() > (second + 1) * 1000 + 50);
     publisher.send(priceMessage(5n));
     t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
 
-    const again = await cluster.node(3, 'edge', {}, { dir });
+    // Its threads read the store, and were not told of each record that the node had missed.
+    const again = await cluster.node(3, 'edge', { listen: { port: 0, threads: 2 } }, { dir });
     await untilReady(again);
     await eventually(async () => (await latestPrice(again)) === '5');
+    await eventually(async () => (await recentPrice(again, second)) === '4');
     // The claim of the leader is behind what this node reads now.
     const late = await TestSocket.open(`${again.socketUrl}/evm/publish?ack=durable`);
     late.send(priceMessage(6n));

@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import type { Bus, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
+import { encodeLogBatch } from '../../../src/cluster/log_batch.js';
+import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
+import { parseConfig } from '../../../src/config/load.js';
+import { createCryptoPool } from '../../../src/crypto/pool.js';
+import { FeedSource } from '../../../src/edge/feed_source.js';
+import { createCounters } from '../../../src/metrics/counters.js';
+import type { Price } from '../../../src/model/price.js';
+import type { SignedAggregate } from '../../../src/model/signed_price.js';
+import type { TimeNs } from '../../../src/model/time.js';
+import { type Holding, holdingBytes } from '../../../src/records/second_record.js';
+import { type ClusterNodeOptions, openClusterNode } from '../../../src/service/cluster/cluster_node.js';
+import { derive, storeOptions } from '../../../src/service/in_force.js';
+import { openStore, type Store } from '../../../src/store/store.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleAggregate, samplePublisher } from '../../store/sample.js';
+import { testConfig } from '../harness.js';
+import { STREAM_KEYS } from './nodes.js';
+
+test('a node that was killed serves no older aggregate than it had served', async (t) => {
+  const node = await killedNode(t);
+  node.maker.start();
+  await turns();
+  t.equal(node.servedNs(), undefined, 'its store has an older one than its readers saw');
+  t.equal(node.storeChanges, 0);
+  node.answer();
+  await turns();
+  t.equal(node.servedNs(), node.lastServedNs, 'the log had it');
+  t.equal(node.storeChanges, 1, 'edges that read the store were not told of its records');
+  node.record(node.lastServedNs + 1n);
+  t.equal(node.servedNs(), node.lastServedNs + 1n, 'from then on, each as it comes');
+  t.equal(node.storeChanges, 1);
+});
+
+test('a node with all records serves them when it knows that there are no others', async (t) => {
+  const node = await killedNode(t, { hasAll: true });
+  node.maker.start();
+  await turns();
+  t.equal(node.servedNs(), undefined);
+  node.answer();
+  await turns();
+  t.equal(node.servedNs(), node.lastServedNs);
+  t.equal(node.storeChanges, 0);
+});
+
+test('a node with the folder of a process that handed it over serves at once', async (t) => {
+  const node = await killedNode(t, { hasAll: true, isHandedOver: true });
+  t.equal(node.servedNs(), node.lastServedNs, 'before it follows the log');
+  node.maker.start();
+  node.record(node.lastServedNs + 1n);
+  t.equal(node.servedNs(), node.lastServedNs + 1n);
+  node.answer();
+  await turns();
+  t.equal(node.storeChanges, 0);
+});
+
+/**
+ * A node that begins with what was on disk when the process before it was killed: one of the two aggregates that the log has, unless it
+ * has all. The log is read when the test says so.
+ */
+async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  const clock = new FakeClock();
+  const pool = await createCryptoPool({ threads: 0 });
+  const parsed = parseConfig(testConfig(dir), 'test.yaml');
+  if (!parsed.ok) throw new Error('the configuration is not valid');
+  const inForce = derive(parsed.config, STREAM_KEYS, pool);
+  const asset = inForce.catalogue.findAsset('BTCUSD', 'evm')!;
+  const aggregateAt = (signedAtNs: bigint): SignedAggregate =>
+    sampleAggregate(asset, [samplePublisher(0)], signedAtNs as Price, signedAtNs as TimeNs);
+  const lastServedNs = clock.nowNs();
+  const log: LogRecord[] = [];
+  const append = (signedAtNs: bigint): LogRecord => {
+    const aggregate = aggregateAt(signedAtNs);
+    const holding: Holding = {
+      state: 'priced',
+      timeNs: aggregate.signedAtNs,
+      minute: undefined,
+      aggregate,
+    };
+    const sequence = log.length + 1;
+    const { symbol, signatureType } = asset;
+    const bytes = encodeLogBatch({
+      epoch: 1,
+      after: log.at(-1)?.id ?? '',
+      entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
+    });
+    const record = { sequence, id: `r${sequence}`, bytes };
+    log.push(record);
+    return record;
+  };
+  append(lastServedNs - 1_000_000n);
+  append(lastServedNs);
+
+  const options = { ...storeOptions(inForce), dir: inForce.config.storage.dir, clock };
+  const before = await openStore(options);
+  const onDisk = hasAll ? log : log.slice(0, 1);
+  before.append(aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
+  before.logPosition = onDisk.at(-1)!;
+  await before.close();
+  const opened = await openStore(options);
+  const store: Store = isHandedOver ? { ...opened, isHandedOver, logPosition: opened.logPosition } : opened;
+
+  const bus = new HeldBus(log);
+  const source = new FeedSource(inForce.catalogue, 1);
+  const state = { storeChanges: 0 };
+  const maker = await openClusterNode({
+    bus,
+    node: 3,
+    name: 'n3',
+    role: 'edge',
+    timing: { ...DEFAULT_TIMING, leaseMs: 1_000, tickLeaseMs: 12_000, feedTimeoutMs: 10_000 },
+    inForce,
+    configHash: () => NO_BYTES,
+    onNodes() {},
+    onStoreChanged() {
+      state.storeChanges++;
+    },
+    store,
+    source,
+    clock,
+    pool,
+    counters: createCounters(),
+    onDue() {},
+    onApplied() {},
+    logger: pino({ level: 'silent' }),
+  });
+  t.teardown(async () => {
+    await maker.close();
+    await opened.close();
+    await pool.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return {
+    maker,
+    lastServedNs,
+    get storeChanges() {
+      return state.storeChanges;
+    },
+    /** When the aggregate was signed that readers get. */
+    servedNs: (): bigint | undefined => source.snapshot().live[0]?.holding?.aggregate?.signedAtNs,
+    answer: () => bus.answerReads(),
+    /** The leader adds an aggregate to the log. */
+    record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
+  };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** A log whose records are read when a test says so; there is nobody else. */
+class HeldBus implements Bus {
+  readonly #log: readonly LogRecord[];
+  committed: (record: LogRecord) => void = () => {};
+  answerReads!: () => void;
+  readonly #mayRead = new Promise<void>((resolve) => {
+    this.answerReads = resolve;
+  });
+  readonly waitingBytes = 0;
+  readonly candles: ClusterNodeOptions['bus']['candles'] = {
+    put: async () => {},
+    async *read() {},
+  };
+
+  constructor(log: readonly LogRecord[]) {
+    this.#log = log;
+  }
+
+  append(_after: LogPosition): Promise<number> {
+    return Promise.reject(new Error('an edge writes nothing'));
+  }
+
+  async extent() {
+    return { firstSequence: 1, last: this.#log.at(-1)! };
+  }
+
+  async read(after: number): Promise<readonly LogRecord[]> {
+    await this.#mayRead;
+    return this.#log.slice(after);
+  }
+
+  onCommitted(listener: (record: LogRecord) => void): () => void {
+    this.committed = listener;
+    return () => {};
+  }
+
+  ask(): Promise<Uint8Array> {
+    return Promise.reject(new Error('nobody answers'));
+  }
+
+  send(): void {}
+  listen = () => () => {};
+  answer = () => () => {};
+  reconnect(): void {}
+  async close(): Promise<void> {}
+  serverReport = () => Promise.reject(new Error('nobody answers'));
+  keepLogLeaderApart = this.serverReport;
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) await undefined;
+}
