@@ -1,5 +1,6 @@
 import type { Price } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
+import { evmSigner, isSame, rememberEvmSigner } from './evm_signers.js';
 import { hashWritten, keccak256, keccakRoom, keccakRoomView } from './keccak.js';
 import { secp256k1 } from './secp256k1.js';
 
@@ -84,8 +85,8 @@ export function eip191(hash32: Uint8Array): Buffer {
   return Buffer.from(writtenEip191(hash32));
 }
 
-/** @returns the digest, until the next hash */
-function writtenEip191(hash32: Uint8Array): Buffer {
+/** {@link eip191} without a copy. @returns the digest, until the next hash */
+export function writtenEip191(hash32: Uint8Array): Buffer {
   keccakRoom.set(EIP191_PREFIX);
   keccakRoom.set(hash32, EIP191_PREFIX.length);
   return hashWritten(EIP191_PREFIX.length + 32);
@@ -131,21 +132,11 @@ export function isHashSignedBy(
 
 const RECOVERED = Buffer.alloc(65);
 
-/**
- * Addresses and their public keys, by the first four bytes of the address. Publishers are few and sign often, and a lookup
- * takes a fifth of the time of a hash.
- */
-const hashedKeys = new Map<number, { readonly address: Buffer; readonly publicKey: Buffer }>();
-const HASHED_KEYS_MAX = 10_000;
-
 function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
-  const place = (address20[0]! << 24) | (address20[1]! << 16) | (address20[2]! << 8) | address20[3]!;
-  const known = hashedKeys.get(place);
-  if (known !== undefined && isSame(known.address, address20) && isSame(known.publicKey, publicKey65))
-    return true;
+  const signer = evmSigner(address20);
+  if (signer !== undefined && isSame(signer.publicKey, publicKey65)) return true;
   if (!isSame(evmAddress(publicKey65), address20)) return false;
-  if (hashedKeys.size === HASHED_KEYS_MAX) hashedKeys.clear();
-  hashedKeys.set(place, { address: Buffer.from(address20), publicKey: Buffer.from(publicKey65) });
+  rememberEvmSigner(address20, publicKey65);
   return true;
 }
 
@@ -187,11 +178,4 @@ function writeText(text: string, out: Buffer, offset: number): number {
     out[offset + i] = code;
   }
   return text.length;
-}
-
-/** For so few bytes a loop takes a third of the time of a call of Node's. */
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
-  return true;
 }

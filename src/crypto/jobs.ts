@@ -1,4 +1,4 @@
-import { isHashSignedBy } from './evm.js';
+import { EvmVerifier } from './evm_verifier.js';
 import { KECCAK256_BYTES } from './keccak.js';
 import { Pedersen } from './pedersen.js';
 import { secp256k1 } from './secp256k1.js';
@@ -47,12 +47,11 @@ export interface CryptoJobs {
 /** Does the work on the calling thread. Each object has its own caches of Stark assets and keys. */
 export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
+  const evmVerifier = new EvmVerifier();
   const starkVerifier = new StarkVerifier(pedersen);
   return {
     verifyEvm(jobs) {
-      return jobs.map((job) =>
-        isHashSignedBy(job.address, job.msgHash, job.signature, job.recovery) ? 'valid' : 'invalid signature',
-      );
+      return evmVerifier.verify(jobs);
     },
     verifyStark(jobs) {
       return jobs.map((job) => starkVerifier.verify(job));

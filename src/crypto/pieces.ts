@@ -31,6 +31,8 @@ export interface Kind<Jobs, Results> {
    * package it is a third more, which changes little of how work is divided.
    */
   readonly jobMicros: number;
+  /** How many jobs are done at a time where others wait: one that is done alone may cost more. */
+  readonly atOnce: number;
   readonly jobs: ListForm<Jobs>;
   readonly results: ListForm<Results>;
   inline(jobs: Jobs): Results;
@@ -82,12 +84,14 @@ export class Piece<Jobs = unknown, Results = unknown> {
     return this.#done === this.#count;
   }
 
-  /** Does the next job on this thread, and more of them while it may go on. */
+  /** Does the next jobs on this thread, and more of them while it may go on. */
   doSome(mayGoOn: () => boolean): void {
     const { kind } = this;
     try {
-      do this.add(kind.inline(kind.jobs.part(this.#jobs, this.#done, this.#done + 1)));
-      while (!this.isOver && mayGoOn());
+      do {
+        const end = Math.min(this.#done + kind.atOnce, this.#count);
+        this.add(kind.inline(kind.jobs.part(this.#jobs, this.#done, end)));
+      } while (!this.isOver && mayGoOn());
     } catch (error) {
       this.fail(error);
     }

@@ -105,7 +105,8 @@ class WorkerPool implements CryptoPool {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #verifyEvm: ArrayKind<EvmVerifyJob, Verdict> = {
     name: 'verifyEvm',
-    jobMicros: 60,
+    jobMicros: 17,
+    atOnce: 16,
     jobs: arrayForm(),
     results: arrayForm(),
     inline: (jobs) => this.here.verifyEvm(jobs),
@@ -115,6 +116,7 @@ class WorkerPool implements CryptoPool {
   readonly #verifyStark: ArrayKind<StarkVerifyJob, Verdict> = {
     name: 'verifyStark',
     jobMicros: 220,
+    atOnce: 1,
     jobs: arrayForm(),
     results: arrayForm(),
     inline: (jobs) => this.here.verifyStark(jobs),
@@ -156,6 +158,7 @@ class WorkerPool implements CryptoPool {
     const kind: Kind<Uint8Array, Uint8Array> = {
       name: 'signEvm',
       jobMicros: 45,
+      atOnce: 1,
       jobs: DIGESTS,
       results: EVM_SIGNATURES,
       inline: (these) => this.here.signEvm(these, key),
@@ -194,6 +197,7 @@ class WorkerPool implements CryptoPool {
     return {
       name: 'signStark',
       jobMicros: 280,
+      atOnce: 1,
       jobs: arrayForm(),
       results: arrayForm(),
       inline: (these) => this.here.signStark(these, key),

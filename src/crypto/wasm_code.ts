@@ -50,7 +50,6 @@ export function locals(first: number, count: number): readonly number[] {
 
 export const get = (local: number): Code => [0x20, ...unsigned(local)];
 export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
-export const call = (index: number, ...values: Code[]): Code => [...values.flat(), 0x10, ...unsigned(index)];
 
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
 export const i64 = (value: bigint): Code => [0x42, ...signed(value)];

@@ -182,10 +182,10 @@ for (const [crashes, threads] of [
     crash(crashes);
     // While the threads start anew, the calling thread does what waits, so one burst may meet few crashes.
     while (crashesLeft() > 0) {
-      const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
+      const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
       const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
       results.forEach((verdicts, i) => {
-        t.same(verdicts, evmVerdicts.slice(i, i + 40));
+        t.same(verdicts, evmVerdicts.slice(i, i + 120));
       });
     }
     t.equal(pool.failures, crashes);
@@ -201,13 +201,13 @@ for (const threads of [1, 2]) {
   test(`${threads} threads, of which one hangs: its jobs are done by another, and it is replaced`, async (t) => {
     const { pool, hang, hanging, expire } = await createFaultyPool(threads);
     hang(1);
-    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 40));
+    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
     const verdicts = Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
     await hanging(0);
     // All but what that thread has is done by the other, and by the calling thread.
-    await eventually(() => pool.queued === (threads === 1 ? 40 : 20));
+    await eventually(() => pool.queued === (threads === 1 ? 120 : 60));
     expire();
-    for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 40));
+    for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 120));
     t.equal(pool.failures, 1);
     const after = pool.verifyEvm(evmJobs);
     t.ok(after instanceof Promise, 'the pool goes on with a fresh thread');

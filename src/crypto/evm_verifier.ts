@@ -1,0 +1,108 @@
+import { BATCH_MAX, EcdsaBatch } from './ecdsa_batch.js';
+import { isCanonicalSignature, isHashSignedBy, writtenEip191 } from './evm.js';
+import { type EvmSigner, evmSigner } from './evm_signers.js';
+import type { EvmVerifyJob } from './jobs.js';
+import { secp256k1 } from './secp256k1.js';
+import type { Verdict } from './verdict.js';
+
+/** So many signers are verified in batches at the most: their tables take 19 MB. */
+const KEYS_MAX = 64;
+
+/** After so many signatures one at a time a signer's table, which takes 3 ms, has paid. Without a native library one takes 4 ms. */
+const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
+
+/** A batch of fewer takes longer than a native library. */
+const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
+
+/** A signer loses its table to another one when so many signatures of others came since its last. */
+const SIGNATURES_BEFORE_LOSS = 100_000;
+
+interface Table {
+  signer: EvmSigner;
+  usedAt: number;
+}
+
+/** Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}, the others one at a time. */
+export class EvmVerifier {
+  readonly #tables: Table[] = [];
+  readonly #keys = new Map<EvmSigner, number>();
+  readonly #signatures = new WeakMap<EvmSigner, number>();
+  #batch: EcdsaBatch | undefined;
+  #seen = 0;
+
+  verify(jobs: readonly EvmVerifyJob[]): Verdict[] {
+    const verdicts = new Array<Verdict>(jobs.length);
+    const batched: number[] = [];
+    for (let i = 0; i < jobs.length; i++) {
+      const job = jobs[i]!;
+      const key = isCanonicalSignature(job.signature) ? this.#keyOf(job.address) : undefined;
+      if (key === undefined) {
+        verdicts[i] = alone(job);
+        continue;
+      }
+      this.#batch!.add(key, writtenEip191(job.msgHash), job.signature, job.recovery);
+      batched.push(i);
+      if (batched.length === BATCH_MAX) this.#verifyBatch(jobs, batched, verdicts);
+    }
+    this.#verifyBatch(jobs, batched, verdicts);
+    return verdicts;
+  }
+
+  /** Empties the batch. */
+  #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: Verdict[]): void {
+    if (batched.length === 0) return;
+    if (batched.length < BATCH_MIN) {
+      this.#batch!.clear();
+      for (const i of batched) verdicts[i] = alone(jobs[i]!);
+    } else {
+      const answers = this.#batch!.verify();
+      for (const [n, i] of batched.entries()) {
+        const answer = answers[n]!;
+        verdicts[i] =
+          answer === 'unknown' ? alone(jobs[i]!) : answer === 'valid' ? 'valid' : 'invalid signature';
+      }
+    }
+    batched.length = 0;
+  }
+
+  /** The number of its table, if it has one. */
+  #keyOf(address20: Uint8Array): number | undefined {
+    const signer = evmSigner(address20);
+    if (signer === undefined) return undefined;
+    this.#seen += 1;
+    let key = this.#keys.get(signer);
+    if (key === undefined) {
+      const signatures = (this.#signatures.get(signer) ?? 0) + 1;
+      this.#signatures.set(signer, signatures);
+      if (signatures < SIGNATURES_BEFORE_TABLE) return undefined;
+      key = this.#giveTable(signer);
+      if (key === undefined) return undefined;
+    }
+    this.#tables[key]!.usedAt = this.#seen;
+    return key;
+  }
+
+  /** A free one, or that of the signer that has not signed for longest. */
+  #giveTable(signer: EvmSigner): number | undefined {
+    let key = this.#tables.length;
+    if (key === KEYS_MAX) {
+      key = this.#tables.reduce(
+        (oldest, { usedAt }, i) => (usedAt < this.#tables[oldest]!.usedAt ? i : oldest),
+        0,
+      );
+      const { signer: former, usedAt } = this.#tables[key]!;
+      if (this.#seen - usedAt < SIGNATURES_BEFORE_LOSS) return undefined;
+      this.#keys.delete(former);
+      this.#signatures.delete(former);
+    }
+    this.#batch ??= new EcdsaBatch(KEYS_MAX);
+    this.#batch.learn(key, signer.publicKey);
+    this.#tables[key] = { signer, usedAt: this.#seen };
+    this.#keys.set(signer, key);
+    return key;
+  }
+}
+
+function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Verdict {
+  return isHashSignedBy(address, msgHash, signature, recovery) ? 'valid' : 'invalid signature';
+}

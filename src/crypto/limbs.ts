@@ -1,0 +1,61 @@
+/**
+ * Numbers of 256 bits as nine limbs of 29 bits, the lowest first: so the 81 products of a multiplication add up in 64 bits without a carry.
+ * In memory a limb takes 4 bytes.
+ */
+export const LIMBS = 9;
+export const LIMB_BITS = 29;
+export const LIMB_MASK = 2 ** LIMB_BITS - 1;
+export const NUMBER_BYTES = 4 * LIMBS;
+/** What the highest limb has of the 256 bits. */
+export const TOP_LIMB_BITS = 256 - LIMB_BITS * (LIMBS - 1);
+
+export function limbsOf(value: bigint): readonly bigint[] {
+  return Array.from({ length: LIMBS }, (_, i) => (value >> BigInt(LIMB_BITS * i)) & BigInt(LIMB_MASK));
+}
+
+/** Reads 32 bytes, the highest first. */
+export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index: number): void {
+  let carried = 0;
+  let bits = 0;
+  let limb = index;
+  for (let i = at + 28; i >= at; i -= 4) {
+    const word = (bytes[i]! << 24) | (bytes[i + 1]! << 16) | (bytes[i + 2]! << 8) | bytes[i + 3]!;
+    out[limb++] = (carried | (word << bits)) & LIMB_MASK;
+    const taken = LIMB_BITS - bits;
+    carried = word >>> taken;
+    bits = 32 - taken;
+  }
+  out[limb] = carried;
+}
+
+/** The bits from `bit` on, at most 29 of them, of a number whose limbs are below 2^29. */
+export function bitsOf(limbs: Int32Array, index: number, bit: number, count: number): number {
+  const limb = Math.floor(bit / LIMB_BITS);
+  const from = bit - limb * LIMB_BITS;
+  const low = limbs[index + limb]! >>> from;
+  const high = limb < LIMBS - 1 ? limbs[index + limb + 1]! << (LIMB_BITS - from) : 0;
+  return (low | high) & (2 ** count - 1);
+}
+
+/** Subtracts the modulus from a number that is not below it; both have their limbs below 2^29, and it is below twice the modulus. */
+export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly number[]): void {
+  let i = LIMBS - 1;
+  while (i > 0 && limbs[index + i] === modulus[i]) i -= 1;
+  if (limbs[index + i]! < modulus[i]!) return;
+  let borrowed = 0;
+  for (i = 0; i < LIMBS; i++) {
+    const value = limbs[index + i]! - modulus[i]! + borrowed;
+    limbs[index + i] = value & LIMB_MASK;
+    borrowed = value >> LIMB_BITS;
+  }
+}
+
+/** Of a number that is not above the modulus: the modulus less it. */
+export function negate(limbs: Int32Array, index: number, modulus: readonly number[]): void {
+  let borrowed = 0;
+  for (let i = 0; i < LIMBS; i++) {
+    const value = modulus[i]! - limbs[index + i]! + borrowed;
+    limbs[index + i] = value & LIMB_MASK;
+    borrowed = value >> LIMB_BITS;
+  }
+}

@@ -1,0 +1,156 @@
+import { LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { FIELD_PRIME, GROUP_ORDER } from './secp256k1_field_code.js';
+import {
+  DOUBTFUL,
+  openSecp256k1Module,
+  POINT_BYTES,
+  REFERENCE_BYTES,
+  type Secp256k1Module,
+} from './secp256k1_module.js';
+import { PAGE_BYTES } from './wasm_code.js';
+
+// What this needs of the memory: some numbers, then the products of a batch of pairs.
+const ONE = 0;
+const [SLOPE, A, B] = [1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number];
+/** A number to the powers 1, 3, 15, 255 and so on: of 1, 2, 4 and so on ones. */
+const ONES = 4 * NUMBER_BYTES;
+const ONES_MAX = 7;
+const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
+
+/** Operations that take more than one call of the {@link Secp256k1Module}, on public numbers in its memory. Numbers and points are named by their addresses. */
+export class Secp256k1Arithmetic {
+  readonly module: Secp256k1Module;
+  /** All memory, four bytes each. */
+  readonly limbs: Int32Array;
+  /** The memory from this address on is free for others. */
+  readonly freeFrom: number;
+
+  /**
+   * @param pairsMax how many pairs of points are added at once at the most
+   * @param freeBytes that others use
+   */
+  constructor(pairsMax: number, freeBytes: number) {
+    this.freeFrom = PRODUCTS + (pairsMax + 1) * NUMBER_BYTES;
+    this.module = openSecp256k1Module(Math.ceil((this.freeFrom + freeBytes) / PAGE_BYTES));
+    this.limbs = new Int32Array(this.module.memory.buffer);
+    this.write(ONE, 1n);
+    this.write(PRODUCTS, 1n);
+  }
+
+  write(at: number, value: bigint): void {
+    this.limbs.set(limbsOf(value).map(Number), at / 4);
+  }
+
+  copy(out: number, number: number): void {
+    this.limbs.copyWithin(out / 4, number / 4, (number + NUMBER_BYTES) / 4);
+  }
+
+  copyPoint(out: number, point: number): void {
+    this.limbs.copyWithin(out / 4, point / 4, (point + POINT_BYTES) / 4);
+  }
+
+  /**
+   * Adds pairs of points with one inversion for all.
+   * @param references two for each pair
+   * @param sums where the points go, one after the other
+   * @returns how many sums are wrong, because their points have the same x, or once in 2^27 only seem to
+   */
+  addPairs(references: number, pairs: number, sums: number): number {
+    const wrong = this.module.multiplyDifferences(references, pairs, PRODUCTS);
+    this.invert(A, PRODUCTS + pairs * NUMBER_BYTES);
+    const last = pairs - 1;
+    this.module.addPairs(
+      references + 2 * last * REFERENCE_BYTES,
+      pairs,
+      PRODUCTS + last * NUMBER_BYTES,
+      A,
+      sums + last * POINT_BYTES,
+    );
+    return wrong;
+  }
+
+  /** Whether {@link addPairs} gives a wrong sum for the pair with these references. */
+  isDoubtful(references: number): boolean {
+    const [left, right] = [0, REFERENCE_BYTES].map((at) => this.limbs[(references + at) / 4]! & -2);
+    return DOUBTFUL.includes((this.limbs[right! / 4]! - this.limbs[left! / 4]!) & LIMB_MASK);
+  }
+
+  /** The slope of the tangent at a point is 3 x² / 2 y. */
+  double(out: number, point: number): void {
+    const { module } = this;
+    const [x, y] = [point, point + NUMBER_BYTES];
+    this.#combine(A, [2, y]);
+    this.invert(B, A);
+    module.square(A, x, 1);
+    this.#combine(A, [3, A]);
+    module.multiply(SLOPE, A, B);
+    module.square(A, SLOPE, 1);
+    this.#combine(out, [1, A], [-2, x]);
+    this.#combine(A, [1, x], [-1, out]);
+    module.multiply(B, SLOPE, A);
+    this.#combine(out + NUMBER_BYTES, [1, B], [-1, y]);
+  }
+
+  /** 1 / a, which is a to the power of p - 2 (Fermat). */
+  invert(out: number, a: number): void {
+    raise(out, a, FIELD_INVERSION, this.module.multiply, this.module.square);
+  }
+
+  /** The same of a scalar: of a times Montgomery’s factor it is 1 / a times the factor. */
+  invertScalar(out: number, a: number): void {
+    raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
+  }
+
+  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most. */
+  #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
+    for (let i = 0; i < LIMBS; i++) {
+      let sum = 0;
+      for (const [factor, number] of terms) sum += factor * this.limbs[number / 4 + i]!;
+      this.limbs[out / 4 + i] = sum;
+    }
+    this.module.multiply(out, out, ONE);
+  }
+}
+
+/** A power is raised in steps: so many squarings, then a factor with so many ones: 2 to this power. */
+interface Step {
+  readonly squarings: number;
+  readonly ones: number;
+}
+
+function raise(
+  out: number,
+  a: number,
+  [first, ...steps]: readonly Step[],
+  multiply: Secp256k1Module['multiply'],
+  square: Secp256k1Module['square'],
+): void {
+  const onesAt = (ones: number) => (ones === 0 ? a : ONES + ones * NUMBER_BYTES);
+  for (let ones = 0; ones < ONES_MAX; ones++) {
+    square(onesAt(ones + 1), onesAt(ones), 2 ** ones);
+    multiply(onesAt(ones + 1), onesAt(ones + 1), onesAt(ones));
+  }
+  let soFar = onesAt(first!.ones);
+  for (const { squarings, ones } of steps) {
+    square(out, soFar, squarings);
+    multiply(out, out, onesAt(ones));
+    soFar = out;
+  }
+}
+
+const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
+const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
+
+/** The exponents have long runs of ones. */
+function stepsTo(exponent: bigint): readonly Step[] {
+  const steps: Step[] = [];
+  const bits = exponent.toString(2);
+  for (let at = 0; at < bits.length; ) {
+    const zeros = /^0*/.exec(bits.slice(at))![0].length;
+    const run = /^1*/.exec(bits.slice(at + zeros))![0].length;
+    const ones = Math.floor(Math.log2(run));
+    steps.push({ squarings: zeros + 2 ** ones, ones });
+    at += zeros + 2 ** ones;
+  }
+  return steps;
+}

@@ -1,0 +1,163 @@
+import { LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, TOP_LIMB_BITS } from './limbs.js';
+import {
+  type Code,
+  get,
+  i64,
+  i64Add,
+  i64And,
+  i64Load32,
+  i64Multiply,
+  i64ShiftLeft,
+  i64ShiftRight,
+  i64Store32,
+  i64Subtract,
+  set,
+} from './wasm_code.js';
+
+/** The prime of the field and the order of the group (SEC 2, section 2.4.1). */
+export const FIELD_PRIME = 2n ** 256n - 2n ** 32n - 977n;
+export const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** Locals with the limbs of a number. */
+export type Number256 = readonly number[];
+
+/** What the reductions need for themselves. */
+export interface Scratch {
+  readonly limbs: Number256;
+  readonly carry: number;
+}
+
+/**
+ * The sum of all products of limbs that count 2^(29·k), without a carry. Limbs may be negative. The 9 products of a column must stay within 63
+ * bits, which those of two differences of reduced numbers do.
+ */
+export type Column = (k: number) => Code;
+
+export function product(a: Number256, b: Number256): Column {
+  return (k) => sumOf(pairsOf(k).map(([i, j]) => i64Multiply(get(a[i]!), get(b[j]!))));
+}
+
+/** Of a number with itself. @param doubled twice its limbs */
+export function square(a: Number256, doubled: Number256): Column {
+  return (k) =>
+    sumOf(
+      pairsOf(k)
+        .filter(([i, j]) => i <= j)
+        .map(([i, j]) => i64Multiply(get((i < j ? doubled : a)[i]!), get(a[j]!))),
+    );
+}
+
+/** Those limbs whose product belongs to a column. */
+function pairsOf(k: number): (readonly [number, number])[] {
+  const first = Math.max(0, k - LIMBS + 1);
+  return Array.from({ length: Math.min(k, LIMBS - 1) - first + 1 }, (_, n) => [first + n, k - first - n]);
+}
+
+const COLUMNS = 2 * LIMBS - 1;
+const MASK = i64(BigInt(LIMB_MASK));
+const lowOf = (value: Code): Code => i64And(value, MASK);
+const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
+
+/**
+ * Writes columns, less other numbers, into `out` modulo p as a number between -2^44 and 2^256 + 2^44, its limbs between 0 and 2^29 + 2^14: 2^256 is 2^32 + 977 there.
+ * @param less what is subtracted in each of the lower columns
+ */
+export function reduceToField(
+  out: Number256,
+  column: Column,
+  { limbs: high, carry }: Scratch,
+  less: (k: number) => readonly Code[] = () => [],
+): Code {
+  const code: Code[] = [];
+  for (let k = LIMBS; k < COLUMNS; k++) {
+    const value = k === LIMBS ? column(k) : i64Add(column(k), highOf(carry));
+    code.push(set(carry, value), set(high[k - LIMBS]!, lowOf(get(carry))));
+  }
+  code.push(set(high[LIMBS - 1]!, highOf(carry)));
+  // A high limb counts 2^261 of the limb below, which is 2^37 + 31,264: the second part 31,264, the first 2^8 of the next limb.
+  for (let k = 0; k < LIMBS; k++) {
+    let value = i64Add(column(k), i64Multiply(get(high[k]!), i64(977n << EXCESS)));
+    if (k > 0) {
+      const next = i64ShiftLeft(get(high[k - 1]!), i64(32n + EXCESS - BigInt(LIMB_BITS)));
+      value = i64Add(value, i64Add(next, highOf(carry)));
+    }
+    code.push(set(carry, less(k).reduce(i64Subtract, value)));
+    if (k < LIMBS - 1) code.push(set(out[k]!, lowOf(get(carry))));
+  }
+  // What is above 2^256 now.
+  const top = high[0]!;
+  const beyond = i64ShiftLeft(get(high[LIMBS - 1]!), i64(32n + 2n * EXCESS - BigInt(LIMB_BITS)));
+  code.push(
+    set(out[LIMBS - 1]!, i64And(get(carry), i64(2n ** BigInt(TOP_LIMB_BITS) - 1n))),
+    set(top, i64Add(i64ShiftRight(get(carry), i64(BigInt(TOP_LIMB_BITS))), beyond)),
+    set(carry, i64Add(get(out[0]!), i64Multiply(get(top), i64(977n)))),
+    set(out[0]!, lowOf(get(carry))),
+    set(
+      carry,
+      i64Add(i64Add(get(out[1]!), i64ShiftLeft(get(top), i64(32n - BigInt(LIMB_BITS)))), highOf(carry)),
+    ),
+    set(out[1]!, lowOf(get(carry))),
+    set(out[2]!, i64Add(get(out[2]!), highOf(carry))),
+  );
+  return code.flat();
+}
+
+/** By so many bits nine limbs are longer than 256. */
+const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
+
+/**
+ * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The factors must be
+ * at most 2^256.
+ */
+export function reduceToScalar(out: Number256, column: Column, { limbs: quotient, carry }: Scratch): Code {
+  const code: Code[] = [];
+  for (let k = 0; k < COLUMNS; k++) {
+    let value = k === 0 ? column(k) : i64Add(column(k), highOf(carry));
+    for (const [i, j] of pairsOf(k))
+      if (i < k) value = i64Add(value, i64Multiply(get(quotient[i]!), i64(ORDER[j]!)));
+    code.push(set(carry, value));
+    if (k >= LIMBS) {
+      code.push(set(out[k - LIMBS]!, lowOf(get(carry))));
+      continue;
+    }
+    // So many n make the lowest limb that is left 0.
+    code.push(
+      set(quotient[k]!, lowOf(i64Multiply(lowOf(get(carry)), i64(NEGATIVE_INVERSE)))),
+      set(carry, i64Add(get(carry), i64Multiply(get(quotient[k]!), i64(ORDER[0]!)))),
+    );
+  }
+  code.push(set(out[LIMBS - 1]!, highOf(carry)));
+  return code.flat();
+}
+
+/** Montgomery's R. */
+export const SCALAR_FACTOR = 2n ** BigInt(LIMB_BITS * LIMBS);
+const ORDER = limbsOf(GROUP_ORDER);
+const NEGATIVE_INVERSE = negativeInverseOf(ORDER[0]!);
+
+/** -1 / value modulo 2^29, by Newton’s method. */
+function negativeInverseOf(value: bigint): bigint {
+  let inverse = 1n;
+  for (let i = 0; i < 5; i++) inverse = BigInt.asUintN(LIMB_BITS, inverse * (2n - value * inverse));
+  return BigInt.asUintN(LIMB_BITS, -inverse);
+}
+
+export function load(out: Number256, address: Code, offset = 0): Code {
+  return out.flatMap((local, i) => set(local, i64Load32(address, offset + 4 * i)));
+}
+
+export function store(address: Code, value: Number256, offset = 0): Code {
+  return value.flatMap((local, i) => i64Store32(address, get(local), offset + 4 * i));
+}
+
+export function copy(out: Number256, value: Number256): Code {
+  return out.flatMap((local, i) => set(local, get(value[i]!)));
+}
+
+export function double(out: Number256, value: Number256): Code {
+  return out.flatMap((local, i) => set(local, i64ShiftLeft(get(value[i]!), i64(1n))));
+}
+
+function sumOf(values: readonly Code[]): Code {
+  return values.reduce(i64Add);
+}

@@ -1,0 +1,233 @@
+import { LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import {
+  copy,
+  double,
+  FIELD_PRIME,
+  load,
+  type Number256,
+  product,
+  reduceToField,
+  reduceToScalar,
+  type Scratch,
+  square,
+  store,
+} from './secp256k1_field_code.js';
+import {
+  type Code,
+  doWhile,
+  get,
+  i32,
+  i32Add,
+  i32And,
+  i32Load,
+  i32Or,
+  i32ShiftLeft,
+  i32Subtract,
+  i64,
+  i64And,
+  i64IsEqual,
+  i64Load32,
+  i64Multiply,
+  i64Of,
+  i64Subtract,
+  locals,
+  openWasm,
+  set,
+  type WasmFunction,
+  when,
+} from './wasm_code.js';
+
+/** A point: x, then y. */
+export const POINT_BYTES = 2 * NUMBER_BYTES;
+/** Where a point is: its address, and 1 more for its negative. */
+export const REFERENCE_BYTES = 4;
+
+/**
+ * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field are as {@link reduceToField} leaves
+ * them, and scalars as {@link reduceToScalar} does.
+ */
+export interface Secp256k1Module {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  multiply(out: number, a: number, b: number): void;
+  /** Squares so many times. */
+  square(out: number, a: number, times: number): void;
+  /** Times b, divided by Montgomery’s factor. */
+  multiplyScalar(out: number, a: number, b: number): void;
+  squareScalar(out: number, a: number, times: number): void;
+  /**
+   * The first half of the sums of pairs of points: the products of the differences of their x, of which {@link addPairs} needs the inverse.
+   * @param references two for each pair
+   * @param products the first is 1; the one after pair i is written behind it at i + 1
+   * @returns how many pairs have, as far as the lowest limb shows, the same x; their sum will be wrong, and that of no other
+   */
+  multiplyDifferences(references: number, pairs: number, products: number): number;
+  /**
+   * The second half: writes the sum of each pair.
+   * @param references those of the last pair
+   * @param products that before the last pair
+   * @param inverse of the product of all; it is overwritten
+   * @param sums where that of the last pair goes
+   */
+  addPairs(references: number, pairs: number, products: number, inverse: number, sums: number): void;
+}
+
+/**
+ * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. It takes as long as the numbers are, so it must
+ * not be given secret ones: the way through the memory shows them.
+ * @param pages see {@link openWasm}
+ */
+export function openSecp256k1Module(pages: number): Secp256k1Module {
+  const functions = [
+    multiplyFunction('multiply', reduceToField),
+    squareFunction('square', reduceToField),
+    multiplyFunction('multiplyScalar', reduceToScalar),
+    squareFunction('squareScalar', reduceToScalar),
+    multiplyDifferencesFunction(),
+    addPairsFunction(),
+  ];
+  return openWasm(functions, pages) as Secp256k1Module;
+}
+
+/** The lowest limbs that a difference of two reduced numbers has when it is 0, p or -p. Of other numbers it is so once in 2^27. */
+export const DOUBTFUL: readonly number[] = doubtful();
+
+function doubtful(): number[] {
+  const lowest = Number(limbsOf(FIELD_PRIME)[0]);
+  return [0, lowest, LIMB_MASK + 1 - lowest];
+}
+
+type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
+
+/** So many numbers in locals from `first` on, and the scratch of the reductions behind them. */
+function numbers(first: number, count: number): { all: Number256[]; scratch: Scratch; variables: number } {
+  const all = Array.from({ length: count }, (_, i) => locals(first + i * LIMBS, LIMBS));
+  const end = first + count * LIMBS;
+  const scratch = { limbs: locals(end, LIMBS), carry: end + LIMBS };
+  return { all, scratch, variables: (count + 1) * LIMBS + 1 };
+}
+
+function multiplyFunction(name: string, reduce: Reduce): WasmFunction {
+  const [out, left, right] = [0, 1, 2];
+  const { all, scratch, variables } = numbers(3, 3);
+  const [a, b, result] = all as [Number256, Number256, Number256];
+  const body = [
+    load(a, get(left)),
+    load(b, get(right)),
+    reduce(result, product(a, b), scratch),
+    store(get(out), result),
+  ];
+  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body: body.flat() };
+}
+
+function squareFunction(name: string, reduce: Reduce): WasmFunction {
+  const [out, from, times] = [0, 1, 2];
+  const { all, scratch, variables } = numbers(3, 3);
+  const [a, doubled, result] = all as [Number256, Number256, Number256];
+  const once = [
+    double(doubled, a),
+    reduce(result, square(a, doubled), scratch),
+    copy(a, result),
+    set(times, i32Subtract(get(times), i32(1))),
+  ];
+  const body = [load(a, get(from)), doWhile(once, get(times)), store(get(out), a)];
+  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body: body.flat() };
+}
+
+function multiplyDifferencesFunction(): WasmFunction {
+  const [references, pairs, products, left, right, same] = [0, 1, 2, 3, 4, 5];
+  const { all, scratch, variables } = numbers(6, 3);
+  const [soFar, difference, result] = all as [Number256, Number256, Number256];
+  const forPair = [
+    set(left, addressAt(references, 0)),
+    set(right, addressAt(references, 1)),
+    differenceOfX(difference, right, left),
+    when(isDoubtful(difference[0]!), oneInstead(difference), set(same, i32Add(get(same), i32(1)))),
+    reduceToField(result, product(soFar, difference), scratch),
+    copy(soFar, result),
+    store(get(products), soFar, NUMBER_BYTES),
+    set(products, i32Add(get(products), i32(NUMBER_BYTES))),
+    set(references, i32Add(get(references), i32(2 * REFERENCE_BYTES))),
+    set(pairs, i32Subtract(get(pairs), i32(1))),
+  ];
+  const body = [load(soFar, get(products)), doWhile(forPair, get(pairs)), get(same)];
+  return {
+    name: 'multiplyDifferences',
+    parameters: 3,
+    returns: true,
+    i32Variables: 3,
+    i64Variables: variables,
+    body: body.flat(),
+  };
+}
+
+function addPairsFunction(): WasmFunction {
+  const [references, pairs, products, inverse, sums, left, right] = [0, 1, 2, 3, 4, 5, 6];
+  const [leftSign, rightSign] = [7, 8];
+  const { all, scratch, variables } = numbers(9, 7);
+  const [rest, before, difference, own, slope, result, other] = all as [
+    ...[Number256, Number256, Number256, Number256],
+    ...[Number256, Number256, Number256],
+  ];
+  const xOf = (point: number, k: number) => i64Load32(get(point), 4 * k);
+  const yOf = (point: number, sign: number, k: number) =>
+    i64Multiply(i64Load32(get(point), NUMBER_BYTES + 4 * k), get(sign));
+  const forPair = [
+    set(left, addressAt(references, 0)),
+    set(right, addressAt(references, 1)),
+    set(leftSign, signAt(references, 0)),
+    set(rightSign, signAt(references, 1)),
+    // The inverse of this pair's difference is that of the product up to it, times the product before it.
+    load(before, get(products)),
+    differenceOfX(difference, right, left),
+    when(isDoubtful(difference[0]!), oneInstead(difference)),
+    reduceToField(own, product(rest, before), scratch),
+    reduceToField(result, product(rest, difference), scratch),
+    copy(rest, result),
+    other.flatMap((local, k) => set(local, i64Subtract(yOf(right, rightSign, k), yOf(left, leftSign, k)))),
+    reduceToField(slope, product(own, other), scratch),
+    double(own, slope),
+    // x is slope² - x of both, y is slope · (x of the left - x) - y of the left.
+    reduceToField(result, square(slope, own), scratch, (k) => [xOf(left, k), xOf(right, k)]),
+    store(get(sums), result),
+    other.flatMap((local, k) => set(local, i64Subtract(xOf(left, k), get(result[k]!)))),
+    reduceToField(result, product(slope, other), scratch, (k) => [yOf(left, leftSign, k)]),
+    store(get(sums), result, NUMBER_BYTES),
+    set(references, i32Subtract(get(references), i32(2 * REFERENCE_BYTES))),
+    set(products, i32Subtract(get(products), i32(NUMBER_BYTES))),
+    set(sums, i32Subtract(get(sums), i32(POINT_BYTES))),
+    set(pairs, i32Subtract(get(pairs), i32(1))),
+  ];
+  const body = [load(rest, get(inverse)), doWhile(forPair, get(pairs))];
+  return {
+    name: 'addPairs',
+    parameters: 5,
+    i32Variables: 2,
+    i64Variables: 2 + variables,
+    body: body.flat(),
+  };
+}
+
+function addressAt(references: number, index: number): Code {
+  return i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(-2));
+}
+
+/** 1, or -1 of a negative point. */
+function signAt(references: number, index: number): Code {
+  const isNegative = i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(1));
+  return i64Subtract(i64(1n), i64Of(i32ShiftLeft(isNegative, i32(1))));
+}
+
+function differenceOfX(out: Number256, right: number, left: number): Code {
+  return out.flatMap((local, k) =>
+    set(local, i64Subtract(i64Load32(get(right), 4 * k), i64Load32(get(left), 4 * k))),
+  );
+}
+
+function isDoubtful(lowest: number): Code {
+  const value = i64And(get(lowest), i64(BigInt(LIMB_MASK)));
+  return DOUBTFUL.map((limb) => i64IsEqual(value, i64(BigInt(limb)))).reduce(i32Or);
+}
+
+function oneInstead(value: Number256): Code {
+  return value.flatMap((local, k) => set(local, i64(k === 0 ? 1n : 0n)));
+}

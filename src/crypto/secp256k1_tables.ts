@@ -1,0 +1,146 @@
+import { bitsOf, NUMBER_BYTES, readNumber } from './limbs.js';
+import { Secp256k1Arithmetic } from './secp256k1_arithmetic.js';
+import { POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
+
+/** The generator of the curve (SEC 2, section 2.4.1): x, then y. */
+const GENERATOR = Buffer.from(
+  '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
+    '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8',
+  'hex',
+);
+/** Its table. */
+export const GENERATOR_TABLE = 0;
+
+/** A multiple of a point is a sum of points of its table: one for each byte of the factor. */
+const PLACES = 32;
+/** There the table has the odd multiples up to 255 of 256 to the power of the place; a negative one is the same point with another sign. */
+const ODD_MULTIPLES = 128;
+const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
+
+/** So many sums are made at once at the most, each of two multiples. */
+export const SUMS_MAX = 64;
+const SUM_POINTS = 2 * PLACES;
+
+/** The points of a sum are added in pairs, then the sums of the pairs, and so on. */
+interface Level {
+  /** How many pairs each sum has here. */
+  readonly pairs: number;
+  /** Where the references to their points are, and where their sums go. */
+  readonly references: number;
+  readonly sums: number;
+}
+
+/**
+ * Points that are multiplied often, each with a table of 4,096 of its multiples, 295 KB. Many sums are made at once: the addition of two
+ * points divides, and one division serves all.
+ */
+export class Secp256k1Tables {
+  readonly arithmetic: Secp256k1Arithmetic;
+  readonly #levels: readonly Level[];
+  readonly #tables: number;
+  /** The memory from this address on is free for others. */
+  readonly freeFrom: number;
+
+  /**
+   * @param count of the tables, with that of the generator
+   * @param freeBytes that others use
+   */
+  constructor(count: number, freeBytes: number) {
+    const pairs = Array.from({ length: Math.log2(SUM_POINTS) }, (_, level) => SUM_POINTS / 2 ** (level + 1));
+    const pairBytes = SUMS_MAX * (2 * REFERENCE_BYTES + POINT_BYTES);
+    const allPairs = pairs.reduce((sum, each) => sum + each);
+    const bytes = allPairs * pairBytes + count * TABLE_BYTES;
+    this.arithmetic = new Secp256k1Arithmetic(SUMS_MAX * pairs[0]!, bytes + freeBytes);
+    let at = this.arithmetic.freeFrom;
+    this.#levels = pairs.map((each) => {
+      const references = at;
+      const sums = references + each * SUMS_MAX * 2 * REFERENCE_BYTES;
+      at += each * pairBytes;
+      return { pairs: each, references, sums };
+    });
+    this.#tables = at;
+    this.freeFrom = this.#tables + count * TABLE_BYTES;
+    this.#referToSums();
+    this.fill(GENERATOR_TABLE, GENERATOR);
+  }
+
+  /** Makes the table of a point of the curve, in 3 ms. @param point64 its x, then its y */
+  fill(table: number, point64: Uint8Array): void {
+    const { limbs } = this.arithmetic;
+    const { references, sums } = this.#levels[0]!;
+    const doubles = Array.from({ length: 8 * PLACES }, (_, i) => sums + i * POINT_BYTES);
+    readNumber(point64, 0, limbs, doubles[0]! / 4);
+    readNumber(point64, 32, limbs, (doubles[0]! + NUMBER_BYTES) / 4);
+    for (let i = 1; i < doubles.length; i++) this.arithmetic.double(doubles[i]!, doubles[i - 1]!);
+    for (let place = 0; place < PLACES; place++)
+      this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
+    // Each step doubles what is there: all so far, plus an even multiple.
+    for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
+      const count = 2 ** (step - 1);
+      let at = references / 4;
+      for (let odd = 0; odd < count; odd++) {
+        for (let place = 0; place < PLACES; place++) {
+          limbs[at++] = this.#entry(table, place, odd);
+          limbs[at++] = doubles[8 * place + step]!;
+        }
+      }
+      this.arithmetic.addPairs(references, count * PLACES, this.#entry(table, 0, count));
+    }
+  }
+
+  /**
+   * Chooses the points of a multiple. See {@link add}.
+   * @param sum 0 .. {@link SUMS_MAX} - 1
+   * @param part 0 or 1
+   * @param factor the address of an odd number below 2^256
+   * @param sign 1 for the negative of the multiple, else 0
+   */
+  choose(sum: number, part: 0 | 1, table: number, factor: number, sign: number): void {
+    const { limbs } = this.arithmetic;
+    let at = this.#levels[0]!.references / 4 + sum * SUM_POINTS + part * PLACES;
+    // An odd factor is the sum of all 256^i · (2·b - 255), where the bytes b are those of half of it and 2^255.
+    for (let place = 0; place < PLACES - 1; place++)
+      limbs[at++] = this.#reference(table, place, bitsOf(limbs, factor / 4, 8 * place + 1, 8), sign);
+    limbs[at] = this.#reference(table, PLACES - 1, 128 + bitsOf(limbs, factor / 4, 249, 7), sign);
+  }
+
+  /**
+   * Adds what was chosen for the first sums.
+   * @returns those that are wrong: two of their points met that have the same x, or once in 2^21 sums two that only seem to
+   */
+  add(count: number): ReadonlySet<number> {
+    const wrong = new Set<number>();
+    for (const { pairs, references, sums } of this.#levels) {
+      if (this.arithmetic.addPairs(references, count * pairs, sums) === 0) continue;
+      for (let pair = 0; pair < count * pairs; pair++)
+        if (this.arithmetic.isDoubtful(references + 2 * pair * REFERENCE_BYTES))
+          wrong.add(Math.floor(pair / pairs));
+    }
+    return wrong;
+  }
+
+  /** Where a sum is after {@link add}. */
+  pointOf(sum: number): number {
+    return this.#levels.at(-1)!.sums + sum * POINT_BYTES;
+  }
+
+  #referToSums(): void {
+    for (const [i, { pairs, references }] of this.#levels.entries()) {
+      if (i === 0) continue;
+      const { sums } = this.#levels[i - 1]!;
+      for (let point = 0; point < 2 * pairs * SUMS_MAX; point++)
+        this.arithmetic.limbs[references / 4 + point] = sums + point * POINT_BYTES;
+    }
+  }
+
+  #entry(table: number, place: number, odd: number): number {
+    return this.#tables + table * TABLE_BYTES + (odd * PLACES + place) * POINT_BYTES;
+  }
+
+  /** Of the point for 2·byte - 255. */
+  #reference(table: number, place: number, byte: number, sign: number): number {
+    const isPositive = byte >= ODD_MULTIPLES;
+    const odd = isPositive ? byte - ODD_MULTIPLES : ODD_MULTIPLES - 1 - byte;
+    return this.#entry(table, place, odd) | (isPositive ? sign : 1 - sign);
+  }
+}
