@@ -26,10 +26,7 @@ export function bytesForm(size: number): ListForm<Uint8Array> {
 export interface Kind<Jobs, Results> {
   /** The function in `worker.ts`. */
   readonly name: string;
-  /**
-   * The time of one job with full tables, on two shared cores and Node 20; of secp256k1 with the machine's library. With the one in the npm
-   * package it is a third more, which changes little of how work is divided.
-   */
+  /** The time of one job, on two shared cores and Node 20, with the machine’s libsecp256k1 where it is used. */
   readonly jobMicros: number;
   /** How many jobs are done at a time where others wait: one that is done alone may cost more. */
   readonly atOnce: number;
@@ -110,6 +107,30 @@ export class Piece<Jobs = unknown, Results = unknown> {
   }
 }
 
+/** The jobs that are left of pieces of one kind. */
+export function joined(pieces: readonly Piece[]): unknown {
+  return pieces[0]!.kind.jobs.join(pieces.map(({ left }) => left));
+}
+
+/** Gives each piece its part of the results of what is {@link joined}. */
+export function giveOut(pieces: readonly Piece[], results: unknown): void {
+  let at = 0;
+  for (const piece of pieces) {
+    const end = at + piece.leftCount;
+    piece.add(piece.kind.results.part(results, at, end));
+    at = end;
+  }
+}
+
+/** Does all of pieces of one kind on this thread. */
+export function doTogether(pieces: readonly Piece[]): void {
+  try {
+    giveOut(pieces, pieces[0]!.kind.inline(joined(pieces)));
+  } catch (error) {
+    for (const piece of pieces) piece.fail(error);
+  }
+}
+
 /** The pieces that wait for a thread, by rank. */
 export class PieceQueue {
   readonly #pieces: Piece[] = [];
@@ -128,7 +149,7 @@ export class PieceQueue {
     return this.#pieces.some(isUntried);
   }
 
-  add(piece: Piece): void {
+  push(piece: Piece): void {
     const later = this.#pieces.findIndex(({ rank }) => rank > piece.rank);
     if (later < 0) this.#pieces.push(piece);
     else this.#pieces.splice(later, 0, piece);

@@ -1,19 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import type { Price } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
-import * as batch from './batch.js';
-import {
-  type CryptoJobs,
-  createCryptoJobs,
-  EVM_SIGNATURE_BYTES,
-  type EvmVerifyJob,
-  type StarkVerifyJob,
-} from './jobs.js';
-import { KECCAK256_BYTES } from './keccak.js';
-import { arrayForm, bytesForm, type Kind, Piece, PieceQueue } from './pieces.js';
+import { type CryptoJobs, createCryptoJobs, type EvmVerifyJob, type StarkVerifyJob } from './jobs.js';
+import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
+import { doTogether, giveOut, joined, type Kind, Piece, PieceQueue } from './pieces.js';
 import { type StarkMessage, starkPriceMessage } from './stark.js';
 import type { StarkSignature } from './stark_ecdsa.js';
 import { type Repeat, ThreadHung, Threads } from './threads.js';
+import { Turn } from './turn.js';
 import type { Verdict } from './verdict.js';
 
 export type { EvmVerifyJob, StarkVerifyJob } from './jobs.js';
@@ -85,11 +79,6 @@ const PIECE_MS_MAX = 5_000;
 /** How often workers try a piece. After that the calling thread computes it. */
 const WORKER_ATTEMPTS_MAX = 2;
 
-const DIGESTS = bytesForm(KECCAK256_BYTES);
-const EVM_SIGNATURES = bytesForm(EVM_SIGNATURE_BYTES);
-
-type ArrayKind<Job, Result> = Kind<readonly Job[], Result[]>;
-
 /** Together these use each window of the tables that everyday prices use. */
 const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
@@ -102,27 +91,10 @@ class WorkerPool implements CryptoPool {
   #workers: Threads | undefined;
   readonly #waiting = new PieceQueue();
   #helps = false;
+  readonly #turn = new Turn(setImmediate, (pieces, micros) => this.#handOn(pieces, micros));
   readonly #pending = new Set<Promise<unknown>>();
-  readonly #verifyEvm: ArrayKind<EvmVerifyJob, Verdict> = {
-    name: 'verifyEvm',
-    jobMicros: 17,
-    atOnce: 16,
-    jobs: arrayForm(),
-    results: arrayForm(),
-    inline: (jobs) => this.here.verifyEvm(jobs),
-    encode: batch.encodeVerifyEvm,
-    decode: batch.decodeVerdicts,
-  };
-  readonly #verifyStark: ArrayKind<StarkVerifyJob, Verdict> = {
-    name: 'verifyStark',
-    jobMicros: 220,
-    atOnce: 1,
-    jobs: arrayForm(),
-    results: arrayForm(),
-    inline: (jobs) => this.here.verifyStark(jobs),
-    encode: batch.encodeVerifyStark,
-    decode: batch.decodeVerdicts,
-  };
+  readonly #verifyEvm = verifyEvmKind(this.here);
+  readonly #verifyStark = verifyStarkKind(this.here);
   queued = 0;
   failures = 0;
 
@@ -155,28 +127,18 @@ class WorkerPool implements CryptoPool {
   }
 
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array> {
-    const kind: Kind<Uint8Array, Uint8Array> = {
-      name: 'signEvm',
-      jobMicros: 45,
-      atOnce: 1,
-      jobs: DIGESTS,
-      results: EVM_SIGNATURES,
-      inline: (these) => this.here.signEvm(these, key),
-      encode: (these) => batch.encodeSignEvm(these, key),
-      decode: (answer) => answer,
-    };
-    return this.#do(kind, digests);
+    return this.#do(signEvmKind(this.here, key), digests);
   }
 
   signStark(
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignature[] | Promise<StarkSignature[]> {
-    return this.#do(this.#signStark(key), messages);
+    return this.#do(signStarkKind(this.here, key), messages);
   }
 
   async warm(): Promise<void> {
-    const kind = this.#signStark(Buffer.alloc(32, 1));
+    const kind = signStarkKind(this.here, Buffer.alloc(32, 1));
     // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
     const threads = Array.from({ length: this.#threads }, () => this.#wait(kind, WARM_UP_MESSAGES, 0));
     kind.inline(WARM_UP_MESSAGES);
@@ -193,29 +155,21 @@ class WorkerPool implements CryptoPool {
     await workers?.close();
   }
 
-  #signStark(key: Uint8Array): ArrayKind<StarkMessage, StarkSignature> {
-    return {
-      name: 'signStark',
-      jobMicros: 280,
-      atOnce: 1,
-      jobs: arrayForm(),
-      results: arrayForm(),
-      inline: (these) => this.here.signStark(these, key),
-      encode: (these) => batch.encodeSignStark(these, key),
-      decode: batch.decodeStarkSignatures,
-    };
-  }
-
   #do<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Results | Promise<Results> {
     const count = kind.jobs.count(jobs);
     const micros = count * kind.jobMicros;
-    if (this.#workers === undefined || micros <= INLINE_MICROS_MAX) return kind.inline(jobs);
+    if (this.#isDoneHere(micros)) {
+      if (kind.atOnce === 1) return kind.inline(jobs);
+      if (this.#turn.isRunning) return this.#register(kind, jobs, rankOf(micros), this.#turn);
+      this.#turn.begin();
+      return kind.inline(jobs);
+    }
     const pieces = Math.max(
       1,
       Math.min(this.#threads, Math.floor(micros / PIECE_MICROS_MIN)),
       Math.ceil(micros / PIECE_MICROS_MAX),
     );
-    const rank = performance.now() + (WAIT_PER_WORK * micros) / 1_000;
+    const rank = rankOf(micros);
     if (pieces === 1) return this.#wait(kind, jobs, rank);
     const size = Math.ceil(count / pieces);
     const results: Promise<Results>[] = [];
@@ -224,8 +178,31 @@ class WorkerPool implements CryptoPool {
     return Promise.all(results).then((parts) => kind.results.join(parts));
   }
 
+  #isDoneHere(micros: number): boolean {
+    return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
+  }
+
+  /** By a thread that has nothing else to do, when it is worth a message, else at once. */
+  #handOn(pieces: readonly Piece[], micros: number): void {
+    const workers = this.#workers;
+    if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
+      void this.#runOn(workers, pieces);
+    else doTogether(pieces);
+  }
+
   /** Has the jobs done by a thread, or by the calling thread when it comes first. */
   #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
+    const result = this.#register(kind, jobs, rank, this.#waiting);
+    this.#goOn();
+    return result;
+  }
+
+  #register<Jobs, Results>(
+    kind: Kind<Jobs, Results>,
+    jobs: Jobs,
+    rank: number,
+    place: { push(piece: Piece): void },
+  ): Promise<Results> {
     const piece = new Piece(kind, jobs, rank);
     const count = piece.leftCount;
     this.queued += count;
@@ -234,8 +211,7 @@ class WorkerPool implements CryptoPool {
       this.#pending.delete(result);
     });
     this.#pending.add(result);
-    this.#waiting.add(piece as Piece);
-    this.#goOn();
+    place.push(piece as Piece);
     return result;
   }
 
@@ -261,15 +237,8 @@ class WorkerPool implements CryptoPool {
   async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
-      const counts = pieces.map(({ leftCount }) => leftCount);
-      const jobs = kind.jobs.join(pieces.map(({ left }) => left));
-      const results = kind.decode(await workers.run(kind.name, kind.encode(jobs)));
-      let at = 0;
-      pieces.forEach((piece, i) => {
-        const end = at + counts[i]!;
-        piece.add(kind.results.part(results, at, end));
-        at = end;
-      });
+      const jobs = joined(pieces);
+      giveOut(pieces, kind.decode(await workers.run(kind.name, kind.encode(jobs))));
     } catch (error) {
       if (this.#workers !== undefined) this.failures += 1;
       for (const piece of pieces) this.#failed(piece, error);
@@ -279,7 +248,7 @@ class WorkerPool implements CryptoPool {
 
   #failed(piece: Piece, fault: unknown): void {
     piece.faults.push(fault);
-    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
+    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.push(piece);
     else giveUp(piece);
   }
 
@@ -287,6 +256,10 @@ class WorkerPool implements CryptoPool {
   #withdraw(): void {
     for (const piece of this.#waiting.takeAll()) giveUp(piece);
   }
+}
+
+function rankOf(micros: number): number {
+  return performance.now() + (WAIT_PER_WORK * micros) / 1_000;
 }
 
 /** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
