@@ -1,4 +1,5 @@
 import { publisherKeys, SERVICE_KEY } from '../../scripts/load/keys.js';
+import { EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
 import { eip191, isSignedBy } from '../../src/crypto/evm.js';
 import { secp256k1, systemSecp256k1 } from '../../src/crypto/secp256k1.js';
 import { loadNativeSecp256k1 } from '../../src/crypto/secp256k1_native.js';
@@ -15,12 +16,15 @@ export const signatures: Row = {
   name: 'signatures',
   title: 'secp256k1 signatures per second and core',
   method:
-    'Sign 32 bytes, and recover the public key of a signature, with what the service found on this machine; a check of an ' +
-    'update recovers the key and compares its address. Against the same library in a loop in C, against the libsecp256k1 of 2019 in the npm package, ' +
+    'Sign 32 bytes, and recover the public key of a signature, with what the service found on this machine; the check of the first ' +
+    'updates of a publisher recovers the key and compares its address. Those of keys that are known by then are verified in batches, in WebAssembly. Against the same library in a loop in C, against the libsecp256k1 of 2019 in the npm package, ' +
     'and against the binding of go-ethereum, which contains a libsecp256k1 of its own.',
   rounds: 5,
   variants: {
-    service: async (scale) => measure(scale, secp256k1),
+    service: async (scale) => {
+      const { figures } = measure(scale, secp256k1);
+      return { figures: { ...figures, ...batchFigures(scale) } };
+    },
     'bare library': async (scale) =>
       systemSecp256k1.curve === undefined
         ? { figures: {}, missing: 'there is no libsecp256k1 on this machine' }
@@ -33,8 +37,8 @@ export const signatures: Row = {
     },
     Go: async (scale) => measureCompiled('Go', scale, { sign: ['sign', '0'], recover: ['recover', '0'] }),
   },
-  lines: () =>
-    (['sign', 'recover'] as const).map((figure) => ({
+  lines: () => [
+    ...(['sign', 'recover'] as const).map((figure) => ({
       name: figure,
       unit: 'signatures/s per core',
       ours: { variant: 'service', figure },
@@ -52,7 +56,44 @@ export const signatures: Row = {
           ? [{ name: 'with the address', unit: '/s', source: { variant: 'service', figure: 'check' } }]
           : [],
     })),
+    ...BATCHES.map((size) => ({
+      name: `verify under known keys, ${size} at once`,
+      unit: 'signatures/s per core',
+      ours: { variant: 'service', figure: `batch of ${size}` },
+      peers: [
+        { name: 'bare library, recover', source: { variant: 'bare library', figure: 'recover' } },
+        { name: 'Go, recover, with the address', source: { variant: 'Go', figure: 'recover' } },
+      ],
+    })),
+  ],
 };
+
+const BATCHES = [5, 50];
+const KEYS = 5;
+
+/** Each call verifies a batch; the figures are in signatures. */
+function batchFigures(scale: Scale): Readonly<Record<string, number>> {
+  const batch = new EcdsaBatch(KEYS);
+  const signed = Array.from({ length: SIGNATURES }, (_, i) => {
+    const { secretKey } = publisherKeys('evm', i % KEYS);
+    if (i < KEYS) batch.learn(i, secp256k1.publicKey(secretKey));
+    const digest = eip191(Buffer.alloc(32, i));
+    return { key: i % KEYS, digest, ...secp256k1.sign(digest, secretKey) };
+  });
+  let at = 0;
+  const figures: Record<string, number> = {};
+  for (const size of BATCHES) {
+    const batches = callsPerCpuSecond(scale, () => {
+      for (let i = 0; i < size; i++) {
+        const { key, digest, signature, recovery } = signed[at++ % SIGNATURES]!;
+        batch.add(key, digest, signature, recovery);
+      }
+      if (batch.verify().some((verdict) => verdict !== 'valid')) throw new Error('a signature is not valid');
+    });
+    figures[`batch of ${size}`] = batches * size;
+  }
+  return figures;
+}
 
 function measure(scale: Scale, curve: Secp256k1): Measurement {
   const { secretKey, key: address } = publisherKeys('evm', 0);
