@@ -27,7 +27,7 @@ export class EvmVerifier {
   readonly #tables: Table[] = [];
   readonly #keys = new Map<EvmSigner, number>();
   readonly #signatures = new WeakMap<EvmSigner, number>();
-  #batch: EcdsaBatch | undefined;
+  readonly #batch = new EcdsaBatch(KEYS_MAX);
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): Verdict[] {
@@ -40,7 +40,7 @@ export class EvmVerifier {
         verdicts[i] = alone(job);
         continue;
       }
-      this.#batch!.add(key, writtenEip191(job.msgHash), job.signature, job.recovery);
+      this.#batch.add(key, writtenEip191(job.msgHash), job.signature, job.recovery);
       batched.push(i);
       if (batched.length === BATCH_MAX) this.#verifyBatch(jobs, batched, verdicts);
     }
@@ -52,10 +52,10 @@ export class EvmVerifier {
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: Verdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
-      this.#batch!.clear();
+      this.#batch.clear();
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
-      const answers = this.#batch!.verify();
+      const answers = this.#batch.verify();
       for (const [n, i] of batched.entries()) {
         const answer = answers[n]!;
         verdicts[i] =
@@ -95,7 +95,6 @@ export class EvmVerifier {
       this.#keys.delete(former);
       this.#signatures.delete(former);
     }
-    this.#batch ??= new EcdsaBatch(KEYS_MAX);
     this.#batch.learn(key, signer.publicKey);
     this.#tables[key] = { signer, usedAt: this.#seen };
     this.#keys.set(signer, key);

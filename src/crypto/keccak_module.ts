@@ -86,7 +86,7 @@ function absorbFunction(): WasmFunction {
     parameters: 2,
     i32Variables: 2,
     i64Variables: 2 * LANES + 2 * 5,
-    body: [...when(get(CONTINUES), ...loadState), ...blocks, ...storeState.flat()],
+    body: [when(get(CONTINUES), ...loadState), blocks, storeState],
   };
 }
 
@@ -119,7 +119,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
       code.push(set(to[x + 5 * y]!, isFirst ? i64Xor(value, constant()) : value));
     }
   }
-  return code.flat();
+  return code;
 }
 
 /** How far each lane is rotated. */

@@ -99,7 +99,7 @@ export function reduceToField(
     set(out[1]!, lowOf(get(carry))),
     set(out[2]!, i64Add(get(out[2]!), highOf(carry))),
   );
-  return code.flat();
+  return code;
 }
 
 /** By so many bits nine limbs are longer than 256. */
@@ -127,7 +127,7 @@ export function reduceToScalar(out: Number256, column: Column, { limbs: quotient
     );
   }
   code.push(set(out[LIMBS - 1]!, highOf(carry)));
-  return code.flat();
+  return code;
 }
 
 /** Montgomery's R. */
@@ -143,19 +143,19 @@ function negativeInverseOf(value: bigint): bigint {
 }
 
 export function load(out: Number256, address: Code, offset = 0): Code {
-  return out.flatMap((local, i) => set(local, i64Load32(address, offset + 4 * i)));
+  return out.map((local, i) => set(local, i64Load32(address, offset + 4 * i)));
 }
 
 export function store(address: Code, value: Number256, offset = 0): Code {
-  return value.flatMap((local, i) => i64Store32(address, get(local), offset + 4 * i));
+  return value.map((local, i) => i64Store32(address, get(local), offset + 4 * i));
 }
 
 export function copy(out: Number256, value: Number256): Code {
-  return out.flatMap((local, i) => set(local, get(value[i]!)));
+  return out.map((local, i) => set(local, get(value[i]!)));
 }
 
 export function double(out: Number256, value: Number256): Code {
-  return out.flatMap((local, i) => set(local, i64ShiftLeft(get(value[i]!), i64(1n))));
+  return out.map((local, i) => set(local, i64ShiftLeft(get(value[i]!), i64(1n))));
 }
 
 function sumOf(values: readonly Code[]): Code {

@@ -116,7 +116,7 @@ function multiplyFunction(name: string, reduce: Reduce): WasmFunction {
     reduce(result, product(a, b), scratch),
     store(get(out), result),
   ];
-  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body: body.flat() };
+  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body };
 }
 
 function squareFunction(name: string, reduce: Reduce): WasmFunction {
@@ -130,7 +130,7 @@ function squareFunction(name: string, reduce: Reduce): WasmFunction {
     set(times, i32Subtract(get(times), i32(1))),
   ];
   const body = [load(a, get(from)), doWhile(once, get(times)), store(get(out), a)];
-  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body: body.flat() };
+  return { name, parameters: 3, i32Variables: 0, i64Variables: variables, body };
 }
 
 function multiplyDifferencesFunction(): WasmFunction {
@@ -156,7 +156,7 @@ function multiplyDifferencesFunction(): WasmFunction {
     returns: true,
     i32Variables: 3,
     i64Variables: variables,
-    body: body.flat(),
+    body,
   };
 }
 
@@ -183,13 +183,13 @@ function addPairsFunction(): WasmFunction {
     reduceToField(own, product(rest, before), scratch),
     reduceToField(result, product(rest, difference), scratch),
     copy(rest, result),
-    other.flatMap((local, k) => set(local, i64Subtract(yOf(right, rightSign, k), yOf(left, leftSign, k)))),
+    other.map((local, k) => set(local, i64Subtract(yOf(right, rightSign, k), yOf(left, leftSign, k)))),
     reduceToField(slope, product(own, other), scratch),
     double(own, slope),
     // x is slope² - x of both, y is slope · (x of the left - x) - y of the left.
     reduceToField(result, square(slope, own), scratch, (k) => [xOf(left, k), xOf(right, k)]),
     store(get(sums), result),
-    other.flatMap((local, k) => set(local, i64Subtract(xOf(left, k), get(result[k]!)))),
+    other.map((local, k) => set(local, i64Subtract(xOf(left, k), get(result[k]!)))),
     reduceToField(result, product(slope, other), scratch, (k) => [yOf(left, leftSign, k)]),
     store(get(sums), result, NUMBER_BYTES),
     set(references, i32Subtract(get(references), i32(2 * REFERENCE_BYTES))),
@@ -203,7 +203,7 @@ function addPairsFunction(): WasmFunction {
     parameters: 5,
     i32Variables: 2,
     i64Variables: 2 + variables,
-    body: body.flat(),
+    body,
   };
 }
 
@@ -218,7 +218,7 @@ function signAt(references: number, index: number): Code {
 }
 
 function differenceOfX(out: Number256, right: number, left: number): Code {
-  return out.flatMap((local, k) =>
+  return out.map((local, k) =>
     set(local, i64Subtract(i64Load32(get(right), 4 * k), i64Load32(get(left), 4 * k))),
   );
 }
@@ -229,5 +229,5 @@ function isDoubtful(lowest: number): Code {
 }
 
 function oneInstead(value: Number256): Code {
-  return value.flatMap((local, k) => set(local, i64(k === 0 ? 1n : 0n)));
+  return value.map((local, k) => set(local, i64(k === 0 ? 1n : 0n)));
 }

@@ -1,5 +1,5 @@
-/** Bytes of a module of WebAssembly: instructions, or a part of a section. */
-export type Code = readonly number[];
+/** Bytes of a module of WebAssembly, instructions or a part of a section, in parts that are put together at the end. */
+export type Code = number | readonly Code[];
 
 /** A function that a module exports. Its locals are its parameters, which are all i32, then its variables: those of i32, then those of i64. */
 export interface WasmFunction {
@@ -20,18 +20,18 @@ export const PAGE_BYTES = 65_536;
  * @returns the exports
  */
 export function openWasm(functions: readonly WasmFunction[], pages: number): object {
-  const names = functions.map(({ name }, i) => [...text(name), FUNCTION, ...unsigned(i)]);
-  const bytes = Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(TYPES, functions.map(typeOf)),
-    ...section(
-      FUNCTIONS,
-      functions.map((_, i) => unsigned(i)),
-    ),
-    ...section(MEMORIES, [[0, ...unsigned(pages)]]),
-    ...section(EXPORTS, [[...text('memory'), MEMORY, 0], ...names]),
-    ...section(BODIES, functions.map(bodyOf)),
-  ]);
+  const names = functions.map(({ name }, i) => [text(name), FUNCTION, unsigned(i)]);
+  const indexes = functions.map((_, i) => unsigned(i));
+  const bytes = Uint8Array.from(
+    bytesOf([
+      [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      section(TYPES, functions.map(typeOf)),
+      section(FUNCTIONS, indexes),
+      section(MEMORIES, [[0, unsigned(pages)]]),
+      section(EXPORTS, [[text('memory'), MEMORY, 0], ...names]),
+      section(BODIES, functions.map(bodyOf)),
+    ]),
+  );
   return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
 }
 
@@ -48,16 +48,16 @@ export function locals(first: number, count: number): readonly number[] {
 
 // The instructions, by their names in the specification of WebAssembly. Those that take values take them as the code that leaves them.
 
-export const get = (local: number): Code => [0x20, ...unsigned(local)];
-export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
+export const get = (local: number): Code => [0x20, unsigned(local)];
+export const set = (local: number, value: Code): Code => [value, 0x21, unsigned(local)];
 
-export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
-export const i64 = (value: bigint): Code => [0x42, ...signed(value)];
+export const i32 = (value: number): Code => [0x41, signed(BigInt(value))];
+export const i64 = (value: bigint): Code => [0x42, signed(value)];
 
 type Binary = (left: Code, right: Code) => Code;
 const binary =
   (instruction: number): Binary =>
-  (left, right) => [...left, ...right, instruction];
+  (left, right) => [left, right, instruction];
 
 export const i32Add: Binary = binary(0x6a);
 export const i32Subtract: Binary = binary(0x6b);
@@ -76,38 +76,37 @@ export const i64ShiftRight: Binary = binary(0x87);
 export const i64Rotate: Binary = binary(0x89);
 export const i64IsEqual: Binary = binary(0x51);
 /** An i32 with its sign as an i64. */
-export const i64Of = (value: Code): Code => [...value, 0xac];
+export const i64Of = (value: Code): Code => [value, 0xac];
 
 // From and to the address and `offset`.
-export const i32Load = (address: Code, offset = 0): Code => [...address, 0x28, 2, ...unsigned(offset)];
-export const i64Load = (address: Code, offset = 0): Code => [...address, 0x29, 3, ...unsigned(offset)];
+export const i32Load = (address: Code, offset = 0): Code => [address, 0x28, 2, unsigned(offset)];
+export const i64Load = (address: Code, offset = 0): Code => [address, 0x29, 3, unsigned(offset)];
 export const i64Store = (address: Code, value: Code, offset = 0): Code => [
-  ...address,
-  ...value,
-  ...[0x37, 3],
-  ...unsigned(offset),
+  address,
+  value,
+  0x37,
+  3,
+  unsigned(offset),
 ];
 /** Four bytes with their sign. */
-export const i64Load32 = (address: Code, offset = 0): Code => [...address, 0x34, 2, ...unsigned(offset)];
+export const i64Load32 = (address: Code, offset = 0): Code => [address, 0x34, 2, unsigned(offset)];
 export const i64Store32 = (address: Code, value: Code, offset = 0): Code => [
-  ...address,
-  ...value,
-  ...[0x3e, 2],
-  ...unsigned(offset),
+  address,
+  value,
+  0x3e,
+  2,
+  unsigned(offset),
 ];
 
-export const when = (condition: Code, ...body: Code[]): Code => [
-  ...condition,
-  ...[0x04, NO_RESULT],
-  ...body.flat(),
-  END,
-];
+export const when = (condition: Code, ...body: Code[]): Code => [condition, 0x04, NO_RESULT, body, END];
 /** Does the body, and again while the condition is not 0. */
 export const doWhile = (body: readonly Code[], condition: Code): Code => [
-  ...[0x03, NO_RESULT],
-  ...body.flat(),
-  ...condition,
-  ...[0x0d, 0],
+  0x03,
+  NO_RESULT,
+  body,
+  condition,
+  0x0d,
+  0,
   END,
 ];
 
@@ -122,19 +121,26 @@ const [FUNCTION, MEMORY] = [0, 2];
 
 function typeOf({ parameters, returns }: WasmFunction): Code {
   const results = returns ? [1, I32] : [0];
-  return [0x60, parameters, ...new Array<number>(parameters).fill(I32), ...results];
+  return [0x60, parameters, new Array<number>(parameters).fill(I32), results];
 }
 
 function bodyOf({ i32Variables, i64Variables, body }: WasmFunction): Code {
-  return sized([2, ...unsigned(i32Variables), I32, ...unsigned(i64Variables), I64, ...body, END]);
+  return sized([2, unsigned(i32Variables), I32, unsigned(i64Variables), I64, body, END]);
 }
 
 function section(id: number, items: readonly Code[]): Code {
-  return [id, ...sized([...unsigned(items.length), ...items.flat()])];
+  return [id, sized([unsigned(items.length), items])];
 }
 
 function sized(content: Code): Code {
-  return [...unsigned(content.length), ...content];
+  const bytes = bytesOf(content);
+  return [unsigned(bytes.length), bytes];
+}
+
+function bytesOf(code: Code, bytes: number[] = []): readonly number[] {
+  if (typeof code === 'number') bytes.push(code);
+  else for (const part of code) bytesOf(part, bytes);
+  return bytes;
 }
 
 function text(ascii: string): Code {
@@ -143,10 +149,10 @@ function text(ascii: string): Code {
 
 /** An integer in LEB128. */
 function unsigned(value: number): Code {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)];
 }
 
 function signed(value: bigint): Code {
   if (value >= -0x40n && value < 0x40n) return [Number(value & 0x7fn)];
-  return [Number(value & 0x7fn) | 0x80, ...signed(value >> 7n)];
+  return [Number(value & 0x7fn) | 0x80, signed(value >> 7n)];
 }
