@@ -11,7 +11,7 @@ import type { StarkSignature } from './stark_ecdsa.js';
 import { VERDICTS, type Verdict } from './verdict.js';
 
 // Encodes jobs and results as a worker's flat messages (batch.fbs), and decodes them to views of the message, not copies.
-// To encode and decode a verification takes 0.5 to 0.7 µs, 1 % of the verification itself.
+// To encode and decode a verification takes 0.5 to 0.7 µs.
 
 export function encodeVerifyEvm(jobs: readonly EvmVerifyJob[]): Uint8Array {
   const n = jobs.length;

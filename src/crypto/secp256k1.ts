@@ -12,7 +12,7 @@ export const SECP256K1_LIBRARY_VARIABLE = 'TICKSEAL_SECP256K1_LIBRARY';
 export const systemSecp256k1: SystemSecp256k1 = loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
 
 /**
- * The fastest implementation that this machine has: its own libsecp256k1, then the one in the npm package, then plain JavaScript, 40 times
- * slower. Each thread loads its own. The service logs which one it uses.
+ * The fastest implementation that this machine has: its own libsecp256k1, then the one in the npm package, then plain JavaScript, ten times
+ * slower to sign. Each thread loads its own. The service logs which one it uses.
  */
 export const secp256k1: Secp256k1 = systemSecp256k1.curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;

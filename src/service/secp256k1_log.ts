@@ -10,7 +10,7 @@ export function logSecp256k1(
 ): void {
   if (problem !== undefined) logger.warn(`the libsecp256k1 of this machine is not used: ${problem}`);
   if (implementation === 'noble')
-    logger.warn('there is no native secp256k1 for this platform: signatures take 40 times as long');
+    logger.warn('there is no native secp256k1 for this platform: to sign takes ten times as long');
   else if (implementation === 'system') logger.info(`signatures use ${library} of this machine`);
   else logger.info('signatures use the libsecp256k1 of the npm package');
 }

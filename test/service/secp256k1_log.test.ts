@@ -22,6 +22,6 @@ test('the log names the secp256k1 in use, and why the library of the machine is 
     'info signatures use the libsecp256k1 of the npm package',
   ]);
   t.same(logOf('noble', {}), [
-    'warn there is no native secp256k1 for this platform: signatures take 40 times as long',
+    'warn there is no native secp256k1 for this platform: to sign takes ten times as long',
   ]);
 });
