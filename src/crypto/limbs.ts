@@ -28,13 +28,10 @@ export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index
   out[limb] = carried;
 }
 
-/** The bits from `bit` on, at most 29 of them, of a number whose limbs are below 2^29. */
-export function bitsOf(limbs: Int32Array, index: number, bit: number, count: number): number {
+/** Where the bits from `bit` on begin: in which limb, and at which of its bits. */
+export function placeOfBit(bit: number): readonly [limb: number, shift: number] {
   const limb = Math.floor(bit / LIMB_BITS);
-  const from = bit - limb * LIMB_BITS;
-  const low = limbs[index + limb]! >>> from;
-  const high = limb < LIMBS - 1 ? limbs[index + limb + 1]! << (LIMB_BITS - from) : 0;
-  return (low | high) & (2 ** count - 1);
+  return [limb, bit - limb * LIMB_BITS];
 }
 
 /** Subtracts the modulus from a number that is not below it; both have their limbs below 2^29, and it is below twice the modulus. */

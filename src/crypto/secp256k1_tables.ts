@@ -1,4 +1,4 @@
-import { bitsOf, NUMBER_BYTES, readNumber } from './limbs.js';
+import { LIMB_BITS, NUMBER_BYTES, placeOfBit, readNumber } from './limbs.js';
 import { Secp256k1Arithmetic } from './secp256k1_arithmetic.js';
 import { POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
 
@@ -16,6 +16,12 @@ const PLACES = 32;
 /** There the table has the odd multiples up to 255 of 256 to the power of the place; a negative one is the same point with another sign. */
 const ODD_MULTIPLES = 128;
 const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
+
+// An odd factor is the sum of all 256^place · (2·b - 255), where the bytes b are those of half of it and 2^255: they begin at its bit 1.
+const PLACE_BITS = Array.from({ length: PLACES }, (_, place) => placeOfBit(8 * place + 1));
+const PLACE_LIMBS = Int32Array.from(PLACE_BITS, ([limb]) => limb);
+const PLACE_SHIFTS = Int32Array.from(PLACE_BITS, ([, shift]) => shift);
+const TOP_BYTE_BIT = 0x80;
 
 /** So many sums are made at once at the most, each of two multiples. */
 export const SUMS_MAX = 64;
@@ -98,10 +104,18 @@ export class Secp256k1Tables {
   choose(sum: number, part: 0 | 1, table: number, factor: number, sign: number): void {
     const { limbs } = this.arithmetic;
     let at = this.#levels[0]!.references / 4 + sum * SUM_POINTS + part * PLACES;
-    // An odd factor is the sum of all 256^i · (2·b - 255), where the bytes b are those of half of it and 2^255.
-    for (let place = 0; place < PLACES - 1; place++)
-      limbs[at++] = this.#reference(table, place, bitsOf(limbs, factor / 4, 8 * place + 1, 8), sign);
-    limbs[at] = this.#reference(table, PLACES - 1, 128 + bitsOf(limbs, factor / 4, 249, 7), sign);
+    const first = factor / 4;
+    for (let place = 0; place < PLACES; place++) {
+      const limb = first + PLACE_LIMBS[place]!;
+      const shift = PLACE_SHIFTS[place]!;
+      const byte = ((limbs[limb]! >>> shift) | (limbs[limb + 1]! << (LIMB_BITS - shift))) & 0xff;
+      limbs[at++] = this.#reference(
+        table,
+        place,
+        place < PLACES - 1 ? byte : TOP_BYTE_BIT | (byte & 0x7f),
+        sign,
+      );
+    }
   }
 
   /**
