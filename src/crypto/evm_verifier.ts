@@ -96,7 +96,11 @@ export class EvmVerifier {
       this.#signatures.delete(former);
     }
     this.#batch ??= new EcdsaBatch(KEYS_MAX);
-    this.#batch.learn(key, signer.publicKey);
+    if (!this.#batch.learn(key, signer.publicKey)) {
+      // It is not asked again. The table stays the one that is given next.
+      this.#signatures.set(signer, Number.NEGATIVE_INFINITY);
+      return undefined;
+    }
     this.#tables[key] = { signer, usedAt: this.#seen };
     this.#keys.set(signer, key);
     return key;
