@@ -101,7 +101,7 @@ export class Secp256k1Arithmetic {
     raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
   }
 
-  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most. */
+  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most: so its limbs stay below 2^31. */
   #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
     for (let i = 0; i < LIMBS; i++) {
       let sum = 0;
