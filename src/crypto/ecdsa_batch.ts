@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import {
   LIMB_BITS,
   LIMB_MASK,
@@ -53,13 +54,18 @@ export class EcdsaBatch {
     arithmetic.write(this.#batch + TO_FACTOR, SCALAR_FACTOR ** 2n % GROUP_ORDER);
   }
 
-  /** Learns a key in 3 ms, instead of the one that has the number. @param publicKey65 uncompressed, a point of the curve */
-  learn(key: number, publicKey65: Uint8Array): void {
-    this.#tables.fill(1 + key, publicKey65.subarray(1));
+  /**
+   * Learns a key in 3 ms, instead of the one that has the number.
+   * @param publicKey65 uncompressed, a point of the curve
+   * @returns whether it can; if not, the number has no key then
+   */
+  learn(key: number, publicKey65: Uint8Array): boolean {
+    return this.#tables.fill(1 + key, publicKey65.subarray(1));
   }
 
-  /** Takes up a signature to verify. @param rs64 r and s, each in 1 .. n - 1 */
+  /** Takes up a signature to verify, of {@link BATCH_MAX} at the most. @param rs64 r and s, each in 1 .. n - 1 */
   add(key: number, digest32: Uint8Array, rs64: Uint8Array, recovery: 0 | 1): void {
+    assert(this.#count < BATCH_MAX);
     const { limbs } = this.#tables.arithmetic;
     const at = this.#signatureAt(this.#count);
     readNumber(digest32, 0, limbs, (at + DIGEST) / 4);

@@ -10,18 +10,30 @@ export interface EvmSigner {
  * Signers by the first four bytes of their address. Publishers are few and sign often: a lookup takes a fifth of the time of a hash of the
  * key.
  */
-const signers = new Map<number, EvmSigner>();
+const signers = new Map<number, EvmSigner[]>();
 const SIGNERS_MAX = 10_000;
+let count = 0;
 
 /** The one with this address, when it has signed. */
 export function evmSigner(address20: Uint8Array): EvmSigner | undefined {
-  const signer = signers.get(placeOf(address20));
-  return signer !== undefined && isSame(signer.address, address20) ? signer : undefined;
+  const alike = signers.get(placeOf(address20));
+  if (alike === undefined) return undefined;
+  for (const signer of alike) if (isSame(signer.address, address20)) return signer;
+  return undefined;
 }
 
+/** Not twice for an address. */
 export function rememberEvmSigner(address20: Uint8Array, publicKey65: Uint8Array): void {
-  if (signers.size === SIGNERS_MAX) signers.clear();
-  signers.set(placeOf(address20), { address: Buffer.from(address20), publicKey: Buffer.from(publicKey65) });
+  if (count === SIGNERS_MAX) {
+    signers.clear();
+    count = 0;
+  }
+  count += 1;
+  const signer = { address: Buffer.from(address20), publicKey: Buffer.from(publicKey65) };
+  const place = placeOf(address20);
+  const alike = signers.get(place);
+  if (alike === undefined) signers.set(place, [signer]);
+  else alike.push(signer);
 }
 
 function placeOf(address20: Uint8Array): number {

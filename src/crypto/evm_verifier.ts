@@ -14,7 +14,7 @@ const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 /** A batch of fewer takes longer than a native library. */
 const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 
-/** A signer loses its table to another one when so many signatures of others came since its last. */
+/** A signer loses its table to another one when so many signatures of others came since its last: more than a batch has. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
 interface Table {
@@ -31,6 +31,8 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): Verdict[] {
+    // After an exception there are signatures of the last call in it.
+    this.#batch.clear();
     const verdicts = new Array<Verdict>(jobs.length);
     const batched: number[] = [];
     for (let i = 0; i < jobs.length; i++) {
@@ -95,7 +97,11 @@ export class EvmVerifier {
       this.#keys.delete(former);
       this.#signatures.delete(former);
     }
-    this.#batch.learn(key, signer.publicKey);
+    if (!this.#batch.learn(key, signer.publicKey)) {
+      // It is not asked again. The table stays the one that is given next.
+      this.#signatures.set(signer, Number.NEGATIVE_INFINITY);
+      return undefined;
+    }
     this.#tables[key] = { signer, usedAt: this.#seen };
     this.#keys.set(signer, key);
     return key;

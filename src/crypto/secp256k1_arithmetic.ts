@@ -1,4 +1,4 @@
-import { LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from './secp256k1_field_code.js';
 import {
   DOUBTFUL,
@@ -53,7 +53,7 @@ export class Secp256k1Arithmetic {
    * Adds pairs of points with one inversion for all.
    * @param references two for each pair
    * @param sums where the points go, one after the other
-   * @returns how many sums are wrong, because their points have the same x, or once in 2^27 only seem to
+   * @returns how many sums are wrong, because their points have the same x, or once in 2^56 only seem to
    */
   addPairs(references: number, pairs: number, sums: number): number {
     const wrong = this.module.multiplyDifferences(references, pairs, PRODUCTS);
@@ -71,8 +71,10 @@ export class Secp256k1Arithmetic {
 
   /** Whether {@link addPairs} gives a wrong sum for the pair with these references. */
   isDoubtful(references: number): boolean {
-    const [left, right] = [0, REFERENCE_BYTES].map((at) => this.limbs[(references + at) / 4]! & -2);
-    return DOUBTFUL.includes((this.limbs[right! / 4]! - this.limbs[left! / 4]!) & LIMB_MASK);
+    const [left, right] = [0, REFERENCE_BYTES].map((at) => (this.limbs[(references + at) / 4]! & -2) / 4);
+    const low = this.limbs[right!]! - this.limbs[left!]!;
+    const high = this.limbs[right! + 1]! - this.limbs[left! + 1]! + (low >> LIMB_BITS);
+    return DOUBTFUL.some(([first, second]) => (low & LIMB_MASK) === first && (high & LIMB_MASK) === second);
   }
 
   /** The slope of the tangent at a point is 3 x² / 2 y. */
@@ -101,7 +103,7 @@ export class Secp256k1Arithmetic {
     raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
   }
 
-  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most. */
+  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most: so its limbs stay below 2^31. */
   #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
     for (let i = 0; i < LIMBS; i++) {
       let sum = 0;

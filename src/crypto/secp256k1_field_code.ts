@@ -29,7 +29,7 @@ export interface Scratch {
 
 /**
  * The sum of all products of limbs that count 2^(29·k), without a carry. Limbs may be negative. The 9 products of a column must stay within 63
- * bits, which those of two differences of reduced numbers do.
+ * bits. The most that is multiplied is a reduced number and the sum of two, whose columns are below 2^62.01, for the highest limb has 24 bits.
  */
 export type Column = (k: number) => Code;
 
@@ -59,7 +59,8 @@ const lowOf = (value: Code): Code => i64And(value, MASK);
 const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
 
 /**
- * Writes columns, less other numbers, into `out` modulo p as a number between -2^44 and 2^256 + 2^44, its limbs between 0 and 2^29 + 2^14: 2^256 is 2^32 + 977 there.
+ * Writes columns, less other numbers, into `out` modulo p as a number between -2^70 and 2^256 + 2^70: 2^256 is 2^32 + 977 there. Its limbs
+ * are below 2^29 and not negative, but the third, which may lie 2^12 outside.
  * @param less what is subtracted in each of the lower columns
  */
 export function reduceToField(
@@ -107,7 +108,7 @@ const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
 
 /**
  * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The factors must be
- * at most 2^256.
+ * so too, as all numbers below 2^256 are.
  */
 export function reduceToScalar(out: Number256, column: Column, { limbs: quotient, carry }: Scratch): Code {
   const code: Code[] = [];

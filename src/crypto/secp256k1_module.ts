@@ -1,4 +1,4 @@
-import { LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { LIMB_BITS, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
 import {
   copy,
   double,
@@ -24,11 +24,13 @@ import {
   i32ShiftLeft,
   i32Subtract,
   i64,
+  i64Add,
   i64And,
   i64IsEqual,
   i64Load32,
   i64Multiply,
   i64Of,
+  i64ShiftLeft,
   i64Subtract,
   locals,
   openWasm,
@@ -58,7 +60,7 @@ export interface Secp256k1Module {
    * The first half of the sums of pairs of points: the products of the differences of their x, of which {@link addPairs} needs the inverse.
    * @param references two for each pair
    * @param products the first is 1; the one after pair i is written behind it at i + 1
-   * @returns how many pairs have, as far as the lowest limb shows, the same x; their sum will be wrong, and that of no other
+   * @returns how many pairs have, as far as the lowest limbs show, the same x; their sum will be wrong, and that of no other
    */
   multiplyDifferences(references: number, pairs: number, products: number): number;
   /**
@@ -88,13 +90,19 @@ export function openSecp256k1Module(pages: number): Secp256k1Module {
   return openWasm(functions, pages) as Secp256k1Module;
 }
 
-/** The lowest limbs that a difference of two reduced numbers has when it is 0, p or -p. Of other numbers it is so once in 2^27. */
-export const DOUBTFUL: readonly number[] = doubtful();
-
-function doubtful(): number[] {
-  const lowest = Number(limbsOf(FIELD_PRIME)[0]);
-  return [0, lowest, LIMB_MASK + 1 - lowest];
-}
+/**
+ * The lowest two limbs that a difference of two reduced numbers has when it is 0, p or -p. Of other numbers it has them once in 2^56.
+ */
+export const DOUBTFUL: readonly (readonly [low: number, high: number])[] = [
+  0n,
+  FIELD_PRIME,
+  -FIELD_PRIME,
+].map(
+  (value) =>
+    limbsOf(BigInt.asUintN(2 * LIMB_BITS, value))
+      .slice(0, 2)
+      .map(Number) as [number, number],
+);
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
@@ -141,7 +149,7 @@ function multiplyDifferencesFunction(): WasmFunction {
     set(left, addressAt(references, 0)),
     set(right, addressAt(references, 1)),
     differenceOfX(difference, right, left),
-    when(isDoubtful(difference[0]!), oneInstead(difference), set(same, i32Add(get(same), i32(1)))),
+    when(isDoubtful(difference), oneInstead(difference), set(same, i32Add(get(same), i32(1)))),
     reduceToField(result, product(soFar, difference), scratch),
     copy(soFar, result),
     store(get(products), soFar, NUMBER_BYTES),
@@ -179,7 +187,7 @@ function addPairsFunction(): WasmFunction {
     // The inverse of this pair's difference is that of the product up to it, times the product before it.
     load(before, get(products)),
     differenceOfX(difference, right, left),
-    when(isDoubtful(difference[0]!), oneInstead(difference)),
+    when(isDoubtful(difference), oneInstead(difference)),
     reduceToField(own, product(rest, before), scratch),
     reduceToField(result, product(rest, difference), scratch),
     copy(rest, result),
@@ -223,9 +231,15 @@ function differenceOfX(out: Number256, right: number, left: number): Code {
   );
 }
 
-function isDoubtful(lowest: number): Code {
-  const value = i64And(get(lowest), i64(BigInt(LIMB_MASK)));
-  return DOUBTFUL.map((limb) => i64IsEqual(value, i64(BigInt(limb)))).reduce(i32Or);
+function isDoubtful(difference: Number256): Code {
+  const [low, high] = [get(difference[0]!), get(difference[1]!)];
+  const value = i64And(
+    i64Add(low, i64ShiftLeft(high, i64(BigInt(LIMB_BITS)))),
+    i64(2n ** BigInt(2 * LIMB_BITS) - 1n),
+  );
+  return DOUBTFUL.map(([first, second]) =>
+    i64IsEqual(value, i64((BigInt(second) << BigInt(LIMB_BITS)) | BigInt(first))),
+  ).reduce(i32Or);
 }
 
 function oneInstead(value: Number256): Code {

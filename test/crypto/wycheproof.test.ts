@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
+import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
 import { evmAddress, isCanonicalSignature, isSignedBy } from '../../src/crypto/evm.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
 
 /** [tcId, comment, flags, msg, sig as r and s, result] */
 type WycheproofTest = [number, string, string[], string, string, 'valid' | 'invalid' | 'acceptable'];
@@ -34,5 +36,40 @@ for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
       }
     }
     t.ok(accepted > 90, `${accepted} accepted`);
+  });
+
+  test(`${name}: a batch accepts the same, and is undecided only where points may meet`, async (t) => {
+    const batch = new EcdsaBatch(1);
+    let [accepted, undecided] = [0, 0];
+    for (const { publicKey, tests } of file.groups) {
+      const key = Buffer.from(publicKey, 'hex');
+      t.ok(batch.learn(0, key));
+      // Of one key as many as a batch takes, each with both parities.
+      const signed = tests
+        .map(([tcId, , , msg, sig]) => ({
+          tcId,
+          digest: createHash('sha256').update(Buffer.from(msg, 'hex')).digest(),
+          signature: Buffer.from(sig, 'hex'),
+        }))
+        .filter(({ signature }) => isCanonicalSignature(signature))
+        .flatMap((one) => ([0, 1] as const).map((recovery) => ({ ...one, recovery })));
+      for (let from = 0; from < signed.length; from += BATCH_MAX) {
+        const some = signed.slice(from, from + BATCH_MAX);
+        for (const { digest, signature, recovery } of some) batch.add(0, digest, signature, recovery);
+        for (const [i, verdict] of batch.verify().entries()) {
+          const { tcId, digest, signature, recovery } = some[i]!;
+          if (verdict === 'unknown') {
+            undecided += 1;
+            continue;
+          }
+          const recovered = secp256k1.recover(digest, signature, recovery);
+          t.equal(verdict, recovered && key.equals(recovered) ? 'valid' : 'invalid', `${tcId} ${recovery}`);
+          if (verdict === 'valid') accepted += 1;
+        }
+      }
+    }
+    t.comment(`${accepted} accepted, ${undecided} undecided`);
+    t.ok(accepted > 80, `${accepted} accepted`);
+    t.ok(undecided < 20, `${undecided} undecided`);
   });
 }

@@ -1,0 +1,187 @@
+import { type Test, test } from 'tap';
+import { EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
+import { eip191, evmAddress, isHashSignedBy } from '../../src/crypto/evm.js';
+import { evmSigner, rememberEvmSigner } from '../../src/crypto/evm_signers.js';
+import { EvmVerifier } from '../../src/crypto/evm_verifier.js';
+import type { EvmVerifyJob } from '../../src/crypto/jobs.js';
+import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { GROUP_ORDER as N } from '../../src/crypto/secp256k1_field_code.js';
+import type { Verdict } from '../../src/crypto/verdict.js';
+import { word } from './crafted_signatures.js';
+
+/** More signatures than a signer needs for a table. */
+const ENOUGH = 150;
+const TABLES = 64;
+/** More than must come before another signer gets a table. */
+const MANY = 101_000;
+
+function jobOf(key: bigint, number: bigint): EvmVerifyJob {
+  const msgHash = word(number);
+  const { signature, recovery } = secp256k1.sign(eip191(msgHash), word(key));
+  return { msgHash, signature, recovery, address: evmAddress(secp256k1.publicKey(word(key))) };
+}
+
+function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Verdict {
+  return isHashSignedBy(address, msgHash, signature, recovery) ? 'valid' : 'invalid signature';
+}
+
+const repeated = (job: EvmVerifyJob, count: number) => new Array<EvmVerifyJob>(count).fill(job);
+
+/** One with tables of these keys. */
+function verifierOf(...keys: readonly bigint[]): EvmVerifier {
+  const verifier = new EvmVerifier();
+  for (const key of keys) verifier.verify(repeated(jobOf(key, 1n), ENOUGH));
+  return verifier;
+}
+
+/** What batches are asked meanwhile. */
+function watch(t: Test): { learned: number[]; batched: number } {
+  const seen = { learned: [] as number[], batched: 0 };
+  const { learn, add } = EcdsaBatch.prototype;
+  EcdsaBatch.prototype.learn = function (key, publicKey65) {
+    seen.learned.push(key);
+    return learn.call(this, key, publicKey65);
+  };
+  EcdsaBatch.prototype.add = function (...signature) {
+    seen.batched += 1;
+    add.apply(this, signature);
+  };
+  t.teardown(() => Object.assign(EcdsaBatch.prototype, { learn, add }));
+  return seen;
+}
+
+test('gives every job its verdict, known and unknown signers mixed, for every length', async (t) => {
+  const [first, second] = [1_001n, 1_002n];
+  const seen = watch(t);
+  const verifier = verifierOf(first, second);
+  const strangers = Array.from({ length: 7 }, (_, i) => jobOf(2_000n + BigInt(i), 5n));
+  const jobs = Array.from({ length: 200 }, (_, i): EvmVerifyJob => {
+    const good = jobOf(i % 3 === 0 ? first : second, BigInt(i));
+    const s = BigInt(`0x${Buffer.from(good.signature).toString('hex', 32)}`);
+    const otherParity = good.recovery === 0 ? 1 : 0;
+    switch (i % 11) {
+      case 1:
+        return strangers[i % 7]!;
+      case 2:
+        return { ...good, msgHash: word(7n) };
+      case 3:
+        return { ...good, recovery: otherParity };
+      case 4:
+        return { ...good, address: strangers[i % 7]!.address };
+      case 5:
+        return { ...good, address: jobOf(i % 3 === 0 ? second : first, 1n).address };
+      case 6: {
+        const high = Buffer.concat([good.signature.subarray(0, 32), word(N - s)]);
+        return { ...good, signature: high, recovery: otherParity };
+      }
+      case 7:
+        return { ...good, signature: Buffer.concat([good.signature.subarray(0, 32), Buffer.alloc(32)]) };
+      case 8:
+        return { ...good, signature: Buffer.concat([word(N), good.signature.subarray(32)]) };
+      default:
+        return good;
+    }
+  });
+  const wanted = jobs.map(alone);
+  t.ok(wanted.filter((verdict) => verdict === 'valid').length > 60);
+  t.ok(wanted.filter((verdict) => verdict === 'invalid signature').length > 60);
+  t.same(seen.learned, [0, 1]);
+  seen.batched = 0;
+  for (const count of [0, 1, 2, 3, 4, 63, 64, 65, 66, 129, 200])
+    t.same(verifier.verify(jobs.slice(0, count)), wanted.slice(0, count), `${count}`);
+  t.ok(seen.batched > 200, `${seen.batched} in batches`);
+  const withoutZero = jobs.filter((_, i) => i % 11 !== 7);
+  t.same(verifier.verify(withoutZero), withoutZero.map(alone));
+});
+
+test('verifies again what a batch does not decide', async (t) => {
+  const key = 3_001n;
+  const job = jobOf(key, 1n);
+  // The digest of a job is a hash, so nobody makes one whose points meet.
+  const verifier = verifierOf(key);
+  const { verify } = EcdsaBatch.prototype;
+  t.teardown(() => Object.assign(EcdsaBatch.prototype, { verify }));
+  EcdsaBatch.prototype.verify = function () {
+    return verify.call(this).map(() => 'unknown');
+  };
+  const damaged = { ...job, msgHash: word(2n) };
+  t.same(verifier.verify([job, damaged, job, damaged]), [
+    ...['valid', 'invalid signature'],
+    ...['valid', 'invalid signature'],
+  ]);
+});
+
+test('an exception leaves nothing behind for the next jobs', async (t) => {
+  const verifier = verifierOf(4_001n);
+  const [good, damaged] = [jobOf(4_001n, 8n), { ...jobOf(4_001n, 8n), msgHash: word(9n) }];
+  const tooLong = { ...good, msgHash: Buffer.alloc(1_000_000) };
+  for (const before of [1, 10, 63]) {
+    t.throws(() => verifier.verify([...repeated(damaged, before), tooLong]), RangeError);
+    t.same(verifier.verify([good, damaged, good]), ['valid', 'invalid signature', 'valid']);
+  }
+});
+
+test('two signers whose addresses begin alike', async (t) => {
+  const [known, other] = [jobOf(5_001n, 1n), jobOf(5_002n, 1n)];
+  const verifier = verifierOf(5_001n);
+  const alike = Buffer.concat([known.address.subarray(0, 4), other.address.subarray(4)]);
+  const swapped = { ...known, address: alike };
+  const jobs = [known, swapped, known, swapped, known];
+  t.same(verifier.verify(jobs), jobs.map(alone));
+  rememberEvmSigner(alike, secp256k1.publicKey(word(5_002n)));
+  t.same(
+    [known.address, alike].map((address) => evmSigner(address)?.address),
+    [known.address, alike],
+  );
+  t.same(verifier.verify([known, { ...other, address: alike }]), ['valid', 'valid']);
+  t.same(verifier.verify(jobs), jobs.map(alone));
+});
+
+test('a signer whose key cannot be learned is verified one at a time, and learned once', async (t) => {
+  const seen = watch(t);
+  const { learn } = EcdsaBatch.prototype;
+  let isRefused = true;
+  EcdsaBatch.prototype.learn = function (...key) {
+    const isLearned = learn.apply(this, key);
+    if (!isRefused) return isLearned;
+    isRefused = false;
+    return false;
+  };
+  const key = 41_119n;
+  const verifier = new EvmVerifier();
+  const jobs = Array.from({ length: 300 }, (_, i) => jobOf(key, BigInt(i)));
+  t.same(verifier.verify(jobs), new Array(300).fill('valid'));
+  t.same(seen, { learned: [0], batched: 0 });
+  // Its number is free for the next one.
+  const other = jobOf(41_120n, 1n);
+  t.same(verifier.verify(repeated(other, ENOUGH)), new Array(ENOUGH).fill('valid'));
+  t.same(seen.learned, [0, 0]);
+  t.same(verifier.verify([...jobs.slice(0, 2), other, other, other]), new Array(5).fill('valid'));
+});
+
+test('a table goes to another signer when its signer has not signed for long', async (t) => {
+  const seen = watch(t);
+  const numbers = Array.from({ length: TABLES }, (_, i) => i);
+  const keys = numbers.map((i) => 6_001n + BigInt(i));
+  const verifier = verifierOf(...keys);
+  t.same(seen.learned, numbers);
+
+  const newcomer = jobOf(7_001n, 2n);
+  const settled = keys.map((key) => jobOf(key, 2n));
+  verifier.verify(repeated(newcomer, ENOUGH));
+  t.equal(seen.learned.length, TABLES, 'all others have signed lately');
+
+  // All sign but the sixth; the fourth first.
+  verifier.verify([settled[3]!, ...settled.filter((_, i) => i !== 5 && i !== 3)]);
+  verifier.verify(repeated(settled[0]!, MANY));
+  const wrong = { ...settled[5]!, msgHash: newcomer.msgHash };
+  const jobs = [newcomer, settled[5]!, newcomer, wrong, settled[4]!, { ...newcomer, msgHash: word(3n) }];
+  const wanted = jobs.map(alone);
+  t.same(wanted.filter((verdict) => verdict === 'valid').length, 5);
+  t.same(verifier.verify(jobs), wanted);
+  t.equal(seen.learned[TABLES], 5);
+  // The one that lost it gets the next, which is that of the longest silent one.
+  verifier.verify(repeated(settled[5]!, ENOUGH));
+  t.same(seen.learned.slice(TABLES), [5, 3]);
+  t.same(verifier.verify([...settled, newcomer]), new Array(TABLES + 1).fill('valid'));
+});
