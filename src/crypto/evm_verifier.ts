@@ -22,7 +22,7 @@ interface Table {
   usedAt: number;
 }
 
-/** Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}, the others one at a time. */
+/** Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}, the others, and what is not valid there, one at a time. */
 export class EvmVerifier {
   readonly #tables: Table[] = [];
   readonly #keys = new Map<EvmSigner, number>();
@@ -58,11 +58,9 @@ export class EvmVerifier {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
-      for (const [n, i] of batched.entries()) {
-        const answer = answers[n]!;
-        verdicts[i] =
-          answer === 'unknown' ? alone(jobs[i]!) : answer === 'valid' ? 'valid' : 'invalid signature';
-      }
+      // No price is refused by tables alone: what a batch does not find valid, a recovery decides.
+      for (const [n, i] of batched.entries())
+        verdicts[i] = answers[n] === 'valid' ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;
   }
