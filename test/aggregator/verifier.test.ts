@@ -141,7 +141,7 @@ test('two threads that hang with signatures leave them unverified: refused, and 
   const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
   const known = { ...goodEvm, verified: true };
   // More than the calling thread does by itself.
-  const these = [wrong, known, ...new Array<Candidate>(10).fill(goodEvm)];
+  const these = [wrong, known, ...new Array<Candidate>(40).fill(goodEvm)];
   const refusals = verifyCandidates(these, 'evm', pool);
   for (const left of [1, 0]) {
     await hanging(left);
@@ -150,8 +150,8 @@ test('two threads that hang with signatures leave them unverified: refused, and 
   t.same(await refusals, [
     HASH,
     undefined,
-    ...new Array<string>(10).fill('the signature could not be verified in time'),
+    ...new Array<string>(40).fill('the signature could not be verified in time'),
   ]);
   t.equal(pool.failures, 2);
-  t.same(await verifyCandidates(these, 'evm', pool), [HASH, ...new Array(11).fill(undefined)]);
+  t.same(await verifyCandidates(these, 'evm', pool), [HASH, ...new Array(41).fill(undefined)]);
 });
