@@ -16,9 +16,6 @@ import { GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.j
 /** As many signatures as one batch has at the most. */
 export const BATCH_MAX = SUMS_MAX;
 
-/** `unknown` when the points that were added do not decide, by an accident that a signer can make: verify it in another way. */
-export type BatchVerdict = 'valid' | 'invalid' | 'unknown';
-
 const PRIME = limbsOf(FIELD_PRIME).map(Number);
 const ORDER = limbsOf(GROUP_ORDER).map(Number);
 
@@ -33,8 +30,8 @@ const BATCH_BYTES = 7 * NUMBER_BYTES;
 
 /**
  * Verifies many signatures at once under keys that it knows: each is valid when digest/s · G + r/s · Q has r as its x, and a y of the
- * parity that the recovery number names. This says of every signature what a recovery of the key would say; it takes a third of the time,
- * because the multiples of the keys are in tables and divisions are shared.
+ * parity that the recovery number names. It takes a third of the time of a recovery, because the multiples of the keys are in tables and
+ * divisions are shared.
  */
 export class EcdsaBatch {
   readonly #tables: Secp256k1Tables;
@@ -54,13 +51,9 @@ export class EcdsaBatch {
     arithmetic.write(this.#batch + TO_FACTOR, SCALAR_FACTOR ** 2n % GROUP_ORDER);
   }
 
-  /**
-   * Learns a key in 3 ms, instead of the one that has the number.
-   * @param publicKey65 uncompressed, a point of the curve
-   * @returns whether it can; if not, the number has no key then
-   */
-  learn(key: number, publicKey65: Uint8Array): boolean {
-    return this.#tables.fill(1 + key, publicKey65.subarray(1));
+  /** Learns a key in 3 ms, instead of the one that has the number. @param publicKey65 uncompressed, a point of the curve */
+  learn(key: number, publicKey65: Uint8Array): void {
+    this.#tables.fill(1 + key, publicKey65.subarray(1));
   }
 
   /** Takes up a signature to verify, of {@link BATCH_MAX} at the most. @param rs64 r and s, each in 1 .. n - 1 */
@@ -85,17 +78,17 @@ export class EcdsaBatch {
     this.#count = 0;
   }
 
-  /** Says of each signature since the last time whether it is valid, and forgets them. */
-  verify(): BatchVerdict[] {
+  /**
+   * Says of each signature since the last time whether it is valid, and forgets them. Of a valid one that a signer has made for it, with
+   * points that meet where they are added, it says `false`: verify again what is not valid.
+   */
+  verify(): boolean[] {
     const count = this.#count;
     this.#count = 0;
     if (count === 0) return [];
     this.#chooseMultiples(count);
-    const wrong = this.#tables.add(count);
-    return Array.from({ length: count }, (_, i) => {
-      if (wrong.has(i)) return 'unknown';
-      return this.#isNoncePoint(i) ? 'valid' : 'invalid';
-    });
+    this.#tables.add(count);
+    return Array.from({ length: count }, (_, i) => this.#isNoncePoint(i));
   }
 
   /** Divides by all s with one inversion. */

@@ -59,8 +59,7 @@ export class EvmVerifier {
     } else {
       const answers = this.#batch.verify();
       // No price is refused by tables alone: what a batch does not find valid, a recovery decides.
-      for (const [n, i] of batched.entries())
-        verdicts[i] = answers[n] === 'valid' ? 'valid' : alone(jobs[i]!);
+      for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;
   }
@@ -95,11 +94,7 @@ export class EvmVerifier {
       this.#keys.delete(former);
       this.#signatures.delete(former);
     }
-    if (!this.#batch.learn(key, signer.publicKey)) {
-      // It is not asked again. The table stays the one that is given next.
-      this.#signatures.set(signer, Number.NEGATIVE_INFINITY);
-      return undefined;
-    }
+    this.#batch.learn(key, signer.publicKey);
     this.#tables[key] = { signer, usedAt: this.#seen };
     this.#keys.set(signer, key);
     return key;

@@ -1,7 +1,6 @@
-import { LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from './secp256k1_field_code.js';
 import {
-  DOUBTFUL,
   openSecp256k1Module,
   POINT_BYTES,
   REFERENCE_BYTES,
@@ -17,7 +16,10 @@ const ONES = 4 * NUMBER_BYTES;
 const ONES_MAX = 7;
 const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
 
-/** Operations that take more than one call of the {@link Secp256k1Module}, on public numbers in its memory. Numbers and points are named by their addresses. */
+/**
+ * Operations that take more than one call of the {@link Secp256k1Module}, on public numbers in its memory. Numbers and points are named by their
+ * addresses.
+ */
 export class Secp256k1Arithmetic {
   readonly module: Secp256k1Module;
   /** All memory, four bytes each. */
@@ -50,13 +52,12 @@ export class Secp256k1Arithmetic {
   }
 
   /**
-   * Adds pairs of points with one inversion for all.
+   * Adds pairs of points with one inversion for all. Two points must not have the same x: their sum would be wrong.
    * @param references two for each pair
    * @param sums where the points go, one after the other
-   * @returns how many sums are wrong, because their points have the same x, or once in 2^56 only seem to
    */
-  addPairs(references: number, pairs: number, sums: number): number {
-    const wrong = this.module.multiplyDifferences(references, pairs, PRODUCTS);
+  addPairs(references: number, pairs: number, sums: number): void {
+    this.module.multiplyDifferences(references, pairs, PRODUCTS);
     this.invert(A, PRODUCTS + pairs * NUMBER_BYTES);
     const last = pairs - 1;
     this.module.addPairs(
@@ -66,15 +67,6 @@ export class Secp256k1Arithmetic {
       A,
       sums + last * POINT_BYTES,
     );
-    return wrong;
-  }
-
-  /** Whether {@link addPairs} gives a wrong sum for the pair with these references. */
-  isDoubtful(references: number): boolean {
-    const [left, right] = [0, REFERENCE_BYTES].map((at) => (this.limbs[(references + at) / 4]! & -2) / 4);
-    const low = this.limbs[right!]! - this.limbs[left!]!;
-    const high = this.limbs[right! + 1]! - this.limbs[left! + 1]! + (low >> LIMB_BITS);
-    return DOUBTFUL.some(([first, second]) => (low & LIMB_MASK) === first && (high & LIMB_MASK) === second);
   }
 
   /** The slope of the tangent at a point is 3 x² / 2 y. */

@@ -1,4 +1,4 @@
-import { LIMB_BITS, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { LIMB_BITS, LIMBS, NUMBER_BYTES } from './limbs.js';
 import {
   copy,
   double,
@@ -60,11 +60,11 @@ export interface Secp256k1Module {
    * The first half of the sums of pairs of points: the products of the differences of their x, of which {@link addPairs} needs the inverse.
    * @param references two for each pair
    * @param products the first is 1; the one after pair i is written behind it at i + 1
-   * @returns how many pairs have, as far as the lowest limbs show, the same x; their sum will be wrong, and that of no other
    */
-  multiplyDifferences(references: number, pairs: number, products: number): number;
+  multiplyDifferences(references: number, pairs: number, products: number): void;
   /**
-   * The second half: writes the sum of each pair.
+   * The second half: writes the sum of each pair. That of two points with the same x, or once in 2^56 of two that seem to have the same, is
+   * wrong, and no other.
    * @param references those of the last pair
    * @param products that before the last pair
    * @param inverse of the product of all; it is overwritten
@@ -74,8 +74,8 @@ export interface Secp256k1Module {
 }
 
 /**
- * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. It takes as long as the numbers are, so it must
- * not be given secret ones: the way through the memory shows them.
+ * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not give it secret numbers: which points it
+ * reads depends on them, and another process may be able to watch that.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {
@@ -90,19 +90,8 @@ export function openSecp256k1Module(pages: number): Secp256k1Module {
   return openWasm(functions, pages) as Secp256k1Module;
 }
 
-/**
- * The lowest two limbs that a difference of two reduced numbers has when it is 0, p or -p. Of other numbers it has them once in 2^56.
- */
-export const DOUBTFUL: readonly (readonly [low: number, high: number])[] = [
-  0n,
-  FIELD_PRIME,
-  -FIELD_PRIME,
-].map(
-  (value) =>
-    limbsOf(BigInt.asUintN(2 * LIMB_BITS, value))
-      .slice(0, 2)
-      .map(Number) as [number, number],
-);
+/** The lowest two limbs of a difference of two reduced numbers that is 0, p or -p. */
+const DOUBTFUL = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) => BigInt.asUintN(2 * LIMB_BITS, value));
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
@@ -142,14 +131,14 @@ function squareFunction(name: string, reduce: Reduce): WasmFunction {
 }
 
 function multiplyDifferencesFunction(): WasmFunction {
-  const [references, pairs, products, left, right, same] = [0, 1, 2, 3, 4, 5];
-  const { all, scratch, variables } = numbers(6, 3);
+  const [references, pairs, products, left, right] = [0, 1, 2, 3, 4];
+  const { all, scratch, variables } = numbers(5, 3);
   const [soFar, difference, result] = all as [Number256, Number256, Number256];
   const forPair = [
     set(left, addressAt(references, 0)),
     set(right, addressAt(references, 1)),
     differenceOfX(difference, right, left),
-    when(isDoubtful(difference), oneInstead(difference), set(same, i32Add(get(same), i32(1)))),
+    when(isDoubtful(difference), oneInstead(difference)),
     reduceToField(result, product(soFar, difference), scratch),
     copy(soFar, result),
     store(get(products), soFar, NUMBER_BYTES),
@@ -157,12 +146,11 @@ function multiplyDifferencesFunction(): WasmFunction {
     set(references, i32Add(get(references), i32(2 * REFERENCE_BYTES))),
     set(pairs, i32Subtract(get(pairs), i32(1))),
   ];
-  const body = [load(soFar, get(products)), doWhile(forPair, get(pairs)), get(same)];
+  const body = [load(soFar, get(products)), doWhile(forPair, get(pairs))];
   return {
     name: 'multiplyDifferences',
     parameters: 3,
-    returns: true,
-    i32Variables: 3,
+    i32Variables: 2,
     i64Variables: variables,
     body,
   };
@@ -237,9 +225,7 @@ function isDoubtful(difference: Number256): Code {
     i64Add(low, i64ShiftLeft(high, i64(BigInt(LIMB_BITS)))),
     i64(2n ** BigInt(2 * LIMB_BITS) - 1n),
   );
-  return DOUBTFUL.map(([first, second]) =>
-    i64IsEqual(value, i64((BigInt(second) << BigInt(LIMB_BITS)) | BigInt(first))),
-  ).reduce(i32Or);
+  return DOUBTFUL.map((doubtful) => i64IsEqual(value, i64(doubtful))).reduce(i32Or);
 }
 
 function oneInstead(value: Number256): Code {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { LIMB_BITS, NUMBER_BYTES, placeOfBit, readNumber } from './limbs.js';
 import { Secp256k1Arithmetic } from './secp256k1_arithmetic.js';
 import { POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
@@ -68,15 +67,11 @@ export class Secp256k1Tables {
     this.#tables = at;
     this.freeFrom = this.#tables + count * TABLE_BYTES;
     this.#referToSums();
-    assert(this.fill(GENERATOR_TABLE, GENERATOR));
+    this.fill(GENERATOR_TABLE, GENERATOR);
   }
 
-  /**
-   * Makes the table of a point of the curve, in 3 ms.
-   * @param point64 its x, then its y
-   * @returns whether the table is right; see {@link Secp256k1Arithmetic.addPairs}
-   */
-  fill(table: number, point64: Uint8Array): boolean {
+  /** Makes the table of a point of the curve, in 3 ms. @param point64 its x, then its y */
+  fill(table: number, point64: Uint8Array): void {
     const { limbs } = this.arithmetic;
     const { references, sums } = this.#levels[0]!;
     const doubles = Array.from({ length: 8 * PLACES }, (_, i) => sums + i * POINT_BYTES);
@@ -85,7 +80,6 @@ export class Secp256k1Tables {
     for (let i = 1; i < doubles.length; i++) this.arithmetic.double(doubles[i]!, doubles[i - 1]!);
     for (let place = 0; place < PLACES; place++)
       this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
-    let wrong = 0;
     // Each step doubles what is there: all so far, plus an even multiple.
     for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
       const count = 2 ** (step - 1);
@@ -96,9 +90,8 @@ export class Secp256k1Tables {
           limbs[at++] = doubles[8 * place + step]!;
         }
       }
-      wrong += this.arithmetic.addPairs(references, count * PLACES, this.#entry(table, 0, count));
+      this.arithmetic.addPairs(references, count * PLACES, this.#entry(table, 0, count));
     }
-    return wrong === 0;
   }
 
   /**
@@ -125,19 +118,10 @@ export class Secp256k1Tables {
     }
   }
 
-  /**
-   * Adds what was chosen for the first sums.
-   * @returns those that are wrong, because two points met that have, or seem to have, the same x
-   */
-  add(count: number): ReadonlySet<number> {
-    const wrong = new Set<number>();
-    for (const { pairs, references, sums } of this.#levels) {
-      if (this.arithmetic.addPairs(references, count * pairs, sums) === 0) continue;
-      for (let pair = 0; pair < count * pairs; pair++)
-        if (this.arithmetic.isDoubtful(references + 2 * pair * REFERENCE_BYTES))
-          wrong.add(Math.floor(pair / pairs));
-    }
-    return wrong;
+  /** Adds what was chosen for the first sums. A sum is wrong, and no other, when two of its points meet that have the same x. */
+  add(count: number): void {
+    for (const { pairs, references, sums } of this.#levels)
+      this.arithmetic.addPairs(references, count * pairs, sums);
   }
 
   /** Where a sum is after {@link add}. */

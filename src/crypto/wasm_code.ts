@@ -5,8 +5,6 @@ export type Code = number | readonly Code[];
 export interface WasmFunction {
   readonly name: string;
   readonly parameters: number;
-  /** Whether it leaves an i32 on the stack. */
-  readonly returns?: boolean;
   readonly i32Variables: number;
   readonly i64Variables: number;
   readonly body: Code;
@@ -119,9 +117,8 @@ const END = 0x0b;
 const [TYPES, FUNCTIONS, MEMORIES, EXPORTS, BODIES] = [1, 3, 5, 7, 10];
 const [FUNCTION, MEMORY] = [0, 2];
 
-function typeOf({ parameters, returns }: WasmFunction): Code {
-  const results = returns ? [1, I32] : [0];
-  return [0x60, parameters, new Array<number>(parameters).fill(I32), results];
+function typeOf({ parameters }: WasmFunction): Code {
+  return [0x60, parameters, new Array<number>(parameters).fill(I32), 0];
 }
 
 function bodyOf({ i32Variables, i64Variables, body }: WasmFunction): Code {

@@ -102,15 +102,13 @@ test('verifies again what a batch does not find valid', async (t) => {
   const { verify } = EcdsaBatch.prototype;
   t.teardown(() => Object.assign(EcdsaBatch.prototype, { verify }));
   const damaged = { ...job, msgHash: word(2n) };
-  for (const verdict of ['unknown', 'invalid'] as const) {
-    EcdsaBatch.prototype.verify = function () {
-      return verify.call(this).map(() => verdict);
-    };
-    t.same(verifier.verify([job, damaged, job, damaged]), [
-      ...['valid', 'invalid signature'],
-      ...['valid', 'invalid signature'],
-    ]);
-  }
+  EcdsaBatch.prototype.verify = function () {
+    return verify.call(this).map(() => false);
+  };
+  t.same(verifier.verify([job, damaged, job, damaged]), [
+    ...['valid', 'invalid signature'],
+    ...['valid', 'invalid signature'],
+  ]);
 });
 
 test('an exception leaves nothing behind for the next jobs', async (t) => {
@@ -137,28 +135,6 @@ test('two signers whose addresses begin alike', async (t) => {
   );
   t.same(verifier.verify([known, { ...other, address: alike }]), ['valid', 'valid']);
   t.same(verifier.verify(jobs), jobs.map(alone));
-});
-
-test('a signer whose key cannot be learned is verified one at a time, and learned once', async (t) => {
-  const seen = watch(t);
-  const { learn } = EcdsaBatch.prototype;
-  let isRefused = true;
-  EcdsaBatch.prototype.learn = function (...key) {
-    const isLearned = learn.apply(this, key);
-    if (!isRefused) return isLearned;
-    isRefused = false;
-    return false;
-  };
-  const key = 41_119n;
-  const verifier = new EvmVerifier();
-  const jobs = Array.from({ length: 300 }, (_, i) => jobOf(key, BigInt(i)));
-  t.same(verifier.verify(jobs), new Array(300).fill('valid'));
-  t.same(seen, { learned: [0], batched: 0 });
-  // Its number is free for the next one.
-  const other = jobOf(41_120n, 1n);
-  t.same(verifier.verify(repeated(other, ENOUGH)), new Array(ENOUGH).fill('valid'));
-  t.same(seen.learned, [0, 0]);
-  t.same(verifier.verify([...jobs.slice(0, 2), other, other, other]), new Array(5).fill('valid'));
 });
 
 test('a table goes to another signer when its signer has not signed for long', async (t) => {

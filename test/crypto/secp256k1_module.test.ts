@@ -219,8 +219,7 @@ function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
   const areSame = pairs.map(([left, right]) =>
     doubtful.includes(modulo(numberOf(right.x) - numberOf(left.x), lowest)),
   );
-  const count = wasm.multiplyDifferences(REFERENCES, pairs.length, PRODUCTS);
-  mustBe(count === areSame.filter(Boolean).length, pairs, count);
+  wasm.multiplyDifferences(REFERENCES, pairs.length, PRODUCTS);
   const product = numberOf(read(PRODUCTS + pairs.length * NUMBER_BYTES));
   put(INVERSE, limbsOf(inverse(product, P)).map(Number));
   const last = pairs.length - 1;

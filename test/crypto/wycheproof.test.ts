@@ -38,12 +38,12 @@ for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
     t.ok(accepted > 90, `${accepted} accepted`);
   });
 
-  test(`${name}: a batch accepts the same, and is undecided only where points may meet`, async (t) => {
+  test(`${name}: a batch accepts nothing else, and the same but where points meet`, async (t) => {
     const batch = new EcdsaBatch(1);
     let [accepted, undecided] = [0, 0];
     for (const { publicKey, tests } of file.groups) {
       const key = Buffer.from(publicKey, 'hex');
-      t.ok(batch.learn(0, key));
+      batch.learn(0, key);
       // Of one key as many as a batch takes, each with both parities.
       const signed = tests
         .map(([tcId, , , msg, sig]) => ({
@@ -58,13 +58,11 @@ for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
         for (const { digest, signature, recovery } of some) batch.add(0, digest, signature, recovery);
         for (const [i, verdict] of batch.verify().entries()) {
           const { tcId, digest, signature, recovery } = some[i]!;
-          if (verdict === 'unknown') {
-            undecided += 1;
-            continue;
-          }
           const recovered = secp256k1.recover(digest, signature, recovery);
-          t.equal(verdict, recovered && key.equals(recovered) ? 'valid' : 'invalid', `${tcId} ${recovery}`);
-          if (verdict === 'valid') accepted += 1;
+          const isValid = recovered !== undefined && key.equals(recovered);
+          if (verdict) accepted += 1;
+          else if (isValid) undecided += 1;
+          if (verdict) t.ok(isValid, `${tcId} ${recovery}`);
         }
       }
     }
