@@ -43,6 +43,8 @@ export interface CryptoPoolOptions {
   readonly workerFile?: string;
   /** What counts the time after which a thread counts as hung, where it is not a timer. */
   readonly repeat?: Repeat;
+  /** Calls back at the end of the turn of the event loop. `setImmediate` unless given. */
+  readonly defer?: (callback: () => void) => void;
 }
 
 /** Starts the threads. Each of them, and the calling thread, fills its tables before the first real job. */
@@ -91,14 +93,15 @@ class WorkerPool implements CryptoPool {
   #workers: Threads | undefined;
   readonly #waiting = new PieceQueue();
   #helps = false;
-  readonly #turn = new Turn(setImmediate, (pieces, micros) => this.#handOn(pieces, micros));
+  readonly #turn: Turn;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #verifyEvm = verifyEvmKind(this.here);
   readonly #verifyStark = verifyStarkKind(this.here);
   queued = 0;
   failures = 0;
 
-  constructor({ threads, workerFile, repeat }: CryptoPoolOptions) {
+  constructor({ threads, workerFile, repeat, defer = setImmediate }: CryptoPoolOptions) {
+    this.#turn = new Turn(defer, (pieces, micros) => this.#handOn(pieces, micros));
     this.#threads = threads;
     if (threads === 0) return;
     const workers = new Threads({

@@ -91,7 +91,8 @@ export class AggregatorHarness {
     const { assets, publishers, threads = 0, through = (signer) => signer, nowMs = () => 0 } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
-    const pool = await createCryptoPool({ threads, repeat: () => () => {} });
+    // Each message comes in a turn of its own.
+    const pool = await createCryptoPool({ threads, repeat: () => () => {}, defer: (end) => end() });
     const those = publishers.map(({ publisher }) => publisher);
     const store = await openStore({ dir, assets, candleRetentionMs: 86_400_000, clock });
     let stopped: Promise<void> | undefined;
