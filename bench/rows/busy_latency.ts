@@ -31,8 +31,8 @@ export const busyLatency: Row = {
     '76 recover the key, 35 accept the price and tell it, 20 make the frame. The rest, 0.3 ms, is as long with the peer. That is the p50. ' +
     'Of the 17 slowest of 1,585 updates with 1,000 others a second, 7 waited 1 to 4 ms because the kernel gave the core of the thread to one of V8 that compiles or ' +
     'collects, in those looked at closely while the other core was idle; 4 met a collection of young objects (2 to 5 ms, every 1.4 s), three of them among these 7; 3 lost the core ' +
-    'to the thread that verifies or the one of the ticks; 7 show no cause but the machine. With 5,000 the slowest tenth waits for the other messages: 0.7 ms of recoveries, of which the ' +
-    'thread does 0.3 ms at a time, or for the commit of the store, 0.3 to 1 ms. A lower priority for the threads of V8, a smaller young generation and large pages did not help.',
+    'to the thread that verifies or the one of the ticks; 7 show no cause but the machine. With 5,000 the slowest tenth waits for another message, whose ten signatures were 0.7 ms of ' +
+    'recoveries when this was traced and are 0.2 ms in a batch now, or for the commit of the store, 0.3 to 1 ms. A lower priority for the threads of V8, a smaller young generation and large pages did not help.',
   rounds: 3,
   variants: { service: measureService, 'bare uWS': measurePeer },
   lines: (scale) =>
