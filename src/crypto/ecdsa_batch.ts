@@ -95,29 +95,24 @@ export class EcdsaBatch {
   #chooseMultiples(count: number): void {
     const { arithmetic } = this.#tables;
     const { multiplyScalar } = arithmetic.module;
-    const [one, toFactor, product, rest, inverse, generatorPart, keyPart] = [
-      ...[ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART],
-    ].map((number) => this.#batch + number) as [
-      ...[number, number, number],
-      ...[number, number, number, number],
-    ];
-    let before = one;
+    const batch = this.#batch;
+    let before = batch + ONE;
     for (let i = 0; i < count; i++) {
       const at = this.#signatureAt(i);
-      multiplyScalar(at + S, at + S, toFactor);
+      multiplyScalar(at + S, at + S, batch + TO_FACTOR);
       arithmetic.copy(at + BEFORE, before);
-      multiplyScalar(product, before, at + S);
-      before = product;
+      multiplyScalar(batch + PRODUCT, before, at + S);
+      before = batch + PRODUCT;
     }
-    arithmetic.invertScalar(rest, product);
+    arithmetic.invertScalar(batch + REST, batch + PRODUCT);
     for (let i = count - 1; i >= 0; i--) {
       const at = this.#signatureAt(i);
-      multiplyScalar(inverse, rest, at + BEFORE);
-      multiplyScalar(rest, rest, at + S);
-      multiplyScalar(generatorPart, at + DIGEST, inverse);
-      multiplyScalar(keyPart, at + R, inverse);
-      this.#chooseMultiple(i, 0, GENERATOR_TABLE, generatorPart);
-      this.#chooseMultiple(i, 1, 1 + this.#keys[i]!, keyPart);
+      multiplyScalar(batch + INVERSE, batch + REST, at + BEFORE);
+      multiplyScalar(batch + REST, batch + REST, at + S);
+      multiplyScalar(batch + GENERATOR_PART, at + DIGEST, batch + INVERSE);
+      multiplyScalar(batch + KEY_PART, at + R, batch + INVERSE);
+      this.#chooseMultiple(i, 0, GENERATOR_TABLE, batch + GENERATOR_PART);
+      this.#chooseMultiple(i, 1, 1 + this.#keys[i]!, batch + KEY_PART);
     }
   }
 

@@ -3,6 +3,7 @@ import { secondOf, type TimeNs } from '../model/time.js';
 import { evmSigner, isSame, rememberEvmSigner } from './evm_signers.js';
 import { hashWritten, keccak256, keccakRoom, keccakRoomView } from './keccak.js';
 import { secp256k1 } from './secp256k1.js';
+import { GROUP_ORDER } from './secp256k1_field_code.js';
 
 export const EVM_ADDRESS_BYTES = 20;
 
@@ -102,9 +103,9 @@ export function isCanonicalSignature(rs64: Uint8Array): boolean {
   const s = rs64.subarray(32, 64);
   return (
     Buffer.compare(r, ZERO) > 0 &&
-    Buffer.compare(r, GROUP_ORDER) < 0 &&
+    Buffer.compare(r, ORDER) < 0 &&
     Buffer.compare(s, ZERO) > 0 &&
-    Buffer.compare(s, GROUP_ORDER_HALF) <= 0
+    Buffer.compare(s, HALF_ORDER) <= 0
   );
 }
 
@@ -151,12 +152,10 @@ export function encodedAssetId(symbol: string, encoding: AssetIdEncoding): strin
   return encoding === 'base64' ? bytes.toString('base64') : `0x${keccak256(bytes).toString('hex')}`;
 }
 
-/** n of secp256k1 (SEC 2, section 2.4.1) and half of it, rounded down. */
-const GROUP_ORDER = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
-const GROUP_ORDER_HALF = Buffer.from(
-  '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
-  'hex',
-);
+/** The order of the group and half of it, rounded down. */
+const [ORDER, HALF_ORDER] = [GROUP_ORDER, GROUP_ORDER / 2n].map((value) =>
+  Buffer.from(value.toString(16), 'hex'),
+) as [Buffer, Buffer];
 const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');

@@ -31,7 +31,7 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): Verdict[] {
-    // After an exception there are signatures of the last call in it.
+    // The last call leaves signatures there that were too few, or that an exception kept from their turn.
     this.#batch.clear();
     const verdicts = new Array<Verdict>(jobs.length);
     const batched: number[] = [];
@@ -50,11 +50,10 @@ export class EvmVerifier {
     return verdicts;
   }
 
-  /** Empties the batch. */
+  /** Gives those their verdicts, and takes them from the list. */
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: Verdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
-      this.#batch.clear();
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();

@@ -68,7 +68,7 @@ function absorbFunction(): WasmFunction {
     set(lane, i64Xor(get(lane), i64Load(get(FROM), 8 * i))),
   );
   const rounds = doWhile(
-    [...[round(STATE, NEXT_STATE, 0), round(NEXT_STATE, STATE, 1)], set(ROUND, i32Add(get(ROUND), i32(16)))],
+    [round(STATE, NEXT_STATE, 0), round(NEXT_STATE, STATE, 1), set(ROUND, i32Add(get(ROUND), i32(16)))],
     i32IsBelow(get(ROUND), i32(8 * ROUNDS)),
   );
   const blocks = doWhile(

@@ -37,13 +37,16 @@ export function verifyStarkKind(here: CryptoJobs): ArrayKind<StarkVerifyJob, Ver
   };
 }
 
+const DIGESTS = bytesForm(KECCAK256_BYTES);
+const EVM_SIGNATURES = bytesForm(EVM_SIGNATURE_BYTES);
+
 export function signEvmKind(here: CryptoJobs, key: Uint8Array): Kind<Uint8Array, Uint8Array> {
   return {
     name: 'signEvm',
     jobMicros: 45,
     atOnce: 1,
-    jobs: bytesForm(KECCAK256_BYTES),
-    results: bytesForm(EVM_SIGNATURE_BYTES),
+    jobs: DIGESTS,
+    results: EVM_SIGNATURES,
     inline: (digests) => here.signEvm(digests, key),
     encode: (digests) => batch.encodeSignEvm(digests, key),
     decode: (answer) => answer,

@@ -149,7 +149,7 @@ export class PieceQueue {
     return this.#pieces.some(isUntried);
   }
 
-  push(piece: Piece): void {
+  add(piece: Piece): void {
     const later = this.#pieces.findIndex(({ rank }) => rank > piece.rank);
     if (later < 0) this.#pieces.push(piece);
     else this.#pieces.splice(later, 0, piece);

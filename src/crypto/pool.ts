@@ -204,7 +204,7 @@ class WorkerPool implements CryptoPool {
     kind: Kind<Jobs, Results>,
     jobs: Jobs,
     rank: number,
-    place: { push(piece: Piece): void },
+    place: { add(piece: Piece): void },
   ): Promise<Results> {
     const piece = new Piece(kind, jobs, rank);
     const count = piece.leftCount;
@@ -214,7 +214,7 @@ class WorkerPool implements CryptoPool {
       this.#pending.delete(result);
     });
     this.#pending.add(result);
-    place.push(piece as Piece);
+    place.add(piece as Piece);
     return result;
   }
 
@@ -251,7 +251,7 @@ class WorkerPool implements CryptoPool {
 
   #failed(piece: Piece, fault: unknown): void {
     piece.faults.push(fault);
-    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.push(piece);
+    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
     else giveUp(piece);
   }
 

@@ -1,7 +1,7 @@
 import type { Piece } from './pieces.js';
 
 /** So much work of one turn is handed on before the turn ends: what waits keeps its messages in memory. */
-const TOGETHER_MICROS_MAX = 600;
+const GATHERED_MICROS_MAX = 600;
 
 /**
  * Gathers small pieces of one kind that come in the same turn of the event loop, because together they take less work. The first of a turn should not
@@ -42,11 +42,11 @@ export class Turn {
     });
   }
 
-  push(piece: Piece): void {
+  add(piece: Piece): void {
     this.#pieces.push(piece);
     this.#micros += piece.micros;
     this.#count += 1;
-    if (this.#micros >= TOGETHER_MICROS_MAX) this.#flush();
+    if (this.#micros >= GATHERED_MICROS_MAX) this.#flush();
   }
 
   #flush(): void {

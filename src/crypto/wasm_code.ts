@@ -77,24 +77,24 @@ export const i64IsEqual: Binary = binary(0x51);
 export const i64Of = (value: Code): Code => [value, 0xac];
 
 // From and to the address and `offset`.
-export const i32Load = (address: Code, offset = 0): Code => [address, 0x28, 2, unsigned(offset)];
-export const i64Load = (address: Code, offset = 0): Code => [address, 0x29, 3, unsigned(offset)];
-export const i64Store = (address: Code, value: Code, offset = 0): Code => [
-  address,
-  value,
-  0x37,
-  3,
-  unsigned(offset),
-];
+const load =
+  (instruction: number, alignment: number) =>
+  (address: Code, offset = 0): Code => [address, instruction, alignment, unsigned(offset)];
+const store =
+  (instruction: number, alignment: number) =>
+  (address: Code, value: Code, offset = 0): Code => [
+    address,
+    value,
+    instruction,
+    alignment,
+    unsigned(offset),
+  ];
+export const i32Load = load(0x28, 2);
+export const i64Load = load(0x29, 3);
+export const i64Store = store(0x37, 3);
 /** Four bytes with their sign. */
-export const i64Load32 = (address: Code, offset = 0): Code => [address, 0x34, 2, unsigned(offset)];
-export const i64Store32 = (address: Code, value: Code, offset = 0): Code => [
-  address,
-  value,
-  0x3e,
-  2,
-  unsigned(offset),
-];
+export const i64Load32 = load(0x34, 2);
+export const i64Store32 = store(0x3e, 2);
 
 export const when = (condition: Code, ...body: Code[]): Code => [condition, 0x04, NO_RESULT, body, END];
 /** Does the body, and again while the condition is not 0. */

@@ -24,7 +24,7 @@ function start() {
   return {
     turn,
     handedOn,
-    push: (jobs: number) => turn.push(new Piece(KIND, new Array<number>(jobs).fill(0), 0) as Piece),
+    push: (jobs: number) => turn.add(new Piece(KIND, new Array<number>(jobs).fill(0), 0) as Piece),
     /** Ends the turn of the event loop. */
     end: () => {
       for (const each of ends.splice(0)) each();
