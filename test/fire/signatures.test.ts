@@ -132,7 +132,11 @@ for (const type of ['evm', 'stark'] as const) {
       { numRuns: type === 'evm' ? 2_000 : 600 },
     );
     t.ok(controls > 500, `${controls} good ones beside them were accepted`);
-    t.notOk(harness.counters.updatesRejected.has('too many bad signatures on this connection: not verified'));
+    const reasons = [...harness.counters.updatesRejected.keys()];
+    t.notOk(
+      reasons.some((reason) => /not verified/.test(reason)),
+      reasons.join(', '),
+    );
   });
 }
 
