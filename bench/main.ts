@@ -15,6 +15,7 @@ import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
 import { type MeasuredRow, type Results, readResults, withRows, writeResults } from './harness/results.js';
 import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
+import { useCurrentSecp256k1 } from './peers/current_secp256k1.js';
 import { ROWS, rowByName } from './rows/index.js';
 
 /** `npm run bench`: bench/README.md describes the arguments. */
@@ -36,6 +37,7 @@ if (values.profile) {
   save({ ...readResults(RESULTS_FILE), profiles: PROFILED.map(profile) });
 } else {
   const scale: Scale = values.smoke ? 'smoke' : 'full';
+  if (scale === 'full') useCurrentSecp256k1();
   const machine = describeMachine();
   const measured: MeasuredRow[] = [];
   for (const row of positionals.length > 0 ? positionals.map(rowByName) : ROWS) {

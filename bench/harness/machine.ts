@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1.js';
 
 /** What the figures were measured on. */
 export interface Machine {
@@ -47,7 +48,13 @@ function versions(): Record<string, string> {
     const found = version.exec(`${stdout}${stderr}`)?.[1];
     return found === undefined ? [] : [[name, found] as const];
   });
-  return Object.fromEntries([...packages, ...programs]);
+  // A library that the environment names takes the place of the system's.
+  const named = /libsecp256k1-([\d.]+)/.exec(process.env[SECP256K1_LIBRARY_VARIABLE] ?? '')?.[1];
+  return Object.fromEntries([
+    ...packages,
+    ...programs,
+    ...(named === undefined ? [] : [['libsecp256k1', named]]),
+  ]);
 }
 
 interface Manifest {

@@ -1,4 +1,4 @@
-// The machine's libsecp256k1 in a loop, with nothing around it.
+// The libsecp256k1 that the service uses, in a loop with nothing around it.
 // "STAGE SECONDS" repeats a stage, sign or recover, and prints how often it ran in a second of CPU time.
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>

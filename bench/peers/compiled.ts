@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServerProcess, startProgram } from '../../scripts/load/server_process.js';
+import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1.js';
 import type { Measurement, Scale } from '../harness/row.js';
 
 /** Peers in other languages. */
@@ -31,7 +32,7 @@ interface Build {
 const BUILDS: Readonly<Record<CompiledPeer, Build>> = {
   C: {
     needs: 'cc and the headers of libsecp256k1',
-    command: (program) => ['cc', '-O2', 'bare_secp256k1.c', '-o', kept('c', program), '-lsecp256k1'],
+    command: (program) => ['cc', '-O2', 'bare_secp256k1.c', '-o', kept('c', program), secp256k1Argument()],
     folder: source('.'),
     output: (program) => kept('c', program),
   },
@@ -88,6 +89,12 @@ export function measureCompiled(
     rate(built.file, [...stage, SECONDS[scale]]),
   ]);
   return { figures: Object.fromEntries(entries) };
+}
+
+/** The library that the service uses. */
+function secp256k1Argument(): string {
+  const file = process.env[SECP256K1_LIBRARY_VARIABLE];
+  return file?.includes('/') ? file : '-lsecp256k1';
 }
 
 /**

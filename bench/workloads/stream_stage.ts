@@ -21,11 +21,15 @@ export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }
 
-const { signEvm } = createCryptoJobs();
+const { signEvm, signOneEvm } = createCryptoJobs();
 
 /** @param digests one or more, without gaps */
 export function signPayloads(digests: Uint8Array): Uint8Array {
   return signEvm(digests, SERVICE_KEY);
+}
+
+export function signPayload(digest: Uint8Array): Uint8Array {
+  return signOneEvm(digest, SERVICE_KEY);
 }
 
 /**
@@ -51,7 +55,7 @@ export function frameByFrame(
     times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
     statusesAt: () => new Uint8Array(assets),
     digest: keccak256Into,
-    signOne: signPayloads,
+    signOne: signPayload,
     sign: signPayloads,
     publish: (_topic, frame) => onFrame(frame),
     newTopic: () => 0,

@@ -2,7 +2,7 @@ import type { CryptoPool } from './pool.js';
 
 /** Signs streaming payloads: their Keccak digests, without the prefix of EIP-191. */
 export interface FrameSigner {
-  /** Signs at once. @returns r, s and the recovery number, as in a payload: 65 bytes. */
+  /** Signs at once. @returns r, s and the recovery number, as in a payload: 65 bytes, valid until the next call. */
   signOne(digest: Uint8Array): Uint8Array;
   /**
    * Signs at once where there are few, and on other threads where there are many.
@@ -18,7 +18,7 @@ export function createFrameSigner(
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,
 ): FrameSigner {
   return {
-    signOne: (digest) => pool.here.signEvm(digest, key()),
+    signOne: (digest) => pool.here.signOneEvm(digest, key()),
     sign: (digests) => pool.signEvm(digests, key()),
   };
 }

@@ -22,6 +22,7 @@ export type StarkVerifyJob = StarkClaim;
 
 /** Of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
 export const EVM_SIGNATURE_BYTES = 65;
+const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
 /** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
 export interface CryptoJobs {
@@ -35,6 +36,8 @@ export interface CryptoJobs {
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array;
+  /** The same of one digest, without memory of its own for the result: it is valid until the next call. */
+  signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array;
   /**
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
@@ -49,6 +52,14 @@ export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
   const evmVerifier = new EvmVerifier();
   const starkVerifier = new StarkVerifier(pedersen);
+  const signed = new Uint8Array(EVM_SIGNATURE_BYTES);
+  const signedRS = signed.subarray(0, RECOVERY_AT);
+
+  function signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array {
+    signed[RECOVERY_AT] = secp256k1.sign(digest, key, signedRS).recovery;
+    return signed;
+  }
+
   return {
     verifyEvm(jobs) {
       return evmVerifier.verify(jobs);
@@ -61,13 +72,11 @@ export function createCryptoJobs(): CryptoJobs {
       const signatures = new Uint8Array(count * EVM_SIGNATURE_BYTES);
       for (let i = 0; i < count; i++) {
         const digest = digests.subarray(i * KECCAK256_BYTES, (i + 1) * KECCAK256_BYTES);
-        const { signature, recovery } = secp256k1.sign(digest, key);
-        const at = i * EVM_SIGNATURE_BYTES;
-        signatures.set(signature, at);
-        signatures[at + EVM_SIGNATURE_BYTES - 1] = recovery;
+        signatures.set(signOneEvm(digest, key), i * EVM_SIGNATURE_BYTES);
       }
       return signatures;
     },
+    signOneEvm,
     signStark(messages, key) {
       const keyNumber = fieldNumber(key);
       return messages.map((message) => starkSignMessage(pedersen, message, keyNumber));

@@ -16,9 +16,9 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
   } catch {
     return undefined;
   }
-  const signed = (digest32: Uint8Array, key32: Uint8Array) => {
+  const signed = (digest32: Uint8Array, key32: Uint8Array, out64: Uint8Array | undefined) => {
     try {
-      return binding.ecdsaSign(digest32, key32);
+      return binding.ecdsaSign(digest32, key32, {}, out64);
     } catch (error) {
       // The library checks the key with every signature, so to ask before would check it twice.
       if (binding.privateKeyVerify(key32)) throw error;
@@ -27,8 +27,8 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
   };
   return {
     implementation: 'native',
-    sign(digest32, key32) {
-      const { signature, recid } = signed(digest32, key32);
+    sign(digest32, key32, out64) {
+      const { signature, recid } = signed(digest32, key32, out64);
       // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
       assert(recid === 0 || recid === 1);
       return { signature, recovery: recid };

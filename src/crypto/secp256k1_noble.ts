@@ -11,12 +11,13 @@ noble.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 /** The curve in plain JavaScript, for platforms without a build of libsecp256k1, and the reference in tests. */
 export const nobleSecp256k1: Secp256k1 = {
   implementation: 'noble',
-  sign(digest32, key32) {
+  sign(digest32, key32, out64 = new Uint8Array(64)) {
     refuseInvalidKey(key32);
     const recovered = noble.sign(digest32, key32, { prehash: false, format: 'recovered' });
     const recovery = recovered[0];
     assert(recovery === 0 || recovery === 1);
-    return { signature: recovered.subarray(1), recovery };
+    out64.set(recovered.subarray(1));
+    return { signature: out64, recovery };
   },
   recover(digest32, signature64, recovery, out65 = new Uint8Array(65)) {
     const recovered = new Uint8Array(65);

@@ -10,9 +10,10 @@ export interface RecoverableSignature {
 export interface Secp256k1 {
   /**
    * Signs 32 bytes with the deterministic nonce of RFC 6979 and low s.
+   * @param out64 when given, the signature is written there
    * @throws RangeError when `key32` is not in 1 .. n-1.
    */
-  sign(digest32: Uint8Array, key32: Uint8Array): RecoverableSignature;
+  sign(digest32: Uint8Array, key32: Uint8Array, out64?: Uint8Array): RecoverableSignature;
   /**
    * The 65-byte uncompressed public key that made a signature over `digest32`, or `undefined` when there is none.
    * It accepts a high s; see `isCanonicalSignature`. It never throws for a 32-byte digest and a 64-byte signature.

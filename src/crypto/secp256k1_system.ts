@@ -46,10 +46,10 @@ export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k
   return {};
 }
 
-/** By the number of the binary interface, newest first: 0.7, 0.6, 0.3 to 0.5, 0.2. These functions are the same in all of them. */
+/** By the number of the binary interface, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2. These functions are the same in all of them. */
 const LIBRARY_NAMES =
   /** The dynamic loader of each system finds only its own form. */
-  [6, 5, 2, 1].flatMap((abi) => [`libsecp256k1.so.${abi}`, `libsecp256k1.${abi}.dylib`]);
+  [7, 6, 5, 2, 1].flatMap((abi) => [`libsecp256k1.so.${abi}`, `libsecp256k1.${abi}.dylib`]);
 
 /** SECP256K1_CONTEXT_SIGN and SECP256K1_CONTEXT_VERIFY, which versions before 0.2 need. */
 const CONTEXT_FLAGS = 0x301;
@@ -132,16 +132,16 @@ function curveOf(functions: Functions): Secp256k1 {
   };
   return {
     implementation: 'system',
-    sign(digest32, key32) {
+    sign(digest32, key32, out64 = Buffer.allocUnsafe(64)) {
       checkLength('digest', digest32, 32);
       checkLength('private key', key32, 32);
+      checkLength('room for the signature', out64, 64);
       if (functions.sign(context, innerSignature, digest32, key32, null, null) !== 1) throw keyError();
-      const signature = Buffer.allocUnsafe(64);
-      functions.writeSignature(context, signature, madeRecovery, innerSignature);
+      functions.writeSignature(context, out64, madeRecovery, innerSignature);
       const recovery = madeRecovery[0];
       // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
       assert(recovery === 0 || recovery === 1);
-      return { signature, recovery };
+      return { signature: out64, recovery };
     },
     recover(digest32, signature64, recovery, out65 = Buffer.allocUnsafe(65)) {
       checkLength('digest', digest32, 32);

@@ -56,6 +56,8 @@ export class FrameEncoder {
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
+  /** The last body: most are as long as the one before. */
+  #lastBody: Uint8Array = new Uint8Array(0);
 
   constructor(table: PriceTable, taxonomyId: number) {
     this.#table = table;
@@ -85,7 +87,7 @@ export class FrameEncoder {
 
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
-   * @returns its body, in the simplified layout, or the versioned one with `statuses`: what is to be signed
+   * @returns its body, in the simplified layout, or the versioned one with `statuses`: what is to be signed, until the next call
    */
   addSigned(
     block: SignedBlock,
@@ -126,7 +128,8 @@ export class FrameEncoder {
       }
       i += run;
     }
-    return new Uint8Array(body.buffer, 0, length);
+    if (this.#lastBody.length !== length) this.#lastBody = new Uint8Array(body.buffer, 0, length);
+    return this.#lastBody;
   }
 
   #simplifiedHeader(timestampNs: TimeNs): number {

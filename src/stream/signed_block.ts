@@ -14,6 +14,8 @@ export class SignedBlock {
   pairs = new Uint16Array(0);
   /** Where each frame ends. */
   readonly #ends: number[] = [];
+  /** The last finished frame: most have the place of the one before. */
+  #frame: Uint8Array = new Uint8Array(0);
 
   /** Adds a frame without signature and body. @returns where in {@link pairs} the digits of the body belong */
   add(bodyBytes: number): number {
@@ -40,7 +42,11 @@ export class SignedBlock {
     const signatureAt = start + HEAD.length;
     for (let i = 0; i < PAYLOAD_SIGNATURE.bytes; i++)
       pairs[signatureAt + i] = HEX_OF_BYTE[signatures[from + i]!]!;
-    return new Uint8Array(pairs.buffer, 2 * start, 2 * (this.#ends[frame]! - start));
+    const [at, length] = [2 * start, 2 * (this.#ends[frame]! - start)];
+    const { buffer, byteOffset, byteLength } = this.#frame;
+    if (buffer !== pairs.buffer || byteOffset !== at || byteLength !== length)
+      this.#frame = new Uint8Array(pairs.buffer, at, length);
+    return this.#frame;
   }
 
   /** Removes all frames. */

@@ -6,7 +6,7 @@ import { SignedBlock } from './signed_block.js';
 export interface FrameSigning {
   /** Writes the digest of a body into `out` from `at` on. */
   readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
-  /** Signs at once. @returns the 65 bytes that stand in a payload */
+  /** Signs at once. @returns the 65 bytes that stand in a payload, valid until the next call */
   readonly signOne: (digest: Uint8Array) => Uint8Array;
   /**
    * Signs a few at once, and many on other threads.

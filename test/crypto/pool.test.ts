@@ -44,6 +44,16 @@ test('the expected verdicts are right', async (t) => {
   });
 });
 
+test('one digest alone gets the signature that it gets among many', async (t) => {
+  const many = inline.signEvm(digests(3), KEY);
+  for (let i = 0; i < 3; i++) {
+    const one = inline.signOneEvm(evmJobs[i]!.msgHash, KEY);
+    t.same([...one], [...evmSignatures.subarray(65 * i, 65 * (i + 1))]);
+    t.same([...many], [...evmSignatures.subarray(0, 65 * 3)], 'the others stay as they are');
+  }
+  t.throws(() => inline.signOneEvm(digests(1), Buffer.alloc(32)), RangeError);
+});
+
 test('two threads, one or none give the same results for few and for many', async (t) => {
   for (const threads of [2, 1, 0]) {
     const pool = await createCryptoPool({ threads, ...NO_DEADLINE });

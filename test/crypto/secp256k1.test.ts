@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { isCanonicalSignature } from '../../src/crypto/evm.js';
@@ -6,6 +8,8 @@ import { wrongAnswerOf } from '../../src/crypto/secp256k1_check.js';
 import { loadNativeSecp256k1 } from '../../src/crypto/secp256k1_native.js';
 import { nobleSecp256k1 } from '../../src/crypto/secp256k1_noble.js';
 import type { Secp256k1 } from '../../src/crypto/secp256k1_operations.js';
+import { loadSystemSecp256k1 } from '../../src/crypto/secp256k1_system.js';
+import { ROOT } from '../pages.js';
 
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const P = 2n ** 256n - 2n ** 32n - 977n;
@@ -34,8 +38,11 @@ const recovery = fc.constantFrom<0 | 1>(0, 1);
 
 const native = loadNativeSecp256k1();
 const system = systemSecp256k1.curve;
+const built = loadBuilt();
 /** Those that this machine has, beside noble, which is the reference. */
-const CURVES = [native, system].filter((curve) => curve !== undefined);
+const CURVES = Object.entries({ native, system, built }).flatMap(([name, curve]) =>
+  curve ? [{ name, curve }] : [],
+);
 
 test('the fastest one of this machine is in use', async (t) => {
   if (native === undefined) t.comment(`no native build for ${process.platform}-${process.arch}`);
@@ -43,9 +50,7 @@ test('the fastest one of this machine is in use', async (t) => {
   t.equal(secp256k1.implementation, (system ?? native ?? nobleSecp256k1).implementation);
 });
 
-for (const curve of CURVES) {
-  const name = curve.implementation;
-
+for (const { name, curve } of CURVES) {
   test(`${name} and noble sign and recover the same, and emit low s`, async (t) => {
     const digest = fc.oneof({ weight: 9, arbitrary: fc.bigInt({ min: 0n, max: N - 1n }) }, edge);
     const key = fc.oneof(
@@ -57,6 +62,9 @@ for (const curve of CURVES) {
         const [digest32, key32] = [word(digestNumber), word(keyNumber)];
         const ours = curve.sign(digest32, key32);
         const noble = nobleSecp256k1.sign(digest32, key32);
+        const room = new Uint8Array(64);
+        t.equal(curve.sign(digest32, key32, room).signature, room);
+        t.same([...room], [...ours.signature]);
         // Above n libsecp256k1 takes the digest into the nonce as it is, noble modulo n; both signatures are good.
         if (digestNumber < N)
           t.same({ ...ours, signature: [...ours.signature] }, { ...noble, signature: [...noble.signature] });
@@ -104,8 +112,8 @@ for (const curve of CURVES) {
 }
 
 test('every implementation gives the answers by which a library is checked', async (t) => {
-  for (const curve of [nobleSecp256k1, ...CURVES])
-    t.equal(wrongAnswerOf(curve), undefined, curve.implementation);
+  for (const { name, curve } of [{ name: 'noble', curve: nobleSecp256k1 }, ...CURVES])
+    t.equal(wrongAnswerOf(curve), undefined, name);
 });
 
 test('a library with one wrong answer is refused', async (t) => {
@@ -149,6 +157,23 @@ test('a library with one wrong answer is refused', async (t) => {
     TypeError,
   );
 });
+
+const needsBuilt =
+  built === undefined ? { skip: 'not built: scripts/secp256k1_library.sh does, where there is cargo' } : {};
+
+test('the library of scripts/secp256k1 is tested like the others', needsBuilt, async (t) => {
+  t.equal(built!.implementation, 'system');
+  t.not(built, system);
+});
+
+function loadBuilt(): Secp256k1 | undefined {
+  const script = join(ROOT, 'scripts/secp256k1_library.sh');
+  const { status, stdout } = spawnSync('bash', [script, '--built'], { encoding: 'utf8' });
+  if (status !== 0) return undefined;
+  const { curve, problem } = loadSystemSecp256k1(stdout.trim());
+  if (problem !== undefined) throw new Error(problem);
+  return curve;
+}
 
 /** Signs with the key 1 in place of an invalid one. */
 function acceptAnyKey(sign: Secp256k1['sign']): Secp256k1['sign'] {

@@ -57,6 +57,7 @@ test('bytes of a wrong length never reach the library', needsLibrary, async (t) 
     t.throws(() => publicKey(wrong), RangeError);
     t.throws(() => recover(wrong, signature, recovery), RangeError);
     if (length !== 64) t.throws(() => recover(digest, wrong, recovery), RangeError);
+    if (length !== 64) t.throws(() => sign(digest, key, wrong), RangeError);
     if (length !== 65) t.throws(() => recover(digest, signature, recovery, wrong), RangeError);
   }
   for (const wrong of [
@@ -99,6 +100,8 @@ test('views into larger and shared memory are read where they begin', needsLibra
     t.equal(curve!.recover(bytes(3, 32), made.signature, made.recovery, room), room);
     t.same([...room], [...nobleSecp256k1.publicKey(bytes(41, 32).slice())]);
     t.same([...bytes(73, 27), ...bytes(165, 35)], new Array(62).fill(0), 'nothing beside it is written');
+    curve!.sign(bytes(3, 32), bytes(41, 32), bytes(100, 64));
+    t.same([...bytes(100, 65)], [...expected.signature, room[64]], 'nothing beside a signature is written');
   }
 });
 

@@ -65,7 +65,7 @@ export class Harness {
       times: this.times,
       statusesAt: () => this.statuses,
       digest: keccak256Into,
-      signOne: sign,
+      signOne,
       sign: (digests: Uint8Array) => (signsLater ? this.#signLater(digests) : sign(digests)),
       publish: (topic: number, frame: Uint8Array, sequence: number) =>
         this.#publish(topic, Buffer.from(frame).toString(), sequence),
@@ -281,8 +281,12 @@ export class Client implements StreamConnection {
   }
 }
 
-const { signEvm } = createCryptoJobs();
+const { signEvm, signOneEvm } = createCryptoJobs();
 
 function sign(digests: Uint8Array): Uint8Array {
   return signEvm(digests, SIGNING_KEY);
+}
+
+function signOne(digest: Uint8Array): Uint8Array {
+  return signOneEvm(digest, SIGNING_KEY);
 }
