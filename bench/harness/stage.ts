@@ -4,7 +4,7 @@ import type { Scale } from './row.js';
 /** How much CPU time the repetitions of one stage take, in seconds. */
 const STAGE_SECONDS: Readonly<Record<Scale, number>> = { full: 0.4, smoke: 0.005 };
 /** How much they take before, uncounted, so that V8 compiles the code. */
-const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 0.2, smoke: 0.001 };
+const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 0.5, smoke: 0.001 };
 /** Between two looks at the clock, one of which takes a microsecond. */
 const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
