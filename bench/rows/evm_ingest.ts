@@ -6,6 +6,7 @@ import { eip191, evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
 import { nobleSecp256k1 } from '../../src/crypto/secp256k1_noble.js';
 import type { Secp256k1 } from '../../src/crypto/secp256k1_operations.js';
+import { loadSystemSecp256k1 } from '../../src/crypto/secp256k1_system.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { measureCompiled } from '../peers/compiled.js';
@@ -24,8 +25,8 @@ export const evmIngest: Row = {
     'figure is what it accepted by the CPU time of all its threads, of 60,000 updates after as many that are not counted: a service runs for ' +
     'days, and V8 still compiles a few seconds after the start. The service verifies in batches under keys that it knows: by a sum of ' +
     'multiples of the key and the generator from tables, in WebAssembly. The loops recover a signature and compare the address, ' +
-    'which is what a program does that keeps nothing between two signatures: one with the machine’s library, one in Go with that ' +
-    'of go-ethereum, one with noble. A fourth loop only verifies under a known key. Without a native library the same service finds neither ' +
+    'which is what a program does that keeps nothing between two signatures: one with the library that the service uses, one with the one that the system comes with, one in Go with that ' +
+    'of go-ethereum, one with noble. A last loop only verifies under a known key. Without a native library the same service finds neither ' +
     'that of the machine nor that of the npm package. ' +
     'With one core and with two, the service is held to as many, and the figure is what it accepted in a second of wall time; ' +
     'that is not judged when other programs use the cores.',
@@ -39,6 +40,12 @@ export const evmIngest: Row = {
   variants: {
     service: (scale) => overSocket(scale, UPDATES[scale], WARM_UP_UPDATES[scale], ''),
     'recover loop': async (scale) => loop(scale, recoverOnce(secp256k1)),
+    'recover loop of the system': async (scale) => {
+      const { curve } = loadSystemSecp256k1(undefined);
+      return curve === undefined
+        ? { figures: {}, missing: 'this system has no libsecp256k1' }
+        : loop(scale, recoverOnce(curve));
+    },
     'Go recover loop': async (scale) => measureCompiled('Go', scale, { calls: ['recover', '0'] }),
     'verify loop': async (scale) => loop(scale, verifyOnce()),
     'recover loop on noble': async (scale) => loop(scale, recoverOnce(nobleSecp256k1)),
@@ -74,6 +81,10 @@ function line(size: number): Line {
         name: 'loop of recover + address',
         source: { variant: 'recover loop', figure: 'calls' },
         ratio: { atLeast: LOOP_RATIO_MIN },
+      },
+      {
+        name: 'the same with the system’s own library',
+        source: { variant: 'recover loop of the system', figure: 'calls' },
       },
       {
         name: 'loop of recover + address in Go',
