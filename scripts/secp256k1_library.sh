@@ -9,12 +9,13 @@ version=0.8.0
 
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/tickseal
 # Another source is built again.
-source=$(cat Cargo.toml Cargo.lock src/lib.rs | sha256sum | cut -c 1-8)
+source=$(cat Cargo.toml Cargo.lock src/lib.rs | cksum | cut -d ' ' -f 1)
 library=$folder/libsecp256k1-$version-$source.so
 if [[ -f $library ]]; then
   echo "$library"
   exit
 fi
+
 if [[ ${1:-} == --built ]]; then
   echo "libsecp256k1 $version has not been built: bash scripts/secp256k1_library.sh" >&2
   exit 1
