@@ -52,7 +52,10 @@ export class SignedBlock {
   /** Removes all frames. */
   clear(): void {
     this.#ends.length = 0;
-    if (this.pairs.byteLength > KEPT_BYTES_MAX) this.pairs = new Uint16Array(0);
+    if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
+    this.pairs = new Uint16Array(0);
+    // It would keep the memory.
+    this.#frame = new Uint8Array(0);
   }
 
   #startOf(frame: number): number {
