@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { createHeldBytes } from '../../scripts/load/held_memory.js';
+import { eventually } from '../../scripts/load/wait.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1.js';
@@ -268,3 +270,18 @@ for (const count of [1, 10, 11, 100, 1000]) {
     t.equal(JSON.parse(text(frame)).p.slice(132), slowBody(65_535, timeNs, elements, true));
   });
 }
+
+test('a block that was large gives its memory back', async (t) => {
+  const heldBytes = createHeldBytes();
+  const before = heldBytes();
+  const blocks = Array.from({ length: 8 }, () => {
+    const block = new SignedBlock();
+    block.add(1_000_000);
+    block.sign(0, new Uint8Array(65), 0);
+    block.clear();
+    return block;
+  });
+  // V8 frees memory of buffers on another thread.
+  const isFreed = () => heldBytes() - before < 1_000_000;
+  t.ok(await eventually(isFreed, { what: `the memory of ${blocks.length} blocks of 2 MB each` }));
+});
