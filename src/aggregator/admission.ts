@@ -1,5 +1,6 @@
 import type { Candidate, Gate } from '../ingest/gate.js';
-import type { RawUpdate } from '../ingest/message.js';
+import type { ReadMessage } from '../ingest/message.js';
+import type { Rejections } from '../ingest/rejections.js';
 import { secondOf, type TimeNs } from '../model/time.js';
 import type { PublisherSession } from './session.js';
 import { SignatureThrottle } from './signature_throttle.js';
@@ -8,8 +9,6 @@ import { BAD_SIGNATURE } from './verifier.js';
 /** The part of one message that goes on to the verifiers. */
 export interface Admitted {
   readonly candidates: readonly Candidate[];
-  /** Symbol to reason. */
-  readonly rejected: Map<string, string>;
   /**
    * Takes the refusals that came back for the candidates, in their order, and the UNIX second by then.
    * @returns the second from which on signatures of the caller are verified again, when none are now
@@ -60,28 +59,35 @@ export class Admission {
     return this.#waiting;
   }
 
-  /** What is admitted waits until it is settled. @param again the message may have been taken before */
-  admit(updates: readonly RawUpdate[], session: PublisherSession, nowNs: TimeNs, again = false): Admitted {
+  /**
+   * What is admitted waits until it is settled.
+   * @param rejections takes up the others
+   */
+  admit(
+    { updates, again }: Pick<ReadMessage, 'updates' | 'again'>,
+    session: PublisherSession,
+    rejections: Rejections,
+    nowNs: TimeNs,
+  ): Admitted {
     const second = secondOf(nowNs);
     const use = this.#useOf(session.rights.identity, second);
     const { throttle } = use;
     const allowance = throttle.allowance(second);
     const room = this.#roomFor(session, use);
-    const rejected = new Map<string, string>();
     const candidates: Candidate[] = [];
     let unverified = 0;
     for (const raw of updates) {
       // The gate takes as long as a hash: too long for what is refused anyway.
       if (allowance === 0) {
-        rejected.set(raw.symbol, THROTTLED);
+        rejections.add(raw.symbol, THROTTLED);
         continue;
       }
       const candidate =
         candidates.length < room
           ? this.#gate.admit(raw, session.type, session.rights, again, nowNs)
           : OVERLOADED;
-      if (typeof candidate === 'string') rejected.set(raw.symbol, candidate);
-      else if (!candidate.verified && unverified === allowance) rejected.set(raw.symbol, THROTTLED);
+      if (typeof candidate === 'string') rejections.add(raw.symbol, candidate);
+      else if (!candidate.verified && unverified === allowance) rejections.add(raw.symbol, THROTTLED);
       else {
         candidates.push(candidate);
         if (!candidate.verified) unverified++;
@@ -91,7 +97,6 @@ export class Admission {
     this.#wait(session, use, candidates.length);
     return {
       candidates,
-      rejected,
       settle: (refusals, now) => {
         const bad = refusals.filter((refusal) => refusal === BAD_SIGNATURE).length;
         throttle.end(unverified, bad, now);

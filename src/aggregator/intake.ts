@@ -1,6 +1,7 @@
 import type { CryptoPool } from '../crypto/pool.js';
 import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
+import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { TurnQueue, type WorkOwner } from '../model/turn_queue.js';
@@ -10,6 +11,7 @@ import {
   type PublishOutcome,
   type PublishReceiver,
   TOO_MANY_WAIT,
+  type UnsettledMessage,
 } from './session.js';
 import { type Refusals, verifyCandidates } from './verifier.js';
 
@@ -61,54 +63,100 @@ export class Intake implements PublishReceiver {
       countRejection(counters, TOO_MANY_WAIT);
       return { ok: false, traceId: message.traceId, error: TOO_MANY_WAIT };
     }
-    return turns.run(owner, message.length, () => this.#take(session, owner, message, receivedNs));
+    return turns.ask(owner, message.length, () => this.#take(session, owner, message, receivedNs));
   }
 
   #take(
     session: PublisherSession,
     owner: WorkOwner,
-    { updates, malformed, traceId, again }: ReadMessage,
+    message: ReadMessage,
     receivedNs: TimeNs,
   ): PublishOutcome | Promise<PublishOutcome> {
     const { pool, clock, onApplied } = this.#options;
-    const admitted = this.#admission.admit(updates, session, clock.nowNs(), again);
+    const rejections = new Rejections(message.malformed);
+    const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
     const { candidates } = admitted;
-    const rejected = new Map([...malformed, ...admitted.rejected]);
     const settle = (refusals: Refusals): PublishOutcome => {
       const verifiedFromS = admitted.settle(refusals, secondOf(clock.nowNs()));
-      const accepted = this.#acceptAll(candidates, refusals, rejected);
+      const accepted = this.#acceptAll(candidates, refusals, rejections);
       onApplied(receivedNs);
+      const { traceId } = message;
+      const rejected = rejections.reasons;
       return { ok: true, traceId, accepted, rejected, ...(verifiedFromS !== undefined && { verifiedFromS }) };
     };
-    const refusals = verifyCandidates(candidates, session.type, pool);
-    if (!(refusals instanceof Promise) && session.tail === undefined) return settle(refusals);
-
-    const settleLast = (verdicts: Refusals): PublishOutcome => {
-      if (session.tail === outcome) session.tail = undefined;
-      return settle(verdicts);
+    const giveUp = (fault: unknown): never => {
+      admitted.settle([], secondOf(clock.nowNs()));
+      throw fault;
     };
-    const outcome: Promise<PublishOutcome> = Promise.all([refusals, session.tail]).then(([verdicts]) =>
-      this.#turns.resume(owner, () => settleLast(verdicts)),
-    );
-    session.tail = outcome;
-    return outcome;
+    const refusals = verifyCandidates(candidates, session.type, pool);
+    if (!(refusals instanceof Promise) && session.unsettled.length === 0) return settle(refusals);
+    return this.#settleInOrder(session, owner, refusals, { settle, giveUp });
   }
 
-  #acceptAll(candidates: readonly Candidate[], refusals: Refusals, rejected: Map<string, string>): string[] {
+  /** Has a message take effect when its verdicts are there and all before it of its connection have. */
+  #settleInOrder(
+    session: PublisherSession,
+    owner: WorkOwner,
+    refusals: Refusals | Promise<Refusals>,
+    { settle, giveUp }: Endings,
+  ): Promise<PublishOutcome> {
+    return new Promise((resolve, reject) => {
+      const message: UnsettledMessage = { settle: undefined };
+      session.unsettled.push(message);
+      const getReady = (outcome: () => PublishOutcome) => {
+        message.settle = () => {
+          try {
+            resolve(outcome());
+          } catch (fault) {
+            reject(fault);
+          }
+        };
+        if (session.unsettled[0] === message) this.#settleReady(session, owner);
+      };
+      const take = (verdicts: Refusals) => getReady(() => settle(verdicts));
+      const fail = (fault: unknown) => getReady(() => giveUp(fault));
+      if (refusals instanceof Promise) refusals.then(take, fail);
+      else take(refusals);
+    });
+  }
+
+  /** Goes on to the first message that is not ready, now or when it is their turn. It is called when the first one gets ready. */
+  #settleReady(session: PublisherSession, owner: WorkOwner): void {
+    const turns = this.#turns;
+    const { unsettled } = session;
+    while (unsettled[0]?.settle !== undefined) {
+      const isLater = !turns.isFree;
+      turns.resume(owner, () => {
+        unsettled.shift()!.settle!();
+        if (isLater) this.#settleReady(session, owner);
+      });
+      if (isLater) return;
+    }
+  }
+
+  #acceptAll(candidates: readonly Candidate[], refusals: Refusals, rejections: Rejections): string[] {
     const { clock, counters, gate, onAccepted } = this.#options;
     const accepted: string[] = [];
     const nowNs = clock.nowNs();
     candidates.forEach((candidate, i) => {
       const refusal = refusals[i] ?? gate.accept(candidate);
       if (refusal !== undefined) {
-        rejected.set(candidate.raw.symbol, refusal);
+        rejections.add(candidate.raw.symbol, refusal);
         return;
       }
       accepted.push(candidate.raw.symbol);
       if (!candidate.isOver) onAccepted(candidate, nowNs);
     });
     counters.updatesAccepted += accepted.length;
-    for (const reason of rejected.values()) countRejection(counters, reason);
+    for (const reason of rejections.reasons.values()) countRejection(counters, reason);
     return accepted;
   }
+}
+
+/** What becomes of a message. */
+interface Endings {
+  /** Has its updates take effect, when their verdicts are there. */
+  settle(refusals: Refusals): PublishOutcome;
+  /** Throws why there are no verdicts. */
+  giveUp(fault: unknown): never;
 }

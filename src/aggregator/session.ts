@@ -8,8 +8,14 @@ export interface PublisherSession {
   readonly rights: PublishRights;
   /** It is answered when what was accepted is on disk. */
   readonly isDurable: boolean;
-  /** The message before, while its signatures are being verified. */
-  tail: Promise<unknown> | undefined;
+  /** Messages that have not taken effect, because their signatures or those of one before are being verified; in order. */
+  readonly unsettled: UnsettledMessage[];
+}
+
+/** A message whose updates are at the verifiers. */
+export interface UnsettledMessage {
+  /** Has its updates take effect; `undefined` until its verdicts are there. */
+  settle: (() => void) | undefined;
 }
 
 /** Takes what publishers send, after it was read. */

@@ -89,7 +89,7 @@ export class Submissions {
     this.#known.delete(name);
     if (known === undefined || known.session.rights !== rights)
       known = {
-        session: { type, rights, isDurable: durable, tail: undefined },
+        session: { type, rights, isDurable: durable, unsettled: [] },
         last: known?.last ?? 0,
         outcomes: known?.outcomes ?? new Map(),
       };

@@ -8,8 +8,8 @@ export interface ListForm<List> {
 export function arrayForm<Item>(): ListForm<Item[]> {
   return {
     count: (list) => list.length,
-    part: (list, start, end) => list.slice(start, end),
-    join: (lists) => lists.flat() as Item[],
+    part: (list, start, end) => (start === 0 && end === list.length ? list : list.slice(start, end)),
+    join: (lists) => (lists.length === 1 ? lists[0]! : (lists.flat() as Item[])),
   };
 }
 
@@ -50,15 +50,25 @@ export class Piece<Jobs = unknown, Results = unknown> {
   readonly #count: number;
   readonly #results: Results[] = [];
   #done = 0;
-  #settle!: { resolve(results: Results): void; reject(error: unknown): void };
+  readonly #onSettled: (count: number) => void;
+  #resolve!: (results: Results) => void;
+  #reject!: (error: unknown) => void;
 
-  constructor(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number) {
+  /** @param onSettled called with the number of its jobs, before anything learns of their results */
+  constructor(
+    kind: Kind<Jobs, Results>,
+    jobs: Jobs,
+    rank: number,
+    onSettled: (count: number) => void = () => {},
+  ) {
     this.kind = kind;
     this.#jobs = jobs;
     this.#count = kind.jobs.count(jobs);
     this.rank = rank;
+    this.#onSettled = onSettled;
     this.result = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
   }
 
@@ -96,14 +106,20 @@ export class Piece<Jobs = unknown, Results = unknown> {
 
   /** Takes the results of the next jobs. */
   add(results: Results): void {
+    const { kind } = this;
     this.#results.push(results);
-    this.#done += this.kind.results.count(results);
-    if (this.isOver) this.#settle.resolve(this.kind.results.join(this.#results));
+    const done = this.#done + kind.results.count(results);
+    const all = done === this.#count ? kind.results.join(this.#results) : undefined;
+    this.#done = done;
+    if (all === undefined) return;
+    this.#onSettled(done);
+    this.#resolve(all);
   }
 
   fail(error: unknown): void {
     this.#done = this.#count;
-    this.#settle.reject(error);
+    this.#onSettled(this.#count);
+    this.#reject(error);
   }
 }
 

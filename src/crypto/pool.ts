@@ -94,11 +94,16 @@ class WorkerPool implements CryptoPool {
   readonly #waiting = new PieceQueue();
   #helps = false;
   readonly #turn: Turn;
-  readonly #pending = new Set<Promise<unknown>>();
+  /** Called when nothing is left to do. */
+  readonly #onDone: (() => void)[] = [];
   readonly #verifyEvm = verifyEvmKind(this.here);
   readonly #verifyStark = verifyStarkKind(this.here);
   queued = 0;
   failures = 0;
+  readonly #onSettled = (count: number): void => {
+    this.queued -= count;
+    if (this.queued === 0) for (const call of this.#onDone.splice(0)) call();
+  };
 
   constructor({ threads, workerFile, repeat, defer = setImmediate }: CryptoPoolOptions) {
     this.#turn = new Turn(defer, (pieces, micros) => this.#handOn(pieces, micros));
@@ -154,7 +159,7 @@ class WorkerPool implements CryptoPool {
     this.#workers = undefined;
     this.#withdraw();
     // Ending a thread inside native code aborts the process, so this waits. A hung thread delays it until its deadline.
-    await Promise.allSettled(this.#pending);
+    if (this.queued > 0) await new Promise<void>((resolve) => this.#onDone.push(resolve));
     await workers?.close();
   }
 
@@ -206,16 +211,10 @@ class WorkerPool implements CryptoPool {
     rank: number,
     place: { add(piece: Piece): void },
   ): Promise<Results> {
-    const piece = new Piece(kind, jobs, rank);
-    const count = piece.leftCount;
-    this.queued += count;
-    const result = piece.result.finally(() => {
-      this.queued -= count;
-      this.#pending.delete(result);
-    });
-    this.#pending.add(result);
+    const piece = new Piece(kind, jobs, rank, this.#onSettled);
+    this.queued += piece.leftCount;
     place.add(piece as Piece);
-    return result;
+    return piece.result;
   }
 
   /** Gives idle threads what waits. When all have work, the calling thread does some of what is left in each turn of its event loop. */

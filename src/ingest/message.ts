@@ -1,6 +1,7 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { hasAtMost } from '../model/text.js';
 import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
+import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 
 /** One update of a publish message with its texts as they came; nothing about it is believed yet. */
@@ -118,14 +119,14 @@ function readEnvelope(
     return refuse(trace, `data holds ${symbols.length} updates, updates_per_message is ${updatesMax}`);
 
   const updates: RawUpdate[] = [];
-  const malformed = new Map<string, string>();
+  const malformed = new Rejections();
   for (const symbol of symbols) {
     const update = readUpdate(symbol, data[symbol], exact);
     if (update === INEXACT) return INEXACT;
-    if (typeof update === 'string') malformed.set(symbol, update);
+    if (typeof update === 'string') malformed.add(symbol, update);
     else updates.push(update);
   }
-  return { ok: true, traceId: trace, updates, malformed, length };
+  return { ok: true, traceId: trace, updates, malformed: malformed.reasons, length };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {

@@ -25,13 +25,25 @@ export interface WorkOwner {
 
 interface Piece {
   readonly bytes: number;
-  readonly run: () => void;
+  readonly work: () => void;
+  next: Piece | undefined;
+}
+
+/** What waits of one connection, in order. */
+interface Line {
+  readonly connection: object;
+  first: Piece | undefined;
+  last: Piece | undefined;
+  /** The connection of the same caller that is served after it. */
+  next: Line | undefined;
 }
 
 /** What waits of one caller. */
 interface Lane {
-  /** In the order in which they are served, each with its work in order. */
-  readonly connections: Map<object, Piece[]>;
+  readonly lineOf: Map<object, Line>;
+  /** In the order in which connections are served. */
+  first: Line | undefined;
+  last: Line | undefined;
   /** The time that its work has taken, counted from the time of the others when it came. */
   servedMs: number;
 }
@@ -48,6 +60,7 @@ export class TurnQueue {
   readonly #room: SharedRoom;
   /** In this turn. */
   #spentMs = 0;
+  #isWorking = false;
   #deferred = false;
   /** The {@link Lane.servedMs} of the caller that was served last: where a new one starts. */
   #servedMs = 0;
@@ -67,58 +80,67 @@ export class TurnQueue {
     return this.#room.hasRoom(caller, ENTRY_BYTES + bytes);
   }
 
-  /** Does the work, at once or when its turn comes. @returns what it returns */
-  run<T>(owner: WorkOwner, bytes: number, work: () => T | Promise<T>): T | Promise<T> {
-    return this.#isFree ? this.#measure(work) : this.#wait(owner, bytes, work, 'last');
+  /** Does the work, at once or when its turn comes. @param work which does not throw when it had to wait */
+  run(owner: WorkOwner, bytes: number, work: () => void): void {
+    if (this.isFree) this.#measure(work);
+    else this.#wait(owner, ENTRY_BYTES + bytes, work, 'last');
   }
 
   /** As {@link run}, before all other work of the connection: for the rest of a message whose first part was done. */
-  resume<T>(owner: WorkOwner, work: () => T | Promise<T>): T | Promise<T> {
-    return this.#isFree ? this.#measure(work) : this.#wait(owner, 0, work, 'first');
+  resume(owner: WorkOwner, work: () => void): void {
+    if (this.isFree) this.#measure(work);
+    else this.#wait(owner, ENTRY_BYTES, work, 'first');
   }
 
-  get #isFree(): boolean {
-    return this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
-  }
-
-  #wait<T>(
-    { caller, connection }: WorkOwner,
-    bytes: number,
-    work: () => T | Promise<T>,
-    place: 'first' | 'last',
-  ): Promise<T> {
-    let lane = this.#lanes.get(caller);
-    if (lane === undefined) {
-      lane = { connections: new Map(), servedMs: this.#servedMs };
-      this.#lanes.set(caller, lane);
-    }
-    let pieces = lane.connections.get(connection);
-    if (pieces === undefined) {
-      pieces = [];
-      lane.connections.set(connection, pieces);
-    }
+  /** As {@link run}. @returns what the work returns */
+  ask<T>(owner: WorkOwner, bytes: number, work: () => T | Promise<T>): T | Promise<T> {
+    if (this.isFree) return this.#measure(work);
     return new Promise<T>((resolve, reject) => {
-      const run = () => {
+      const answer = () => {
         try {
           resolve(work());
         } catch (error) {
           reject(error);
         }
       };
-      const piece = { bytes: ENTRY_BYTES + bytes, run };
-      if (place === 'first') pieces.unshift(piece);
-      else pieces.push(piece);
-      this.#room.add(caller, piece.bytes);
-      this.#continueLater();
+      this.#wait(owner, ENTRY_BYTES + bytes, answer, 'last');
     });
   }
 
+  /** Whether work would be done at once. */
+  get isFree(): boolean {
+    return this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
+  }
+
+  #wait({ caller, connection }: WorkOwner, bytes: number, work: () => void, place: 'first' | 'last'): void {
+    let lane = this.#lanes.get(caller);
+    if (lane === undefined) {
+      lane = { lineOf: new Map(), first: undefined, last: undefined, servedMs: this.#servedMs };
+      this.#lanes.set(caller, lane);
+    }
+    let line = lane.lineOf.get(connection);
+    if (line === undefined) {
+      line = { connection, first: undefined, last: undefined, next: undefined };
+      lane.lineOf.set(connection, line);
+      append(lane, line);
+    }
+    const piece: Piece = { bytes, work, next: undefined };
+    if (place === 'first') prepend(line, piece);
+    else append(line, piece);
+    this.#room.add(caller, bytes);
+    this.#continueLater();
+  }
+
   #measure<T>(work: () => T): T {
+    // What work does in here is part of it.
+    if (this.#isWorking) return work();
     const { nowMs } = this.#options;
     const startMs = nowMs();
+    this.#isWorking = true;
     try {
       return work();
     } finally {
+      this.#isWorking = false;
       this.#spentMs += nowMs() - startMs;
       this.#continueLater();
     }
@@ -137,16 +159,16 @@ export class TurnQueue {
 
   #runNext(): void {
     const [caller, lane] = this.#leastServed();
-    const [connection, pieces] = lane.connections.entries().next().value!;
-    const piece = pieces.shift()!;
+    const line = takeFirst(lane)!;
+    const piece = takeFirst(line)!;
     this.#room.add(caller, -piece.bytes);
     // The others of its connections come before its next piece.
-    lane.connections.delete(connection);
-    if (pieces.length > 0) lane.connections.set(connection, pieces);
-    if (lane.connections.size === 0) this.#lanes.delete(caller);
+    if (line.first !== undefined) append(lane, line);
+    else lane.lineOf.delete(line.connection);
+    if (lane.first === undefined) this.#lanes.delete(caller);
     const before = this.#spentMs;
     this.#servedMs = lane.servedMs;
-    this.#measure(piece.run);
+    this.#measure(piece.work);
     lane.servedMs += this.#spentMs - before;
   }
 
@@ -156,4 +178,31 @@ export class TurnQueue {
       if (least === undefined || entry[1].servedMs < least[1].servedMs) least = entry;
     return least!;
   }
+}
+
+/** What is linked from the first to the last: thousands wait, and each costs one object. */
+interface Linked<Item> {
+  first: Item | undefined;
+  last: Item | undefined;
+}
+
+function append<Item extends { next: Item | undefined }>(list: Linked<Item>, item: Item): void {
+  if (list.last === undefined) list.first = item;
+  else list.last.next = item;
+  list.last = item;
+}
+
+function prepend<Item extends { next: Item | undefined }>(list: Linked<Item>, item: Item): void {
+  item.next = list.first;
+  list.first = item;
+  list.last ??= item;
+}
+
+function takeFirst<Item extends { next: Item | undefined }>(list: Linked<Item>): Item | undefined {
+  const { first } = list;
+  if (first === undefined) return undefined;
+  list.first = first.next;
+  first.next = undefined;
+  if (list.first === undefined) list.last = undefined;
+  return first;
 }

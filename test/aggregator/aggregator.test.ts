@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { PublishOutcome } from '../../src/aggregator/session.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
+import type { Verdict } from '../../src/crypto/verdict.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
@@ -197,10 +198,43 @@ for (const threads of [0, 1]) {
     );
     t.equal(outcomes[3]!.rejected.get('A0'), REPLAY);
     for (const { index } of many) t.equal(harness.table.price(index), 3n);
-    t.equal(session.tail, undefined);
+    t.same(session.unsettled, []);
     t.equal(aggregator.updatesWaiting, 0);
   });
 }
+
+test('a message that could not be verified fails alone, and those behind it take effect', async (t) => {
+  let fail = (_fault: Error) => {};
+  const broken = new Promise<Verdict[]>((_, reject) => {
+    fail = reject;
+  });
+  let isFirst = true;
+  const harness = await AggregatorHarness.start(t, {
+    assets,
+    publishers,
+    verifying: (pool) => ({
+      ...pool,
+      verifyEvm(jobs) {
+        if (!isFirst) return pool.verifyEvm(jobs);
+        isFirst = false;
+        return broken;
+      },
+    }),
+  });
+  const session = newSession();
+  const outcomes = [1n, 2n, 3n].map((price) =>
+    Promise.resolve(
+      receive(harness.aggregator, session, messageOf(first!, { BTCUSD: price }, START_NS + price)),
+    ),
+  );
+  t.equal(harness.table.price(bitcoin.index), undefined, 'all wait for the first');
+  fail(new Error('a bug'));
+  await t.rejects(outcomes[0]!, { message: 'a bug' });
+  for (const outcome of outcomes.slice(1)) t.match(await outcome, { ok: true, accepted: ['BTCUSD'] });
+  t.equal(harness.table.price(bitcoin.index), 3n);
+  t.same(session.unsettled, []);
+  t.equal(harness.aggregator.updatesWaiting, 0);
+});
 
 test('one socket does not wait for another’s signatures', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
@@ -262,11 +296,7 @@ test('a caller has as many updates waiting for verification as there is room lef
   const hundred = Array.from({ length: 100 }, (_, index) =>
     sampleAsset({ index, id: index, symbol: `A${index}` }),
   );
-  const { aggregator } = await AggregatorHarness.start(t, { assets: hundred, publishers });
-  let letGo = () => {};
-  const earlier = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { aggregator } = await AggregatorHarness.start(t, { assets: hundred, publishers, threads: 1 });
   const { BTCUSD: update } = JSON.parse(messageOf(first!, { BTCUSD: 1n }, START_NS)).data;
   const data = Object.fromEntries(
     hundred.map(({ symbol }) => {
@@ -274,20 +304,22 @@ test('a caller has as many updates waiting for verification as there is room lef
       return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
     }),
   );
-  // What waits for the message before it waits as well, and a wrong hash is quickly found.
+  // Forty signatures are for the thread. What comes behind them waits as well, and a wrong hash is quickly found.
+  let price = 0n;
   const text = JSON.stringify({ type: 'signed_prices', data });
   const outcomes: Promise<PublishOutcome>[] = [];
   /** Sends more than may wait. @returns how many of them do. */
   function flood(caller: string): number {
-    const session = { ...newSession('evm', caller), tail: earlier as Promise<unknown> };
+    const session = newSession('evm', caller);
     const before = aggregator.updatesWaiting;
+    const slow = messageOf(first!, pricesOfMany(++price), START_NS + price);
+    outcomes.push(Promise.resolve(receive(aggregator, session, slow)));
     for (let i = 0; i < 201; i++) outcomes.push(Promise.resolve(receive(aggregator, session, text)));
     return aggregator.updatesWaiting - before;
   }
   t.same([flood('alice'), flood('alice'), flood('bob')], [5_000, 2_500, 3_125]);
   const healthy = messageOf(first!, { A0: 1n }, START_NS);
   t.same(atOnce(receive(aggregator, newSession(), healthy)).accepted, ['A0'], 'others are not refused');
-  letGo();
   const last = (await Promise.all(outcomes)).at(-1);
   t.equal(last?.ok && last.rejected.get('A99'), 'overloaded: too many updates wait for verification');
   t.equal(aggregator.updatesWaiting, 0);

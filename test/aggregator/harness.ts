@@ -12,7 +12,7 @@ import { Ticker } from '../../src/clock/ticker.js';
 import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { createFrameSigner } from '../../src/crypto/frame_signer.js';
 import { keccak256Into } from '../../src/crypto/keccak.js';
-import { createCryptoPool } from '../../src/crypto/pool.js';
+import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool.js';
 import { FeedSource } from '../../src/edge/feed_source.js';
 import { Prices } from '../../src/edge/prices.js';
 import { RecordingSink } from '../../src/edge/recording_sink.js';
@@ -59,6 +59,8 @@ export interface AggregatorHarnessOptions {
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
   /** A folder that another harness left behind. */
   readonly dir?: string;
+  /** What verifies in the place of the pool. */
+  readonly verifying?: (pool: CryptoPool) => CryptoPool;
   /** What measures the work of a turn; by default it takes no time. */
   readonly nowMs?: () => number;
 }
@@ -89,6 +91,7 @@ export class AggregatorHarness {
 
   static async start(t: Test, options: AggregatorHarnessOptions): Promise<AggregatorHarness> {
     const { assets, publishers, threads = 0, through = (signer) => signer, nowMs = () => 0 } = options;
+    const { verifying = (pool) => pool } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
     // Each message comes in a turn of its own.
@@ -153,7 +156,7 @@ export class AggregatorHarness {
       },
       clock,
       times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
-      pool,
+      pool: verifying(pool),
       signer: () => signer,
       sink,
       inputs: store,
@@ -211,7 +214,7 @@ export function newSession(type: SignatureType = 'evm', identity = 'alice'): Pub
     type,
     rights: { identity, mayPublishAs: () => true, maySee: () => true },
     isDurable: false,
-    tail: undefined,
+    unsettled: [],
   };
 }
 

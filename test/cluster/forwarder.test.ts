@@ -213,7 +213,7 @@ function setUp() {
     }).start();
     return taken;
   }
-  const session: PublisherSession = { type: 'evm', rights: RIGHTS, isDurable: false, tail: undefined };
+  const session: PublisherSession = { type: 'evm', rights: RIGHTS, isDurable: false, unsettled: [] };
   const durableSession: PublisherSession = { ...session, isDurable: true };
   return { forwarder, leader, session, durableSession, clock, state };
 }

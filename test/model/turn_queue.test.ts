@@ -29,7 +29,8 @@ class Bench {
       this.nowMs += workMs;
       this.done.push(note);
     };
-    void (place === 'last' ? this.queue.run(owner, 100, work) : this.queue.resume(owner, work));
+    if (place === 'last') this.queue.run(owner, 100, work);
+    else this.queue.resume(owner, work);
   }
 
   /** @returns what was done since the last call */
@@ -49,7 +50,7 @@ class Bench {
 test('work is done at once until the time of the turn is used up, and goes on in the next', async (t) => {
   const bench = new Bench();
   t.equal(
-    bench.queue.run({ caller: 'a', connection: {} }, 0, () => 7),
+    bench.queue.ask({ caller: 'a', connection: {} }, 0, () => 7),
     7,
     'what it returns',
   );
@@ -63,12 +64,21 @@ test('work is done at once until the time of the turn is used up, and goes on in
   t.ok(bench.isIdle, 'nothing is deferred when there is nothing to do');
 });
 
+test('work in work is a part of it, and its time counts once', (t) => {
+  const bench = new Bench();
+  const owner = { caller: 'a', connection: {} };
+  bench.queue.run(owner, 0, () => bench.add('a', 1, 'inside'));
+  bench.add('a', 0.5, 'behind');
+  t.same(bench.news(), ['inside', 'behind'], 'two milliseconds are not over yet');
+  t.end();
+});
+
 test('work that is done later resolves with what it returns, or rejects with what it throws', async (t) => {
   const bench = new Bench();
   bench.add('a', TURN_MS_MAX);
   const owner = { caller: 'a', connection: {} };
-  const late = bench.queue.run(owner, 0, () => 7);
-  const failing = bench.queue.run(owner, 0, () => {
+  const late = bench.queue.ask(owner, 0, () => 7);
+  const failing = bench.queue.ask(owner, 0, () => {
     throw new Error('broken');
   });
   bench.endTurn();

@@ -25,8 +25,7 @@ export class RemotePublishers {
 
   opened(session: number, { type, isDurable, caller }: OpenedPublisher): void {
     const rights = this.#options.rightsOf(caller);
-    if (rights !== undefined)
-      this.#sessions.set(session, { type, rights, isDurable, caller, tail: undefined });
+    if (rights !== undefined) this.#sessions.set(session, { type, rights, isDurable, caller, unsettled: [] });
   }
 
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {

@@ -82,7 +82,7 @@ function publishEndpoint(
         type,
         rights: caller,
         isDurable: ack === 'durable',
-        tail: undefined,
+        unsettled: [],
       };
       return openPublisher(session, ack, { bounds, reading }, options, {
         add: (socket) => silent.add(caller, socket),
@@ -125,16 +125,17 @@ function openPublisher(
       reply({ ok: false, traceId, error });
       bounds.countBad(socket, messageBytes);
     };
-    /** @returns `undefined` when the message could not be read; then it is answered */
-    const read = (text: string): PublishOutcome | undefined | Promise<PublishOutcome> => {
+    const fail = (error: unknown) => onFault(PUBLISH_PATHS[session.type], error);
+    const read = (text: string) => {
       const message = readPublishMessage(text, updatesPerMessageMax);
-      if (message.ok) return receiver.receive(session, message);
-      onRefused('unreadable message');
-      refuse(text.length, message.error, message.traceId);
-      return undefined;
-    };
-    const replyIfRead = (outcome: PublishOutcome | undefined) => {
-      if (outcome !== undefined) reply(outcome);
+      if (!message.ok) {
+        onRefused('unreadable message');
+        refuse(text.length, message.error, message.traceId);
+        return;
+      }
+      const outcome = receiver.receive(session, message);
+      if (outcome instanceof Promise) outcome.then(reply, fail);
+      else reply(outcome);
     };
     return {
       text(text) {
@@ -153,10 +154,13 @@ function openPublisher(
           onRefused(TOO_MANY_UNREAD);
           reply({ ok: false, traceId: undefined, error: TOO_MANY_UNREAD });
         } else {
-          const outcome = reading.run(owner, text.length, () => read(text));
-          if (outcome instanceof Promise)
-            outcome.then(replyIfRead, (error) => onFault(PUBLISH_PATHS[session.type], error));
-          else replyIfRead(outcome);
+          reading.run(owner, text.length, () => {
+            try {
+              read(text);
+            } catch (fault) {
+              fail(fault);
+            }
+          });
         }
       },
       oversize(messageBytes) {
