@@ -4,12 +4,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
 import type { Service } from '../service/service.js';
-import { compileSooner } from './compile_sooner.js';
+
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
 import { Progress } from './progress.js';
 import { readConfigured, readForStart, startProblem } from './start_checks.js';
+import { compileSooner, makeObjectsYoung } from './v8_settings.js';
 import { programVersion } from './version.js';
 
 interface ServeOptions {
@@ -123,6 +124,7 @@ async function start(
   // An attacker who takes the process over has all rights of its user.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
+  makeObjectsYoung();
   // Only now, for it loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
