@@ -1,7 +1,7 @@
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { CryptoPool } from '../crypto/pool.js';
-import { type Candidate, Gate, type IngestWindow, toPublisherPrice } from '../ingest/gate.js';
+import { type Candidate, Gate, type IngestWindow } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Counters } from '../metrics/counters.js';
 import type { Activity } from '../metrics/state.js';
@@ -88,7 +88,7 @@ export class Aggregator implements PublishReceiver {
     this.#intake = new Intake({
       ...options,
       gate: this.#gate,
-      onAccepted: (candidate, nowNs) => this.#put(candidate, nowNs),
+      onAccepted: (...update) => this.#put(...update),
     });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
     this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
@@ -198,11 +198,10 @@ export class Aggregator implements PublishReceiver {
   }
 
   /** The last step of an update. */
-  #put(candidate: Candidate, nowNs: TimeNs): void {
+  #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
     // As it is configured now, which may have changed while the signature was verified.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
-    const input = toPublisherPrice(candidate);
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
     this.#lastUpdates.accepted(asset, publisher, nowNs);

@@ -3,6 +3,7 @@ import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
+import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { TurnQueue, type WorkOwner } from '../model/turn_queue.js';
 import { Admission } from './admission.js';
@@ -26,7 +27,7 @@ export interface IntakeOptions {
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** An update has passed every check. */
-  readonly onAccepted: (candidate: Candidate, nowNs: TimeNs) => void;
+  readonly onAccepted: (candidate: Candidate, input: PublisherPrice, nowNs: TimeNs) => void;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
 }
@@ -139,13 +140,14 @@ export class Intake implements PublishReceiver {
     const accepted: string[] = [];
     const nowNs = clock.nowNs();
     candidates.forEach((candidate, i) => {
-      const refusal = refusals[i] ?? gate.accept(candidate);
-      if (refusal !== undefined) {
-        rejections.add(candidate.raw.symbol, refusal);
+      const { symbol } = candidate.raw;
+      const input = refusals[i] ?? gate.accept(candidate);
+      if (typeof input === 'string') {
+        rejections.add(symbol, input);
         return;
       }
-      accepted.push(candidate.raw.symbol);
-      if (!candidate.isOver) onAccepted(candidate, nowNs);
+      accepted.push(symbol);
+      if (!candidate.isOver) onAccepted(candidate, input, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejections.reasons.values()) countRejection(counters, reason);

@@ -1,6 +1,6 @@
 import type { Asset, Publisher, SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
-import { parsePrice } from '../model/price.js';
+import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf } from '../model/time.js';
@@ -12,6 +12,13 @@ import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 /** An update that passed every check that needs no hash and no curve. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
+  readonly price: Price;
+  /** The `msg_hash` that the publisher declares: 32 bytes. */
+  readonly msgHash: Buffer;
+  /** r and s, 32 bytes each. */
+  readonly signature: Buffer;
+  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
+  readonly recovery: 0 | 1;
   /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
   readonly verified: boolean;
   /** Its message may have been taken before. */
@@ -65,8 +72,8 @@ export class Gate {
   readonly #last = new LastAccepted();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
-  /** Keys of the allow-list as they came, by path. */
-  readonly #publisherByText = { evm: new Map<string, Publisher>(), stark: new Map<string, Publisher>() };
+  /** By a text of the key as it came, and by path. */
+  readonly #knownKeys = { evm: new Map<string, KnownKey>(), stark: new Map<string, KnownKey>() };
   #allowList: AllowList;
 
   constructor(allowList: AllowList, clock: Clock, window: IngestWindow) {
@@ -79,13 +86,13 @@ export class Gate {
   /** Takes over a changed allow-list; what was accepted stays remembered. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
-    for (const publishers of Object.values(this.#publisherByText)) publishers.clear();
+    for (const keys of Object.values(this.#knownKeys)) keys.clear();
   }
 
   /** Puts back what was remembered of a publisher and an asset before a restart; `last` is its last accepted update. */
   restore(asset: Asset, publisher: Publisher, last: PublisherPrice, seen: SeenUpdates | undefined): void {
     this.#replay.restore(asset, publisher, last.timestampNs, seen);
-    this.#last.put(asset, publisher, { timestampNs: last.timestampNs, raw: last.wire });
+    this.#last.put(asset, publisher, last);
   }
 
   /** What is remembered since this candidate was accepted; to be stored with it. */
@@ -114,8 +121,9 @@ export class Gate {
     if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
     if (asset === undefined) return otherSignatures(known);
 
-    const publisher = this.#publisherOf(raw.publisherKey, path);
-    if (typeof publisher === 'string') return publisher;
+    const key = this.#keyOf(raw.publisherKey, path);
+    if (typeof key === 'string') return key;
+    const { publisher } = key;
     if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
     if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';
     if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
@@ -145,7 +153,6 @@ export class Gate {
       second: Number(secondOf(timestampNs)),
       nanos: Number(timestampNs % NS_PER_SECOND),
       price,
-      externalAssetId: raw.externalAssetId,
       msgHash,
       hashKey: hashKeyOf(msgHash),
       signature: signature.rs,
@@ -160,52 +167,70 @@ export class Gate {
       candidate.isOver = again && this.#replay.isOver(candidate);
       return candidate.isOver ? candidate : refused;
     }
-    candidate.verified = this.#replay.isCurrent(candidate);
+    candidate.verified = this.#replay.isLast(candidate) && this.#last.isSigned(candidate);
     return candidate;
   }
 
-  #publisherOf(text: string, path: SignatureType): Publisher | string {
-    const known = this.#publisherByText[path].get(text);
+  #keyOf(text: string, path: SignatureType): KnownKey | string {
+    const keys = this.#knownKeys[path];
+    const known = keys.get(text);
     if (known !== undefined) return known;
     const key = parseHex(text, PUBLIC_KEY_BYTES[path]);
     if (key === undefined) return `publisher_key is not 0x and the hex of ${PUBLIC_KEY_BYTES[path]} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
-    if (this.#publisherByText[path].size === KEY_TEXTS_MAX) this.#publisherByText[path].clear();
-    this.#publisherByText[path].set(text, publisher);
-    return publisher;
+    if (keys.size === KEY_TEXTS_MAX) keys.clear();
+    const found = { text, publisher };
+    keys.set(text, found);
+    return found;
   }
 
   /**
    * The last check, when the signature has proved right: verification takes time, in which others may have come first or
    * the configuration may have changed.
+   * @returns what the candidate is kept as, or the reason why the update is refused
    */
-  accept(candidate: Candidate): string | undefined {
+  accept(candidate: Candidate): PublisherPrice | string {
     const { raw, asset, publisher } = candidate;
     if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
       const other = this.#allowList.findAsset(asset.symbol);
       return other ? otherSignatures(other) : 'unknown asset';
     }
-    const publisherNow = this.#publisherOf(raw.publisherKey, publisher.signatureType);
-    if (typeof publisherNow === 'string') return publisherNow;
-    if (!mayPublish(publisherNow, asset)) return 'publisher_key is not allowed for this asset';
-    if (candidate.isOver || this.#isRepeated(candidate)) return undefined;
+    const key = this.#keyOf(raw.publisherKey, publisher.signatureType);
+    if (typeof key === 'string') return key;
+    if (!mayPublish(key.publisher, asset)) return 'publisher_key is not allowed for this asset';
+    const input = toPublisherPrice(candidate, key.text);
+    if (candidate.isOver || this.#isRepeated(candidate)) return input;
     const refused = this.#replay.check(candidate);
     if (refused !== undefined) return refused;
     this.#replay.record(candidate);
-    this.#last.put(asset, publisher, candidate);
-    return undefined;
+    this.#last.put(asset, publisher, input);
+    return input;
   }
 
   #isRepeated(candidate: Candidate): boolean {
-    return candidate.again && this.#last.is(candidate.asset, candidate.publisher, candidate);
+    return candidate.again && this.#last.is(candidate);
   }
 }
 
-/** What an accepted candidate is kept as. */
-export function toPublisherPrice(candidate: Candidate): PublisherPrice {
-  const { raw, price, timestampNs, msgHash } = candidate;
-  return { price, timestampNs, msgHash, wire: raw };
+/** A publisher, and a text of its key as it came. */
+interface KnownKey {
+  readonly text: string;
+  readonly publisher: Publisher;
+}
+
+/**
+ * What an accepted candidate is kept as until the next one of its publisher: no more than is needed by then, and texts that all of them have
+ * are the same.
+ */
+export function toPublisherPrice(
+  { raw, asset, price, timestampNs, msgHash }: Candidate,
+  publisherKey: string,
+): PublisherPrice {
+  const externalAssetId = raw.externalAssetId === asset.symbol ? asset.symbol : raw.externalAssetId;
+  const { price: priceText, r, s, v, msgHash: msgHashText, metadata } = raw;
+  const wire = { publisherKey, externalAssetId, price: priceText, r, s, v, msgHash: msgHashText, metadata };
+  return { price, timestampNs, msgHash, wire };
 }
 
 function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {

@@ -1,5 +1,5 @@
 import type { Asset, Publisher } from '../model/asset.js';
-import type { PublisherWire } from '../model/signed_price.js';
+import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
@@ -8,33 +8,48 @@ export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
 /** An update and its texts as they came. */
 export interface ReceivedUpdate {
+  readonly asset: Asset;
+  readonly publisher: Publisher;
   readonly timestampNs: TimeNs;
   readonly raw: UpdateTexts;
 }
 
 /** The update that was accepted last of each publisher for each asset, as it came: to know one that comes again. */
 export class LastAccepted {
-  readonly #lastOf = new PairMap<ReceivedUpdate>();
+  readonly #lastOf = new PairMap<PublisherPrice>();
 
-  put(asset: Asset, publisher: Publisher, update: ReceivedUpdate): void {
-    this.#lastOf.set(asset, publisher, update);
+  put(asset: Asset, publisher: Publisher, input: PublisherPrice): void {
+    this.#lastOf.set(asset, publisher, input);
   }
 
   /** Whether this is exactly that update. */
-  is(asset: Asset, publisher: Publisher, { timestampNs, raw }: ReceivedUpdate): boolean {
+  is({ asset, publisher, timestampNs, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);
-    return last !== undefined && last.timestampNs === timestampNs && isSame(last.raw, raw);
+    return (
+      last !== undefined &&
+      last.timestampNs === timestampNs &&
+      last.wire.metadata === raw.metadata &&
+      isSigned(last.wire, raw)
+    );
+  }
+
+  /**
+   * Whether the two have the same signature over the same texts. What it covers beside them is the second: the hash is only what
+   * the publisher declares until it is recomputed.
+   */
+  isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
+    const last = this.#lastOf.get(asset, publisher);
+    return last !== undefined && isSigned(last.wire, raw);
   }
 }
 
-function isSame(one: UpdateTexts, other: UpdateTexts): boolean {
+function isSigned(one: UpdateTexts, other: UpdateTexts): boolean {
   return (
     one.r === other.r &&
     one.s === other.s &&
     one.v === other.v &&
     one.msgHash === other.msgHash &&
     one.price === other.price &&
-    one.externalAssetId === other.externalAssetId &&
-    one.metadata === other.metadata
+    one.externalAssetId === other.externalAssetId
   );
 }

@@ -1,5 +1,4 @@
 import type { Asset, Publisher } from '../model/asset.js';
-import type { Price } from '../model/price.js';
 import {
   SEEN_FIELDS,
   SEEN_HASH_KEY,
@@ -17,7 +16,7 @@ import { PairMap } from './pair_map.js';
  */
 export const SEEN_UPDATES_MAX = 30_000;
 
-/** What an update declares and its signature covers, and who sent it. */
+/** What is remembered of an update, and of whom. */
 export interface SignedUpdate {
   readonly asset: Asset;
   readonly publisher: Publisher;
@@ -27,16 +26,8 @@ export interface SignedUpdate {
   /** The whole second of the timestamp, which the signature covers, and the nanoseconds after it, which it does not. */
   readonly second: number;
   readonly nanos: number;
-  readonly price: Price;
-  readonly externalAssetId: string;
-  /** The `msg_hash` that the publisher declares: 32 bytes. */
-  readonly msgHash: Buffer;
-  /** The part of it that is remembered: {@link hashKeyOf}. */
+  /** The part of the `msg_hash` that is remembered: {@link hashKeyOf}. */
   readonly hashKey: number;
-  /** r and s, 32 bytes each. */
-  readonly signature: Buffer;
-  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
-  readonly recovery: 0 | 1;
 }
 
 /**
@@ -88,32 +79,25 @@ export class ReplayWindow {
     return updates[at + SEEN_NANOS] === update.nanos && senders[updates[at + SEEN_SENDER]!] === update.sender;
   }
 
-  /**
-   * Whether this is what was accepted last, but for the nanoseconds: what the signature covers is compared field by
-   * field, since the hash is only what the publisher declares until it is recomputed.
-   */
-  isCurrent(update: SignedUpdate): boolean {
-    const current = this.#pairs.get(update.asset, update.publisher)?.current;
-    return (
-      current !== undefined &&
-      update.second === current.second &&
-      update.price === current.price &&
-      update.externalAssetId === current.externalAssetId &&
-      update.recovery === current.recovery &&
-      update.msgHash.equals(current.msgHash) &&
-      update.signature.equals(current.signature)
-    );
+  /** Whether the update that was accepted last since the start has this second and hash. */
+  isLast(update: SignedUpdate): boolean {
+    const last = this.#pairs.get(update.asset, update.publisher)?.last;
+    return last !== undefined && isSame(last, update);
   }
 
-  /** Remembers an accepted update, whose hash nobody writes over. */
+  /** Remembers an accepted update. */
   record(update: SignedUpdate): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
     let pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) {
-      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, current: undefined };
+      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
       this.#pairs.set(update.asset, update.publisher, pair);
     }
-    pair.current = update;
+    if (pair.last === undefined) pair.last = { hashKey, second };
+    else {
+      pair.last.hashKey = hashKey;
+      pair.last.second = second;
+    }
     const at = find(pair, update);
     if (at >= 0) {
       pair.updates[at + SEEN_NANOS] = nanos;
@@ -140,7 +124,7 @@ export class ReplayWindow {
       senders: [...(seen?.senders ?? [])],
       updates: [...(seen?.updates ?? [])],
       placeByKey: undefined,
-      current: undefined,
+      last: undefined,
     });
   }
 
@@ -168,9 +152,12 @@ export class ReplayWindow {
 }
 
 /** Whether the update at that place is the one that was accepted last. After a restart that is the last new one. */
-function isNewest({ current, updates }: Pair, { hashKey, second }: SignedUpdate, at: number): boolean {
-  if (current === undefined) return at + SEEN_FIELDS === updates.length;
-  return current.hashKey === hashKey && current.second === second;
+function isNewest({ last, updates }: Pair, update: SignedUpdate, at: number): boolean {
+  return last === undefined ? at + SEEN_FIELDS === updates.length : isSame(last, update);
+}
+
+function isSame(last: RememberedUpdate, { hashKey, second }: SignedUpdate): boolean {
+  return last.hashKey === hashKey && last.second === second;
 }
 
 const NOT_NEWER = 'timestamp is not newer than the last accepted one';
@@ -191,9 +178,11 @@ interface Pair extends SeenUpdates {
   updates: number[];
   /** Where in `updates` a hash key stands, once there are many. */
   placeByKey: Map<number, number> | undefined;
-  /** The last accepted update, in order of arrival. */
-  current: SignedUpdate | undefined;
+  /** The last update that was accepted since the start, in order of arrival. */
+  last: RememberedUpdate | undefined;
 }
+
+type RememberedUpdate = { -readonly [Field in 'hashKey' | 'second']: SignedUpdate[Field] };
 
 /** Where the update with this second and hash begins in `updates`; -1 when it is not there. */
 function find(pair: Pair, { second, hashKey }: SignedUpdate): number {

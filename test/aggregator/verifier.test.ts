@@ -46,7 +46,7 @@ function highForm({ signature, recovery }: Candidate): Partial<Candidate> {
 }
 
 function withRaw(candidate: Candidate, externalAssetId: string): Partial<Candidate> {
-  return { externalAssetId, raw: { ...candidate.raw, externalAssetId } };
+  return { raw: { ...candidate.raw, externalAssetId } };
 }
 
 const CASES: [SignatureType, string | undefined, Partial<Candidate>][] = [
