@@ -44,9 +44,10 @@ export const growth: Row = {
     'anyway weighs most. No aggregate is signed by the clock while updates are measured.',
   limit:
     'With few assets, several updates of an asset come between two commits of the store, which writes the newest only; with 10,000 ' +
-    'each is written. By a profile (`perf`) of 60,000 updates after as many, 29 and 43 µs each, 5 of the 14 that an update costs more are the collection of objects: ' +
-    'an input lives until the next one of its publisher, half a second instead of some milliseconds. 6 are the records, half of it to make their bytes, half lmdb and the kernel; 2 to look things ' +
-    'up in larger maps. An update costs a third of what it did when each signature was recovered alone: what grows with the catalogue weighs more in it.',
+    'each is written. By a profile (`perf`) of 150,000 updates after 60,000, 31 and 51 µs each, 6 of the 20 that an update costs more are the collection of objects: ' +
+    'an input lives until the next one of its publisher, one to two seconds instead of some milliseconds, and V8 copies it twice before it is among the old ones, which it then looks through. ' +
+    '8 make the bytes of its record, write them, and look things up in larger maps; the rest is what is no longer in the caches. Less is kept of an input than before, which took 2 to 3 µs of it. ' +
+    'An update costs a third of what it did when each signature was recovered alone: what grows with the catalogue weighs more in it.',
   rounds: 2,
   variants: {
     assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),
