@@ -50,6 +50,7 @@ export class Piece<Jobs = unknown, Results = unknown> {
   readonly #count: number;
   readonly #results: Results[] = [];
   #done = 0;
+  #isSettled = false;
   readonly #onSettled: (count: number) => void;
   #resolve!: (results: Results) => void;
   #reject!: (error: unknown) => void;
@@ -112,11 +113,14 @@ export class Piece<Jobs = unknown, Results = unknown> {
     const all = done === this.#count ? kind.results.join(this.#results) : undefined;
     this.#done = done;
     if (all === undefined) return;
+    this.#isSettled = true;
     this.#onSettled(done);
     this.#resolve(all);
   }
 
   fail(error: unknown): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#done = this.#count;
     this.#onSettled(this.#count);
     this.#reject(error);

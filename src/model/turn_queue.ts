@@ -107,9 +107,9 @@ export class TurnQueue {
     });
   }
 
-  /** Whether work would be done at once. */
+  /** Whether work would be done at once. What comes while other work is done waits for its end. */
   get isFree(): boolean {
-    return this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
+    return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }
 
   #wait({ caller, connection }: WorkOwner, bytes: number, work: () => void, place: 'first' | 'last'): void {
@@ -132,8 +132,6 @@ export class TurnQueue {
   }
 
   #measure<T>(work: () => T): T {
-    // What work does in here is part of it.
-    if (this.#isWorking) return work();
     const { nowMs } = this.#options;
     const startMs = nowMs();
     this.#isWorking = true;

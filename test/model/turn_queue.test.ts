@@ -64,12 +64,20 @@ test('work is done at once until the time of the turn is used up, and goes on in
   t.ok(bench.isIdle, 'nothing is deferred when there is nothing to do');
 });
 
-test('work in work is a part of it, and its time counts once', (t) => {
+test('work that comes while other work is done waits for its end, and for the next turn when that took long', (t) => {
   const bench = new Bench();
   const owner = { caller: 'a', connection: {} };
-  bench.queue.run(owner, 0, () => bench.add('a', 1, 'inside'));
-  bench.add('a', 0.5, 'behind');
-  t.same(bench.news(), ['inside', 'behind'], 'two milliseconds are not over yet');
+  const addThree = () => {
+    for (const note of ['1', '2', '3']) bench.add('b', 1, note);
+    t.notOk(bench.queue.isFree);
+    bench.done.push('outer');
+  };
+  bench.queue.run(owner, 0, addThree);
+  t.same(bench.news(), ['outer']);
+  bench.endTurn();
+  t.same(bench.news(), ['1', '2'], 'two milliseconds');
+  bench.endTurn();
+  t.same(bench.news(), ['3']);
   t.end();
 });
 
