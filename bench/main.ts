@@ -34,6 +34,7 @@ const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 
 const commit = describeCommit();
 const progress = new Progress(process.stderr);
 if (values.profile) {
+  useCurrentSecp256k1();
   save({ ...readResults(RESULTS_FILE), profiles: PROFILED.map(profile) });
 } else {
   const scale: Scale = values.smoke ? 'smoke' : 'full';
