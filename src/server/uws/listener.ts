@@ -14,6 +14,8 @@ export interface Listener {
   readonly sockets: number;
   /** Takes no new connections, or takes them again; those that are open stay. */
   setAccepting(accepting: boolean): void;
+  /** From now on each HTTP connection ends with its next answer, which says so; WebSockets stay. */
+  retire(): void;
   /** Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
 }
@@ -46,7 +48,11 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request) =>
     host.decideUpgrade(endpointOf.get(path)!, request),
   );
-  serveRest(app, (request) => host.rest(request));
+  let isRetired = false;
+  serveRest(app, (request) => {
+    const response = host.rest(request);
+    return isRetired ? { ...response, closeConnection: true } : response;
+  });
   const { port, setAccepting, close } = listen(ws, app, at);
   const leaveFanOut = host.fanOut.register(sockets);
   return {
@@ -55,6 +61,9 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
       return sockets.size;
     },
     setAccepting,
+    retire() {
+      isRetired = true;
+    },
     close() {
       leaveFanOut();
       return close();

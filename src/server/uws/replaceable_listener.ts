@@ -3,12 +3,14 @@ import { type Listener, stopAccepting } from './listener.js';
 /** Opens a listener; the next one on the same port, while the one before still listens. */
 export type OpenListener = () => Listener;
 
-/** How often a replaced listener is looked at, whether its last connection has ended. */
+/** How often a replaced listener is looked at, whether its last WebSocket has ended. */
 const RETIRED_CHECK_MS = 500;
+/** After this no HTTP connection is left: uWebSockets.js ends those that are idle for 10 s, give or take its timer's 4, others end with an answer. */
+const HTTP_MS_MAX = 16_000;
 
 /**
- * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener, and the
- * connections of the old one go on until they end by themselves.
+ * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener. WebSockets of the
+ * old one go on until they end by themselves, HTTP connections until they have their next answer.
  */
 export class ReplaceableListener implements Listener {
   readonly #open: OpenListener;
@@ -27,8 +29,10 @@ export class ReplaceableListener implements Listener {
     this.#current = this.#open();
     this.#retired.add(old);
     await stopAccepting(old);
+    old.retire();
+    const endMs = performance.now() + HTTP_MS_MAX;
     const check = setInterval(() => {
-      if (old.sockets > 0) return;
+      if (old.sockets > 0 || performance.now() < endMs) return;
       clearInterval(check);
       if (this.#retired.delete(old)) void old.close();
     }, RETIRED_CHECK_MS).unref();
@@ -44,6 +48,10 @@ export class ReplaceableListener implements Listener {
 
   setAccepting(accepting: boolean): void {
     this.#current.setAccepting(accepting);
+  }
+
+  retire(): void {
+    this.#current.retire();
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
+import { eventually, pause } from '../../../scripts/load/wait.js';
 import type { ListenOptions } from '../../../src/server/uws/app.js';
 import { openListener } from '../../../src/server/uws/listener.js';
 import { loadWebSockets } from '../../../src/server/uws/native.js';
@@ -19,7 +20,7 @@ const CLIENTS = 100;
 const ws = loadWebSockets(undefined);
 
 function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
-  return new ReplaceableListener(() =>
+  const openOne = () =>
     openListener(
       ws,
       { host: '127.0.0.1', port: 0, ...at },
@@ -29,8 +30,8 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
       },
-    ),
-  );
+    );
+  return new ReplaceableListener(openOne);
 }
 
 test('a listener is closed at once, and does not open again', async (t) => {
@@ -51,6 +52,33 @@ test('a listener that is being replaced is closed with the one that replaces it'
   t.equal(openSockets(), 0);
   await Promise.all([replaced, closed]);
   t.equal(openSockets(), 0);
+});
+
+test('a replaced listener answers on the connections that it has, and ends them with the answer', async (t) => {
+  const listener = open();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const { port } = listener;
+  const get = () =>
+    new Promise<{ from?: number | undefined; status?: number | undefined; connection?: string | undefined }>(
+      (resolve, reject) => {
+        request({ host: '127.0.0.1', port, agent }, (response) => {
+          const from = response.socket.localPort;
+          const { statusCode: status, headers } = response;
+          response.resume().once('end', () => resolve({ from, status, connection: headers.connection }));
+        })
+          .once('error', reject)
+          .end();
+      },
+    );
+  const { from } = await get();
+  await listener.replace();
+  // Longer than it takes until it is looked at for the first time.
+  await pause(800);
+  t.equal(openSockets(), 2, 'the listener that replaced it, and the connection');
+  t.same(await get(), { from, status: 404, connection: 'close' }, 'over the same connection');
+  await eventually(() => openSockets() === 1, { what: 'the connection has ended' });
+  await listener.close();
 });
 
 test('TLS handshakes that wait for their turn are closed too', async (t) => {
