@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
 import type { Service } from '../service/service.js';
-
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';

@@ -34,8 +34,8 @@ export class LastAccepted {
   }
 
   /**
-   * Whether the two have the same signature over the same texts. What it covers beside them is the second: the hash is only what
-   * the publisher declares until it is recomputed.
+   * Whether this has the signature of that update, over the same texts. They are compared one by one, since the hash is only what
+   * the publisher declares until it is recomputed. What a signature covers beside them is the second, which may differ.
    */
   isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);

@@ -182,7 +182,10 @@ interface Pair extends SeenUpdates {
   last: RememberedUpdate | undefined;
 }
 
-type RememberedUpdate = { -readonly [Field in 'hashKey' | 'second']: SignedUpdate[Field] };
+interface RememberedUpdate {
+  hashKey: number;
+  second: number;
+}
 
 /** Where the update with this second and hash begins in `updates`; -1 when it is not there. */
 function find(pair: Pair, { second, hashKey }: SignedUpdate): number {

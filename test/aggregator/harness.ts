@@ -90,8 +90,8 @@ export class AggregatorHarness {
   }
 
   static async start(t: Test, options: AggregatorHarnessOptions): Promise<AggregatorHarness> {
-    const { assets, publishers, threads = 0, through = (signer) => signer, nowMs = () => 0 } = options;
-    const { verifying = (pool) => pool } = options;
+    const { assets, publishers, threads = 0, nowMs = () => 0 } = options;
+    const { through = (signer) => signer, verifying = (pool) => pool } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
     // Each message comes in a turn of its own.

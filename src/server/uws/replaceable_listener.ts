@@ -5,14 +5,14 @@ export type OpenListener = () => Listener;
 
 /** How often a replaced listener is looked at, whether its last WebSocket has ended. */
 const RETIRED_CHECK_MS = 500;
-/** After this no HTTP connection is left: uWebSockets.js ends those that are idle for 10 s, give or take its timer's 4, others end with an answer. */
+/** After this no HTTP connection is left: uWebSockets.js ends those that are idle, after 8 to 12 s, and others end with an answer. */
 const HTTP_MS_MAX = 16_000;
 
 /**
  * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener. WebSockets of the
  * old one go on until they end by themselves, HTTP connections until they have their next answer.
  */
-export class ReplaceableListener implements Listener {
+export class ReplaceableListener implements Omit<Listener, 'retire'> {
   readonly #open: OpenListener;
   #current: Listener;
   readonly #retired = new Set<Listener>();
@@ -48,10 +48,6 @@ export class ReplaceableListener implements Listener {
 
   setAccepting(accepting: boolean): void {
     this.#current.setAccepting(accepting);
-  }
-
-  retire(): void {
-    this.#current.retire();
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,7 @@ const CLIENTS = 100;
 const ws = loadWebSockets(undefined);
 
 function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
-  const openOne = () =>
+  return new ReplaceableListener(() =>
     openListener(
       ws,
       { host: '127.0.0.1', port: 0, ...at },
@@ -30,8 +30,8 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
       },
-    );
-  return new ReplaceableListener(openOne);
+    ),
+  );
 }
 
 test('a listener is closed at once, and does not open again', async (t) => {
