@@ -4,7 +4,7 @@ import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { FrameEncoder } from './encoder.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
-import { areSentSoon, isTooSoon, laterFrame } from './pace.js';
+import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
 import { payAlone, signedFrameCost } from './payers.js';
 import type { PriceTable } from './price_table.js';
 import type { StreamSession } from './session.js';
@@ -199,7 +199,7 @@ export class Delivery {
   }
 
   #noteFrame(group: Group, nowNs: TimeNs): void {
-    group.lastFrameNs = nowNs;
+    group.lastFrameNs = frameTime(group.lastTimestampNs, nowNs);
     group.lastFrameNumber = ++this.#options.counters.framesMade;
   }
 
@@ -262,7 +262,7 @@ export class Delivery {
       const timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
       const statuses = this.#statuses(session.options, nowNs);
-      session.lastFrameNs = nowNs;
+      session.lastFrameNs = frameTime(timestampNs, nowNs);
       session.lastTimestampNs = timestampNs;
       counters.framesMade++;
       if (!isSigned) {

@@ -24,6 +24,7 @@ export class Group {
   readonly waiting = new Set<StreamSession>();
   /** `real_time`: the members have got all changes up to this price sequence. */
   sequence = 0;
+  /** When the last frame counts as sent, see `frameTime`. */
   lastFrameNs = 0n;
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;

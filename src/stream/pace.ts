@@ -10,15 +10,27 @@ export function nextTryNs(nowNs: bigint): bigint {
   return nextMultiple(nowNs, REAL_TIME_INTERVAL_NS);
 }
 
-/** Whether a connection that got a frame then must wait for the next. */
-export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
-  return nowNs >= lastFrameNs && nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS;
+/** Further ahead of the clock than this, a time is from before the clock was stepped back. */
+const AHEAD_NS_MAX = 100n * NS_PER_MS;
+
+/** When a frame counts as sent: at its `ts`, which may be a little ahead of the clock, so that `ts` too are 1 ms apart. */
+export function frameTime(timestampNs: bigint, nowNs: bigint): bigint {
+  return isFromBefore(timestampNs, nowNs) ? nowNs : timestampNs;
 }
 
-/** The later one of two frames. A time ahead of the clock is from before it was stepped back, so it is the earlier. */
+/** Whether a connection that got a frame then must wait for the next. */
+export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
+  return nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS && !isFromBefore(lastFrameNs, nowNs);
+}
+
+/** The later one of two frames. One from before the clock was stepped back is the earlier. */
 export function laterFrame(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
-  if (oneNs > nowNs) return otherNs;
-  return otherNs > nowNs || oneNs > otherNs ? oneNs : otherNs;
+  if (isFromBefore(oneNs, nowNs)) return otherNs;
+  return isFromBefore(otherNs, nowNs) || oneNs > otherNs ? oneNs : otherNs;
+}
+
+function isFromBefore(timeNs: bigint, nowNs: bigint): boolean {
+  return timeNs - nowNs > AHEAD_NS_MAX;
 }
 
 /** A write to a socket takes 10 to 20 µs: frames for so many connections hold up other messages for less than a millisecond. */

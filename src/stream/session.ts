@@ -55,7 +55,7 @@ export class StreamSession extends ReaderSession {
   sequence = 0;
   /** `real_time`: newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
   fresh: Set<AssetIndex> | undefined;
-  /** When the last frame for this connection alone was sent. For members the group's time counts. */
+  /** When the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
   lastFrameNs = 0n;
   /** Where `ts` of its frames comes from. */
   era: StreamEra | undefined;

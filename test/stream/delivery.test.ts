@@ -41,7 +41,7 @@ test('real_time: few connections get the first message of a turn at its end, man
     harness.price(1, 10n);
     const clients = Array.from({ length: connections }, () => harness.connect(options));
     for (const client of clients) client.subscribe(1, 3);
-    harness.advanceMs(1);
+    harness.advanceMs(2);
     for (const client of clients) client.news();
     harness.price(1, 11n);
     harness.price(3, 30n);
@@ -50,10 +50,10 @@ test('real_time: few connections get the first message of a turn at its end, man
     for (const client of clients) t.same(client.news(), atOnce ? ['1=11 3=30'] : []);
     harness.endTurn();
     for (const client of clients) t.same(client.news(), atOnce ? [] : ['1=11 3=30']);
-    harness.advanceMs(1);
+    harness.advanceMs(2);
     harness.price(1, 12n);
     harness.engine.messageApplied();
-    harness.clock.advance(MS);
+    harness.clock.advance(2n * MS);
     for (const price of [13n, 14n]) {
       harness.price(1, price);
       harness.engine.messageApplied();
@@ -82,6 +82,29 @@ test('real_time: at most one frame a millisecond, with the newest values', async
   t.same(client.news(), []);
   harness.engine.tick(harness.clock.advance(MS / 10n));
   t.same(client.news(), ['1=9 3=9']);
+});
+
+test('real_time: `ts` of a reader are a millisecond apart, also where the next tick is', async (t) => {
+  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
+    const harness = new Harness();
+    const clients = [[1], [3], [1, 3]].map((ids) => {
+      const client = harness.connect(options);
+      client.subscribe(...ids);
+      return client;
+    });
+    for (let i = 1n; i <= 3_000n; i++) {
+      for (const id of [1, 3]) harness.price(id, i);
+      harness.endTurn();
+      // Up to a little more than a millisecond: some ticks come just when it is over.
+      harness.pass(i % 3n === 0n ? MS : ((i * 7_919n) % MS) + 500n);
+    }
+    for (const { frames } of clients) {
+      const gapsNs = frames.slice(1).map(({ ts }, i) => ts - frames[i]!.ts);
+      const smallestNs = gapsNs.reduce((one, other) => (other < one ? other : one));
+      t.ok(smallestNs >= MS && smallestNs < MS + 4n * TIMESTAMP_STEP_NS, `${smallestNs} ns`);
+      t.ok(gapsNs.length > 1_000, `${gapsNs.length} frames`);
+    }
+  }
 });
 
 test('real_time: a second subscription within a millisecond of a frame gets its snapshot when it is over', async (t) => {

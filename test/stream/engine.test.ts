@@ -238,7 +238,7 @@ test('an engine asks for a tick no sooner than something is due', async (t) => {
   harness.price(1, 6n);
   harness.endTurn();
   t.equal(nextMs(), 1, 'a change waits until 1 ms is over');
-  harness.advanceMs(1);
+  harness.advanceMs(2);
   t.same(
     real.map(({ frames }) => frames.length),
     [2, 2],

@@ -20,7 +20,7 @@ test('each signed frame recovers to the signer', async (t) => {
   const client = harness.connect(SIGNED_REAL_TIME);
   harness.price(1, 5n);
   client.subscribe(1);
-  harness.advanceMs(1);
+  harness.advanceMs(2);
   harness.price(1, 6n);
   harness.endTurn();
   t.equal(client.frames.length, 2);
@@ -49,10 +49,10 @@ test('a newcomer while a frame is being signed gets its snapshot at once and joi
   t.equal(harness.signing, 1, 'the next frame waits');
   await harness.finishSigning();
   t.same([first.news(), second.news()], [['1=5'], []]);
-  harness.advanceMs(1);
+  harness.advanceMs(2);
   await harness.finishSigning();
   t.same([first.news(), second.news()], [['1=6'], ['1=6']]);
-  harness.advanceMs(1);
+  harness.advanceMs(2);
   harness.price(1, 7n);
   harness.endTurn();
   t.equal(harness.signing, 1, 'one signature for both');

@@ -12,11 +12,11 @@ test('real_time: a slow reader leaves the topic and catches up with the newest v
     harness.price(500, 1n);
     harness.endTurn();
     slow.stopReading();
-    harness.advanceMs(1);
+    harness.advanceMs(2);
     for (let i = 1n; i <= 20n; i++) {
       harness.price(i % 2n === 0n ? 1 : 3, i);
       harness.endTurn();
-      harness.advanceMs(1);
+      harness.advanceMs(2);
     }
     t.equal(quick.news().length, 21);
     t.same(slow.news(), ['500=1', '3=1'], 'one frame fills its socket, the others are left out');
@@ -28,7 +28,7 @@ test('real_time: a slow reader leaves the topic and catches up with the newest v
     t.same(slow.news(), ['1=20 3=19']);
     harness.price(1, 21n);
     harness.endTurn();
-    harness.advanceMs(1);
+    harness.advanceMs(2);
     t.same([slow.news(), quick.news()], [['1=21'], ['1=21']]);
   }
 });
