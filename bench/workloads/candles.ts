@@ -35,18 +35,15 @@ export async function storeCandles(configFile: string, candles: number): Promise
   });
   const random = seededRandom(SEED);
   const bytes = new Uint8Array(32);
-  const input = {
-    msgHash: bytes,
-    wire: {
-      publisherKey: toHex(publishers[0]!.key),
-      externalAssetId: asset.symbol,
-      price: '0',
-      r: '0x0',
-      s: '0x0',
-      v: '0x1b',
-      msgHash: toHex(bytes),
-      metadata: undefined,
-    },
+  const wire = {
+    publisherKey: toHex(publishers[0]!.key),
+    externalAssetId: asset.symbol,
+    price: '0',
+    r: '0x0',
+    s: '0x0',
+    v: '0x1b',
+    msgHash: toHex(bytes),
+    metadata: undefined,
   };
   for (let minute = 0; minute < candles; minute++) {
     nowNs = (BigInt(fromS + minute * MINUTE_S) * NS_PER_SECOND) as TimeNs;
@@ -65,7 +62,7 @@ export async function storeCandles(configFile: string, candles: number): Promise
       v: 27,
       merkleRoot: bytes,
       algorithm: asset.aggregation,
-      inputs: [{ ...input, price, timestampNs: nowNs }],
+      inputs: [{ price, timestampNs: nowNs, wire }],
     });
     if (minute % MINUTES_PER_COMMIT === 0) await store.durable();
   }

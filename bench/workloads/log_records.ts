@@ -1,7 +1,7 @@
 import { symbolOf } from '../../scripts/load/config.js';
 import { Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log_batch.js';
-import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { type Holding, holdingBytes } from '../../src/records/second_record.js';
 import { holdingOf } from '../../src/store/series.js';
@@ -45,7 +45,6 @@ function inputOf(updates: Updates, publisher: number, asset: number): PublisherP
   return {
     price,
     timestampNs,
-    msgHash: Buffer.from(msgHash.slice(2), 'hex'),
     wire: {
       publisherKey: signed.publisher_key,
       externalAssetId: signed.external_asset_id,
@@ -71,7 +70,8 @@ interface SentEntry {
 }
 
 function aggregateOf(symbol: string, inputs: readonly PublisherPrice[], signedAtNs: TimeNs): SignedAggregate {
-  const { price, timestampNs, msgHash } = inputs.at(-1)!;
+  const { price, timestampNs } = inputs.at(-1)!;
+  const msgHash = msgHashOf(inputs.at(-1)!);
   return {
     symbol,
     trigger: 'clock',

@@ -1,6 +1,11 @@
 import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
-import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../model/signed_price.js';
+import {
+  msgHashOf,
+  type PublisherPrice,
+  type SignedAggregate,
+  type UnsignedAggregate,
+} from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { algorithmChecksum } from './algorithm_definition.js';
 import { checksumAddress } from './checksum_address.js';
@@ -86,7 +91,7 @@ function whenSigned<S, T>(signed: S | Promise<S>, next: (signed: S) => T): T | P
 }
 
 function rootOf(inputs: readonly PublisherPrice[]): Buffer {
-  return merkleRoot(inputs.map(({ msgHash }) => msgHash));
+  return merkleRoot(inputs.map(msgHashOf));
 }
 
 function toRecord(

@@ -224,13 +224,16 @@ interface KnownKey {
  * are the same.
  */
 export function toPublisherPrice(
-  { raw, asset, price, timestampNs, msgHash }: Candidate,
+  { raw, asset, price, timestampNs }: Candidate,
   publisherKey: string,
 ): PublisherPrice {
   const externalAssetId = raw.externalAssetId === asset.symbol ? asset.symbol : raw.externalAssetId;
-  const { price: priceText, r, s, v, msgHash: msgHashText, metadata } = raw;
-  const wire = { publisherKey, externalAssetId, price: priceText, r, s, v, msgHash: msgHashText, metadata };
-  return { price, timestampNs, msgHash, wire };
+  const { price: priceText, r, s, v, msgHash, metadata } = raw;
+  return {
+    price,
+    timestampNs,
+    wire: { publisherKey, externalAssetId, price: priceText, r, s, v, msgHash, metadata },
+  };
 }
 
 function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {

@@ -1,5 +1,6 @@
-import type { TRIGGERS } from '../wire/signatures.js';
+import { type TRIGGERS, WORD_BYTES } from '../wire/signatures.js';
 import type { AggregationType, Asset, SignatureType } from './asset.js';
+import { parseHex } from './hex.js';
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
@@ -13,9 +14,15 @@ export type Trigger = (typeof TRIGGERS)[number];
 export interface PublisherPrice {
   readonly price: Price;
   readonly timestampNs: TimeNs;
-  /** The recomputed `msg_hash`: 32 bytes, big-endian. It is a leaf of the Merkle tree. */
-  readonly msgHash: Uint8Array;
   readonly wire: PublisherWire;
+}
+
+/**
+ * The `msg_hash` that was recomputed and is what the publisher's text says: 32 bytes, big-endian. It is a leaf of the Merkle tree. It is
+ * not kept beside the text: one small buffer would keep alive all those that were made in one piece of memory with it.
+ */
+export function msgHashOf({ wire }: PublisherPrice): Buffer {
+  return parseHex(wire.msgHash, WORD_BYTES)!;
 }
 
 /** The strings of a publisher's `signed_price` as they came. */

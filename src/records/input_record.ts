@@ -1,5 +1,4 @@
 import { ByteBuffer } from 'flatbuffers';
-import { parseHex, parseHexInto } from '../model/hex.js';
 import { type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
@@ -7,8 +6,6 @@ import { PRICE_BYTES } from '../wire/price.js';
 import { InputRecord } from './generated/record.js';
 import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';
-
-const HASH_BYTES = 32;
 
 /**
  * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates, so its bytes are made once and kept as
@@ -38,14 +35,12 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   const record = InputRecord.getSizePrefixedRootAsInputRecord(buffer);
   const priceText = unpackText(record.priceTextArray()!);
   const price = record.priceArray();
-  const msgHashText = unpackText(record.msgHashTextArray()!);
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
     // It was a price when it was written.
     price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
-    msgHash: record.msgHashArray() ?? Uint8Array.from(parseHex(msgHashText, HASH_BYTES)!),
     wire: {
       publisherKey: unpackText(record.publisherKeyArray()!),
       externalAssetId: unpackText(record.externalAssetIdArray()!),
@@ -53,7 +48,7 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
       r: unpackText(record.rArray()!),
       s: unpackText(record.sArray()!),
       v: v === null ? undefined : unpackText(v),
-      msgHash: msgHashText,
+      msgHash: unpackText(record.msgHashTextArray()!),
       metadata: metadata === null ? undefined : unpackText(metadata),
     },
   };
@@ -73,12 +68,12 @@ export function decodePrice(bytes: Uint8Array): Price {
 }
 
 const writer = new TableWriter();
-const parsedHash = Buffer.alloc(HASH_BYTES);
 
 /** The places of the fields in record.fbs. */
 const FIELD = {
   price: 0,
   timestampNs: 1,
+  /** No longer written. */
   msgHash: 2,
   publisherKey: 3,
   externalAssetId: 4,
@@ -91,12 +86,10 @@ const FIELD = {
 } as const;
 const FIELDS = Object.keys(FIELD).length;
 
-function writeInput({ price, timestampNs, msgHash, wire }: PublisherPrice): Uint8Array {
+function writeInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
   writer.begin(FIELDS, FIELDS - 1);
   writer.int64(FIELD.timestampNs, timestampNs);
   if (parsePrice(wire.price) !== price) writeBytes(FIELD.price, encodePrice(price));
-  const isParsed = parseHexInto(wire.msgHash, parsedHash, 0, HASH_BYTES) && parsedHash.equals(msgHash);
-  if (!isParsed) writeBytes(FIELD.msgHash, msgHash);
   writeText(FIELD.publisherKey, wire.publisherKey);
   writeText(FIELD.externalAssetId, wire.externalAssetId);
   writeText(FIELD.priceText, wire.price);

@@ -7,7 +7,6 @@ import { encodedAssetId } from '../../src/crypto/evm.js';
 import { createCryptoPool } from '../../src/crypto/pool.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
-import { parseHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
@@ -32,7 +31,6 @@ function inputOf(by: TestPublisher, asset: Asset, price: bigint, timestampNs: bi
   return {
     price: price as Price,
     timestampNs: timestampNs as TimeNs,
-    msgHash: parseHex(raw.msgHash, 32)!,
     wire: raw,
   };
 }

@@ -49,7 +49,6 @@ export function sampleInput(
   return {
     price: price as Price,
     timestampNs: timestampNs as TimeNs,
-    msgHash: Buffer.alloc(32, publisher.index),
     wire: {
       publisherKey: `0x${publisher.key.toString('hex')}`,
       externalAssetId: asset.symbol,

@@ -69,7 +69,6 @@ export function sampleInput(
   return {
     price,
     timestampNs,
-    msgHash,
     wire: {
       publisherKey: `0x${publisher.key.toString('hex')}`,
       externalAssetId: isEvm ? asset.symbol : '0x44594458555344000000000000000000637a6f7778',
