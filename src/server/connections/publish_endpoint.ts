@@ -178,7 +178,8 @@ function openPublisher(
       heard: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
-        receiver.closed?.(session);
+        // What it sent last may still wait to be read.
+        reading.run(owner, 0, () => receiver.closed?.(session));
       },
     };
   };

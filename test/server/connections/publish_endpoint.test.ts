@@ -1,0 +1,47 @@
+import { test } from 'tap';
+import type { PublishOutcome, PublishReceiver } from '../../../src/aggregator/session.js';
+import { UNLIMITED } from '../../../src/model/budget.js';
+import { CallerCounts, createSharedAccess } from '../../../src/server/access/shared_access.js';
+import { Token } from '../../../src/server/access/tokens.js';
+import type { Connection } from '../../../src/server/connections/connection.js';
+import { publishEndpoints } from '../../../src/server/connections/publish_endpoint.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleToken } from '../access/sample_tokens.js';
+
+test('what a connection sent before it closed is read, and only then it is told that it has closed', async (t) => {
+  const seen: string[] = [];
+  const receiver: PublishReceiver = {
+    receive(_session, { traceId }): PublishOutcome {
+      seen.push(traceId!);
+      // The first one uses up the time of the turn, so the others wait to be read.
+      const untilMs = performance.now() + (seen.length === 1 ? 5 : 0);
+      while (performance.now() < untilMs);
+      return { ok: true, traceId, accepted: [], rejected: new Map() };
+    },
+    closed() {
+      seen.push('closed');
+    },
+  };
+  const [evm] = publishEndpoints({
+    receiver,
+    counts: new CallerCounts(createSharedAccess(1).callers, 0),
+    clock: new FakeClock(),
+    budgets: { of: () => ({ publishBytes: UNLIMITED, badMessages: UNLIMITED }) } as never,
+    publishBytesPerSecondMax: 1_000_000,
+    badMessagesPerSecondMax: 10,
+    messageBytesMax: 1_000_000,
+    updatesPerMessageMax: 10,
+    onMessage() {},
+    onRefused: (reason) => t.fail(reason),
+    onReplyDropped() {},
+    onFault: (_path, error) => t.fail(String(error)),
+  });
+  const opened = evm!.accept(new Map() as never, new Token(sampleToken('alice')) as never);
+  if (typeof opened !== 'function') throw new Error('refused');
+  const events = opened({ send() {}, close() {} } as unknown as Connection);
+  for (const id of ['1', '2', '3']) events.text(`{"type":"signed_prices","trace_id":"${id}","data":{}}`);
+  events.closed();
+  t.same(seen, ['1']);
+  while (seen.length < 4) await new Promise((resolve) => setImmediate(resolve));
+  t.same(seen, ['1', '2', '3', 'closed']);
+});
