@@ -3,6 +3,7 @@ import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
+import { SharedRoom } from '../model/shared_room.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { TurnQueue, type WorkOwner } from '../model/turn_queue.js';
@@ -34,6 +35,11 @@ export interface IntakeOptions {
 
 /** Of messages, as they came, of all callers. Read, they take about three times as much. */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+/** Of messages that wait for verdicts, of all callers, beside their updates, of which {@link Admission} bounds the number. */
+const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
+/** What such a message takes, and each of its updates that is refused. */
+const MESSAGE_BYTES = 256;
+const REFUSED_BYTES = 64;
 
 /**
  * Takes the messages of publishers: each update goes through the gate, has its signature verified, and takes effect. Both parts of
@@ -43,6 +49,8 @@ export class Intake implements PublishReceiver {
   readonly #options: IntakeOptions;
   readonly #admission: Admission;
   readonly #turns: TurnQueue;
+  /** Of messages that have had their turn and wait for verdicts, their own or of those before them. */
+  readonly #unsettled = new SharedRoom(UNSETTLED_BYTES_MAX);
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -58,13 +66,31 @@ export class Intake implements PublishReceiver {
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
     const { clock, counters } = this.#options;
     const turns = this.#turns;
-    const receivedNs = clock.nowNs();
-    const owner: WorkOwner = { caller: session.rights.identity, connection: session };
-    if (!turns.hasRoom(owner.caller, message.length)) {
+    const { traceId, length } = message;
+    const { identity: caller } = session.rights;
+    if (!turns.hasRoom(caller, length) || !this.#unsettled.hasRoom(caller, MESSAGE_BYTES)) {
       countRejection(counters, TOO_MANY_WAIT);
-      return { ok: false, traceId: message.traceId, error: TOO_MANY_WAIT };
+      return { ok: false, traceId, error: TOO_MANY_WAIT };
     }
-    return turns.ask(owner, message.length, () => this.#take(session, owner, message, receivedNs));
+    const owner: WorkOwner = { caller, connection: session };
+    const receivedNs = clock.nowNs();
+    const take = () => this.#take(session, owner, message, receivedNs);
+    if (turns.isFree) {
+      const taken = turns.now(take);
+      return typeof taken === 'function' ? new Promise((...answer) => taken(...answer)) : taken;
+    }
+    // Every answer comes as soon as its outcome is there, so they come in order.
+    return new Promise((resolve, reject) => {
+      turns.run(owner, length, () => {
+        try {
+          const taken = take();
+          if (typeof taken === 'function') taken(resolve, reject);
+          else resolve(taken);
+        } catch (fault) {
+          reject(fault);
+        }
+      });
+    });
   }
 
   #take(
@@ -72,8 +98,10 @@ export class Intake implements PublishReceiver {
     owner: WorkOwner,
     message: ReadMessage,
     receivedNs: TimeNs,
-  ): PublishOutcome | Promise<PublishOutcome> {
+  ): PublishOutcome | Later {
     const { pool, clock, onApplied } = this.#options;
+    // The message itself is not kept until its verdicts are there.
+    const { traceId } = message;
     const rejections = new Rejections(message.malformed);
     const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
     const { candidates } = admitted;
@@ -81,7 +109,6 @@ export class Intake implements PublishReceiver {
       const verifiedFromS = admitted.settle(refusals, secondOf(clock.nowNs()));
       const accepted = this.#acceptAll(candidates, refusals, rejections);
       onApplied(receivedNs);
-      const { traceId } = message;
       const rejected = rejections.reasons;
       return { ok: true, traceId, accepted, rejected, ...(verifiedFromS !== undefined && { verifiedFromS }) };
     };
@@ -91,7 +118,9 @@ export class Intake implements PublishReceiver {
     };
     const refusals = verifyCandidates(candidates, session.type, pool);
     if (!(refusals instanceof Promise) && session.unsettled.length === 0) return settle(refusals);
-    return this.#settleInOrder(session, owner, refusals, { settle, giveUp });
+    const bytes = MESSAGE_BYTES + REFUSED_BYTES * rejections.reasons.size;
+    return (resolve, reject) =>
+      this.#settleInOrder(session, owner, refusals, { bytes, settle, giveUp, resolve, reject });
   }
 
   /** Has a message take effect when its verdicts are there and all before it of its connection have. */
@@ -99,26 +128,26 @@ export class Intake implements PublishReceiver {
     session: PublisherSession,
     owner: WorkOwner,
     refusals: Refusals | Promise<Refusals>,
-    { settle, giveUp }: Endings,
-  ): Promise<PublishOutcome> {
-    return new Promise((resolve, reject) => {
-      const message: UnsettledMessage = { settle: undefined };
-      session.unsettled.push(message);
-      const getReady = (outcome: () => PublishOutcome) => {
-        message.settle = () => {
-          try {
-            resolve(outcome());
-          } catch (fault) {
-            reject(fault);
-          }
-        };
-        if (session.unsettled[0] === message) this.#settleReady(session, owner);
+    { bytes, settle, giveUp, resolve, reject }: Endings,
+  ): void {
+    const message: UnsettledMessage = { settle: undefined };
+    session.unsettled.push(message);
+    this.#unsettled.add(owner.caller, bytes);
+    const getReady = (outcome: () => PublishOutcome) => {
+      message.settle = () => {
+        this.#unsettled.add(owner.caller, -bytes);
+        try {
+          resolve(outcome());
+        } catch (fault) {
+          reject(fault);
+        }
       };
-      const take = (verdicts: Refusals) => getReady(() => settle(verdicts));
-      const fail = (fault: unknown) => getReady(() => giveUp(fault));
-      if (refusals instanceof Promise) refusals.then(take, fail);
-      else take(refusals);
-    });
+      if (session.unsettled[0] === message) this.#settleReady(session, owner);
+    };
+    const take = (verdicts: Refusals) => getReady(() => settle(verdicts));
+    const fail = (fault: unknown) => getReady(() => giveUp(fault));
+    if (refusals instanceof Promise) refusals.then(take, fail);
+    else take(refusals);
   }
 
   /** Goes on to the first message that is not ready, now or when it is their turn. It is called when the first one gets ready. */
@@ -155,10 +184,18 @@ export class Intake implements PublishReceiver {
   }
 }
 
+/** Answers a message later, when it has taken effect. */
+type Later = (resolve: Endings['resolve'], reject: Endings['reject']) => void;
+
 /** What becomes of a message. */
 interface Endings {
+  /** What it takes until then. */
+  readonly bytes: number;
   /** Has its updates take effect, when their verdicts are there. */
   settle(refusals: Refusals): PublishOutcome;
   /** Throws why there are no verdicts. */
   giveUp(fault: unknown): never;
+  /** Answers it. */
+  readonly resolve: (outcome: PublishOutcome) => void;
+  readonly reject: (fault: unknown) => void;
 }

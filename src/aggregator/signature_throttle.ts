@@ -18,23 +18,20 @@ export class SignatureThrottle {
 
   /** How many updates may be verified now. */
   allowance(second: bigint): number {
-    if (second >= this.#suspectUntil) return Number.POSITIVE_INFINITY;
+    if (!this.#isSuspect(second)) return Number.POSITIVE_INFINITY;
     this.#enter(second);
     return Math.max(0, this.#badPerSecondMax - this.#bad - this.#pending);
   }
 
   /** The second from which on there is an allowance again, when the bad signatures of this one have used it up. */
   allowedFrom(second: bigint): bigint | undefined {
-    const isUsedUp =
-      second < this.#suspectUntil && second === this.#second && this.#bad >= this.#badPerSecondMax;
+    const isUsedUp = this.#isSuspect(second) && second === this.#second && this.#bad >= this.#badPerSecondMax;
     return isUsedUp ? second + 1n : undefined;
   }
 
   /** Whether a new throttle would do the same. */
   isAtRest(second: bigint): boolean {
-    return (
-      second >= this.#suspectUntil && this.#pending === 0 && (this.#bad === 0 || second !== this.#second)
-    );
+    return !this.#isSuspect(second) && this.#pending === 0 && (this.#bad === 0 || second !== this.#second);
   }
 
   begin(count: number): void {
@@ -47,6 +44,11 @@ export class SignatureThrottle {
     this.#enter(second);
     this.#bad += bad;
     if (this.#bad >= this.#badPerSecondMax) this.#suspectUntil = second + SUSPICION_S;
+  }
+
+  /** A time that is further ahead than a suspicion lasts is from before the clock was stepped back. */
+  #isSuspect(second: bigint): boolean {
+    return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;
   }
 
   #enter(second: bigint): void {

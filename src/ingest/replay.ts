@@ -70,13 +70,18 @@ export class ReplayWindow {
     return this.#maxBackwardNs > 0n || isNewest(pair, update, at) ? undefined : SUPERSEDED;
   }
 
-  /** Whether an update with this hash and time, from this sender, was accepted, and another one after it. */
+  /**
+   * Whether an update with this hash from this sender was accepted, and another one after it, which may be a refresh of it: of that the
+   * last time alone is known.
+   */
   isOver(update: SignedUpdate): boolean {
     const pair = this.#pairs.get(update.asset, update.publisher);
     const at = pair === undefined ? -1 : find(pair, update);
-    if (pair === undefined || at < 0 || isNewest(pair, update, at)) return false;
+    if (pair === undefined || at < 0) return false;
     const { updates, senders } = pair;
-    return updates[at + SEEN_NANOS] === update.nanos && senders[updates[at + SEEN_SENDER]!] === update.sender;
+    if (senders[updates[at + SEEN_SENDER]!] !== update.sender) return false;
+    const nanos = updates[at + SEEN_NANOS]!;
+    return update.nanos < nanos || (update.nanos === nanos && !isNewest(pair, update, at));
   }
 
   /** Whether the update that was accepted last since the start has this second and hash. */

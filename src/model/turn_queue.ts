@@ -64,6 +64,8 @@ export class TurnQueue {
   #deferred = false;
   /** The {@link Lane.servedMs} of the caller that was served last: where a new one starts. */
   #servedMs = 0;
+  /** The same of callers of which nothing waits now, while others wait: one whose work comes singly does not start anew each time. */
+  readonly #servedMsOf = new Map<string, number>();
 
   constructor(options: TurnQueueOptions) {
     this.#options = options;
@@ -92,19 +94,9 @@ export class TurnQueue {
     else this.#wait(owner, ENTRY_BYTES, work, 'first');
   }
 
-  /** As {@link run}. @returns what the work returns */
-  ask<T>(owner: WorkOwner, bytes: number, work: () => T | Promise<T>): T | Promise<T> {
-    if (this.isFree) return this.#measure(work);
-    return new Promise<T>((resolve, reject) => {
-      const answer = () => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      };
-      this.#wait(owner, ENTRY_BYTES + bytes, answer, 'last');
-    });
+  /** Does the work at once: only where {@link isFree}. @returns what the work returns */
+  now<T>(work: () => T): T {
+    return this.#measure(work);
   }
 
   /** Whether work would be done at once. What comes while other work is done waits for its end. */
@@ -115,7 +107,8 @@ export class TurnQueue {
   #wait({ caller, connection }: WorkOwner, bytes: number, work: () => void, place: 'first' | 'last'): void {
     let lane = this.#lanes.get(caller);
     if (lane === undefined) {
-      lane = { lineOf: new Map(), first: undefined, last: undefined, servedMs: this.#servedMs };
+      const servedMs = Math.max(this.#servedMs, this.#servedMsOf.get(caller) ?? 0);
+      lane = { lineOf: new Map(), first: undefined, last: undefined, servedMs };
       this.#lanes.set(caller, lane);
     }
     let line = lane.lineOf.get(connection);
@@ -163,11 +156,20 @@ export class TurnQueue {
     // The others of its connections come before its next piece.
     if (line.first !== undefined) append(lane, line);
     else lane.lineOf.delete(line.connection);
-    if (lane.first === undefined) this.#lanes.delete(caller);
     const before = this.#spentMs;
     this.#servedMs = lane.servedMs;
-    this.#measure(piece.work);
-    lane.servedMs += this.#spentMs - before;
+    try {
+      this.#measure(piece.work);
+    } finally {
+      lane.servedMs += this.#spentMs - before;
+      if (lane.first === undefined) this.#leave(caller, lane);
+    }
+  }
+
+  #leave(caller: string, { servedMs }: Lane): void {
+    this.#lanes.delete(caller);
+    if (this.#lanes.size > 0) this.#servedMsOf.set(caller, servedMs);
+    else this.#servedMsOf.clear();
   }
 
   #leastServed(): [caller: string, lane: Lane] {

@@ -7,7 +7,9 @@ import type { Tables } from './tables.js';
 export const MINUTES_PER_QUARTER = 15;
 
 /** How much work one commit may do, so that commits stay short at midnight and after a long pause. */
-const REMOVED_SECONDS_MAX = 2_000;
+const REMOVED_SECONDS_MIN = 2_000;
+/** Where commits are slow and assets many, more come in with one: so much more may leave that the records do not become more. */
+const REMOVED_PER_WRITTEN = 2;
 const SEALED_DAYS_MAX = 2;
 const REMOVED_DAYS_MAX = 16;
 
@@ -37,7 +39,7 @@ export function runHousekeeping(
   onDamage: (damage: DamagedRecord) => void,
 ): readonly SealedDay[] {
   const sealed: SealedDay[] = [];
-  let secondsLeft = REMOVED_SECONDS_MAX;
+  let secondsLeft = Math.max(REMOVED_SECONDS_MIN, REMOVED_PER_WRITTEN * tables.seconds.waiting);
   let sealsLeft = SEALED_DAYS_MAX;
   let daysLeft = REMOVED_DAYS_MAX;
   for (const series of allSeries) {

@@ -292,6 +292,81 @@ test('while there is much to do messages wait for their turn, and take effect in
   t.equal(table.price(bitcoin.index), 7n, 'the mean of the newest two');
 });
 
+test('messages of one connection are answered in order, whichever of them waited for their turn or their verdicts', async (t) => {
+  let nowMs = 0;
+  let release = () => {};
+  const harness = await AggregatorHarness.start(t, {
+    assets: many,
+    publishers,
+    nowMs: () => ++nowMs,
+    verifying: (pool) => ({
+      ...pool,
+      verifyEvm(jobs) {
+        if (jobs.length < many.length) return pool.verifyEvm(jobs);
+        return new Promise<void>((resolve) => {
+          release = resolve;
+        }).then(() => pool.verifyEvm(jobs));
+      },
+    }),
+  });
+  const { aggregator } = harness;
+  const session = newSession();
+  const answered: string[] = [];
+  const publish = (name: string, prices: Record<string, bigint>, afterNs: bigint) =>
+    Promise.resolve(receive(aggregator, session, messageOf(first!, prices, START_NS + afterNs))).then(() =>
+      answered.push(name),
+    );
+  /** The work of others uses up the time of the turn. */
+  const beBusy = (price: bigint) => {
+    for (const more of [0n, 1n])
+      receive(
+        aggregator,
+        newSession('evm', 'bob'),
+        messageOf(second!, { A0: price + more }, START_NS + price),
+      );
+  };
+  beBusy(1n);
+  const answers = [publish('many', pricesOfMany(1n), 1n)];
+  harness.endTurn();
+  beBusy(3n);
+  answers.push(publish('one', { A0: 2n }, 2n));
+  release();
+  await new Promise((resolve) => setImmediate(resolve));
+  harness.endTurn();
+  await Promise.all(answers);
+  t.same(answered, ['many', 'one']);
+});
+
+test('what waits for the verdicts of a message before it is bounded, for each caller', async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const harness = await AggregatorHarness.start(t, {
+    assets,
+    publishers,
+    verifying: (pool) => ({ ...pool, verifyEvm: (jobs) => released.then(() => pool.verifyEvm(jobs)) }),
+  });
+  const { aggregator } = harness;
+  const session = newSession();
+  const outcomes = [receive(aggregator, session, messageOf(first!, { BTCUSD: 1n }, START_NS))];
+  const malformed = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`X${i}`, 0]));
+  const text = JSON.stringify({ type: 'signed_prices', data: malformed });
+  let taken = 0;
+  for (; taken < 1_000; taken++) {
+    const outcome = receive(aggregator, session, text);
+    if (!(outcome instanceof Promise)) break;
+    outcomes.push(outcome);
+  }
+  t.ok(taken > 50 && taken < 500, `${taken} messages`);
+  const refused = { ok: false, error: 'overloaded: too many messages wait for their turn' };
+  t.match(receive(aggregator, newSession(), text), refused, 'on another of its connections');
+  t.match(receive(aggregator, newSession('evm', 'bob'), text), { ok: true }, 'another caller');
+  release();
+  for (const outcome of outcomes) t.match(await outcome, { ok: true });
+  t.match(receive(aggregator, session, text), { ok: true }, 'there is room again');
+});
+
 test('a caller has as many updates waiting for verification as there is room left for, and so have its connections', async (t) => {
   const hundred = Array.from({ length: 100 }, (_, index) =>
     sampleAsset({ index, id: index, symbol: `A${index}` }),
@@ -358,6 +433,20 @@ test('of a message that is sent again, what was superseded since is accepted and
     t.same(accepted, ['BTCUSD']);
     t.equal(harness.table.price(bitcoin.index), 101n);
   }
+});
+
+test('of a message that is sent again, an update that was refreshed since is accepted as well', async (t) => {
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const session = newSession();
+  const messages = [0n, 5n].map((afterNs) => messageOf(first!, { BTCUSD: 100n }, START_NS + afterNs));
+  for (const message of messages) atOnce(receive(harness.aggregator, session, message));
+  const again = messages.map((message) => atOnce(receive(harness.aggregator, session, message, true)));
+  t.same(
+    again.map(({ accepted }) => accepted),
+    [['BTCUSD'], ['BTCUSD']],
+  );
+  const stolen = atOnce(receive(harness.aggregator, newSession('evm', 'bob'), messages[0]!, true));
+  t.same(stolen.accepted, [], 'of its own sender alone');
 });
 
 /** The part of an update that a test changes. */

@@ -47,3 +47,13 @@ test('it says from when on there is an allowance again, once bad signatures have
   throttle.begin(100);
   t.equal(throttle.allowedFrom(8n), undefined, 'those at the verifiers may be good');
 });
+
+test('a caller is not suspect for as long as the clock was stepped back', async (t) => {
+  const throttle = new SignatureThrottle(100);
+  throttle.begin(100);
+  throttle.end(100, 100, 3_600n);
+  t.equal(throttle.allowance(3_601n), 100);
+  t.equal(throttle.allowance(1n), Number.POSITIVE_INFINITY);
+  t.equal(throttle.allowedFrom(1n), undefined);
+  t.ok(throttle.isAtRest(1n));
+});

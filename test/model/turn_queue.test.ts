@@ -50,7 +50,7 @@ class Bench {
 test('work is done at once until the time of the turn is used up, and goes on in the next', async (t) => {
   const bench = new Bench();
   t.equal(
-    bench.queue.ask({ caller: 'a', connection: {} }, 0, () => 7),
+    bench.queue.now(() => 7),
     7,
     'what it returns',
   );
@@ -81,19 +81,23 @@ test('work that comes while other work is done waits for its end, and for the ne
   t.end();
 });
 
-test('work that is done later resolves with what it returns, or rejects with what it throws', async (t) => {
+test('one whose work comes singly does not go before everybody each time', async (t) => {
   const bench = new Bench();
-  bench.add('a', TURN_MS_MAX);
-  const owner = { caller: 'a', connection: {} };
-  const late = bench.queue.ask(owner, 0, () => 7);
-  const failing = bench.queue.ask(owner, 0, () => {
-    throw new Error('broken');
-  });
-  bench.endTurn();
-  t.ok(late instanceof Promise);
-  t.equal(await late, 7);
-  await t.rejects(Promise.resolve(failing), { message: 'broken' });
-  t.equal(bench.queue.waitingBytes, 0);
+  bench.add('single1', TURN_MS_MAX);
+  for (let i = 0; i < 100; i++) bench.add('many1', TURN_MS_MAX / 10);
+  bench.news();
+  let single = 0;
+  for (let turn = 0; turn < 60; turn++) {
+    // Its next piece comes when the last one was done.
+    bench.add('single1', 2 * TURN_MS_MAX);
+    bench.endTurn();
+    single += bench.done.filter((note) => note === 'single1').length;
+    if (bench.done.splice(0).length === 0) t.fail('nothing was done in a turn');
+  }
+  bench.add('many1', 0, 'last');
+  for (let turn = 0; turn < 3; turn++) bench.endTurn();
+  t.ok(bench.news().includes('last'), 'both had their part of the time');
+  t.ok(single >= 5, `${single} pieces`);
 });
 
 test('a caller with little to do does not wait behind one with much, however many connections that has', async (t) => {

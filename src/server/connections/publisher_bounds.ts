@@ -86,7 +86,9 @@ export class PublisherBounds {
       const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
       return { reason: 'past publish_bytes_per_second', error, isBad: true };
     }
-    if (text.length > READ_UNVERIFIED_BYTES_MAX && secondOf(nowNs) < this.#verifiedFromS)
+    // A second that is not the next one is from before the clock was stepped back.
+    const isUnverified = secondOf(nowNs) + 1n === this.#verifiedFromS;
+    if (isUnverified && text.length > READ_UNVERIFIED_BYTES_MAX)
       return { reason: UNVERIFIED, error: UNVERIFIED, isBad: false };
     return undefined;
   }
