@@ -196,7 +196,7 @@ test('calendars, deployments and pushed assets change', async (t) => {
     deployments: [deployment],
     pushed_assets: { a: { b: { AAPL: { delta: 1, staleness: 2 } } } },
   });
-  clock.advance(1_000_000n);
+  clock.advance(2_000_000n);
   await feed.accept({ symbol: 'AAPL', price: units(2) });
   t.match(await stream.nextJson(), { a: [{ ms: 0 }] }, 'closed today');
   t.match(await ask(service, '/v1/market_status?asset_id=AAPL'), {
@@ -208,7 +208,7 @@ test('calendars, deployments and pushed assets change', async (t) => {
   });
   service.reconfigure({ assets: [{ ...assets[0], calendar: 'none' }] });
   t.match(await ask(service, '/v1/market_status?asset_id=AAPL'), { status: 400 });
-  clock.advance(1_000_000n);
+  clock.advance(2_000_000n);
   await feed.accept({ symbol: 'AAPL', price: units(3) });
   t.same((await stream.nextJson())['a'], [{ id: 1, v: String(units(3)) }]);
 });
