@@ -42,6 +42,8 @@ export interface ForwarderOptions {
 interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
+  /** Whose it is, and what it takes of the room. A reload may rename a token meanwhile. */
+  readonly caller: string;
   readonly bytes: number;
   readonly untilMs: number;
   readonly settle: (outcome: PublishOutcome) => void;
@@ -89,6 +91,7 @@ export class Forwarder implements PublishReceiver {
       const entry: Unanswered = {
         number: ++lane.count,
         message: packMessage(message),
+        caller: identity,
         bytes,
         untilMs: this.#options.nowMs() + waitMs,
         settle: resolve,
@@ -188,7 +191,7 @@ export class Forwarder implements PublishReceiver {
   #settle(lane: Lane, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
     this.#unansweredCount--;
-    this.#room.add(lane.session.rights.identity, -entry.bytes);
+    this.#room.add(entry.caller, -entry.bytes);
     if (lane.isClosed && lane.unanswered.size === 0) this.#lanes.delete(lane.session);
     entry.settle(outcome);
   }

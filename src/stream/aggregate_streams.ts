@@ -20,6 +20,7 @@ import {
   takeSubscriptionChanges,
 } from './client_messages.js';
 import type { StreamCounters, StreamLimits } from './engine.js';
+import { NOTHING_SENT } from './session.js';
 import { SlowReaders } from './slow_readers.js';
 
 export interface AggregateStreamsOptions {
@@ -277,7 +278,6 @@ export class AggregateStreams {
   }
 }
 
-const NOTHING_SENT = -1;
 const UNREAD: AggregateRequestError = { error: 'the message was not read', traceId: undefined };
 
 /** Takes a member out of the topic; it knows what the group knew. */

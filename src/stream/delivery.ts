@@ -137,7 +137,7 @@ export class Delivery {
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
-      if (group.dirty || group.signing) return;
+      if (group.dirty || group.signing || session.stalledSinceNs !== undefined) return;
       // Nothing of the group has changed since its last frame, so the newcomer and the members are at the same sequence.
       group.sequence = session.sequence;
     }
@@ -251,31 +251,38 @@ export class Delivery {
    * signed.
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
-    const { table, digest, signOne, counters } = this.#options;
+    const { table } = this.#options;
     const isDue = (index: AssetIndex) =>
       table.live[index] === 1 && (session.fresh?.has(index) || table.changedAt[index]! > session.sequence);
     const due = session.assets.filter(isDue);
+    let timestampNs: TimeNs | undefined;
     if (due.length > 0) {
       if (isTooSoon(nowNs, session.lastFrameNs)) return false;
       const isSigned = session.options.messageType === 'signed_ecdsa';
       if (isSigned && !payAlone(session, due.length, nowNs)) return false;
-      const timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
+      timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
-      const statuses = this.#statuses(session.options, nowNs);
-      session.lastFrameNs = frameTime(timestampNs, nowNs);
-      session.lastTimestampNs = timestampNs;
-      counters.framesMade++;
-      if (!isSigned) {
-        session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
-      } else {
-        this.#block.clear();
-        digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses), this.#digest, 0);
-        session.connection.send(this.#block.sign(0, signOne(this.#digest), 0));
-      }
     }
+    // Before it is sent: a socket that drops it is reported at once.
     session.fresh = undefined;
     session.sequence = table.sequence;
+    if (timestampNs !== undefined) this.#sendAlone(session, due, timestampNs, nowNs);
     return true;
+  }
+
+  #sendAlone(session: StreamSession, due: readonly AssetIndex[], timestampNs: TimeNs, nowNs: TimeNs): void {
+    const { digest, signOne, counters } = this.#options;
+    const statuses = this.#statuses(session.options, nowNs);
+    session.lastFrameNs = frameTime(timestampNs, nowNs);
+    session.lastTimestampNs = timestampNs;
+    counters.framesMade++;
+    if (session.options.messageType === 'unsigned') {
+      session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
+      return;
+    }
+    this.#block.clear();
+    digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses), this.#digest, 0);
+    session.connection.send(this.#block.sign(0, signOne(this.#digest), 0));
   }
 
   #statuses({ marketStatus }: StreamOptions, nowNs: TimeNs): Uint8Array | undefined {

@@ -1,4 +1,3 @@
-import type { StreamEra } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { earlierOf, secondOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
@@ -23,7 +22,7 @@ import { tellMovedAssets } from './moved_assets.js';
 import { nextTryNs } from './pace.js';
 import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
 import type { StreamSession } from './session.js';
-import { enterEra, hasCaughtUp, leaveEra } from './session_era.js';
+import { SessionEras } from './session_era.js';
 import { type SlowReaderCounters, SlowReaders } from './slow_readers.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
@@ -58,7 +57,7 @@ export class StreamEngine {
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
-  #era: StreamEra;
+  readonly #eras: SessionEras;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
@@ -67,7 +66,7 @@ export class StreamEngine {
       this.#delivery.flush(nowNs);
       this.#askForTick(nowNs);
     });
-    this.#era = options.times.current();
+    this.#eras = new SessionEras(options.times);
     const { table, taxonomyId } = options;
     this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
     this.#groups = new Groups(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
@@ -100,7 +99,7 @@ export class StreamEngine {
     // A closed socket has already left its topics.
     session.group?.members.delete(session);
     this.#leaveGroup(session);
-    leaveEra(session);
+    this.#eras.leave(session);
   }
 
   /**
@@ -259,9 +258,12 @@ export class StreamEngine {
 
   #regroup(session: StreamSession, set: AssetSet): void {
     this.#leaveGroup(session);
-    if (set.assets.length === 0) return;
-    const { table, times, clock } = this.#options;
-    const era = enterEra(session, times, clock.nowNs());
+    if (set.assets.length === 0) {
+      this.#eras.rest(session);
+      return;
+    }
+    const { table, clock } = this.#options;
+    const era = this.#eras.enter(session, clock.nowNs());
     const group = this.#groups.findOrAdd(session.options, era, set, table.sequence);
     session.group = group;
     group.waiting.add(session);
@@ -275,16 +277,14 @@ export class StreamEngine {
 
   /** After a step back of the clock, before any frame is made: only connections that were sent later times stay. */
   #noticeStepBack(nowNs: TimeNs): void {
-    const era = this.#options.times.current();
-    if (era === this.#era) return;
-    this.#era = era;
-    this.#leaveEarlierEras(nowNs);
+    if (this.#eras.notice()) this.#leaveEarlierEras(nowNs);
   }
 
   /** Takes connections of earlier eras into the current one as soon as the clock is past their times. */
   #leaveEarlierEras(nowNs: TimeNs): void {
+    this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())
-      if (session.era !== this.#era && hasCaughtUp(session, nowNs)) this.#regroup(session, session.set);
+      if (this.#eras.mayMoveOn(session, nowNs)) this.#regroup(session, session.set);
   }
 
   #leaveGroup(session: StreamSession): void {

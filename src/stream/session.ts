@@ -5,6 +5,9 @@ import { type AssetSet, NO_ASSETS } from './asset_set.js';
 import type { Group } from './group.js';
 import type { StreamOptions } from './options.js';
 
+/** The sequence of a connection that was sent nothing: all of its prices are due. */
+export const NOTHING_SENT = -1;
+
 /** A WebSocket as the engine needs it. Frames are text; their bytes are only valid during the call. */
 export interface StreamConnection {
   send(frame: Uint8Array | string): void;

@@ -28,7 +28,7 @@ export class SlowReaders<S extends ReaderSession> {
 
   /** The socket held bytes when it was to get a frame, and was left out. */
   add(session: S, nowNs: TimeNs): void {
-    session.stalledSinceNs = nowNs;
+    session.stalledSinceNs ??= nowNs;
     this.#sessions.add(session);
     this.#counters.framesSkipped++;
   }

@@ -105,3 +105,24 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   await eventually(async () => (await stream.nextJson())['id'] === 3);
   t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] });
 });
+
+test('a token that takes the name of another starts with no connections and no debts of it', async (t) => {
+  const limits = { connections_per_token: 2, subscription_changes_per_second: 1 };
+  const service = await startTestService({ tokens: [token('old')], limits });
+  t.teardown(() => service.stop());
+  const open = (secret: string) => TestSocket.open(`${service.socketUrl}/ws`, secret);
+  const before = [await open('old'), await open('old')];
+  await t.rejects(open('old'), /^429/);
+  service.reconfigure({ tokens: [token('new', { name: 'old' }), token('old', { name: 'other' })], limits });
+  await t.rejects(open('new'), /^429/, 'the name still has its connections');
+  for (const socket of before) await socket.close();
+  const after = await eventually(async () => [await open('new'), await open('new')]);
+  await t.rejects(open('new'), /^429/);
+  const others = [await open('old'), await open('old')];
+  await t.rejects(open('old'), /^429/, 'the other name has no more than its own');
+  for (const socket of others) socket.send({ type: 'subscribe', assets: [1], id: 1 });
+  t.match(await others[0]!.nextJson(), { type: 'subscribe' });
+  t.match(await others[1]!.nextJson(), { type: 'error' }, 'its budget is used up');
+  after[0]!.send({ type: 'subscribe', assets: [1], id: 1 });
+  t.match(await after[0]!.nextJson(), { type: 'subscribe' }, 'and that of the new token is not');
+});

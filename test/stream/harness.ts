@@ -7,7 +7,12 @@ import type { Price } from '../../src/model/price.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import type { StreamOptions } from '../../src/stream/options.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import { type ReaderBudgets, type StreamConnection, StreamSession } from '../../src/stream/session.js';
+import {
+  NOTHING_SENT,
+  type ReaderBudgets,
+  type StreamConnection,
+  StreamSession,
+} from '../../src/stream/session.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
@@ -185,6 +190,8 @@ export class Client implements StreamConnection {
   /** With the price sequence that was sent on each. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
+  /** What may wait for the socket; more is dropped. */
+  bufferedBytesMax = Number.POSITIVE_INFINITY;
   /** Whether the socket takes what it is sent. */
   #reads = true;
   #bufferedBytes = 0;
@@ -243,6 +250,10 @@ export class Client implements StreamConnection {
   send(frame: Uint8Array | string): void {
     if (this.closedWith !== undefined) throw new Error('sent on a closed socket');
     const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
+    if (this.#bufferedBytes + text.length > this.bufferedBytesMax) {
+      this.harness.engine.lagged(this.session, NOTHING_SENT);
+      return;
+    }
     if (!this.#reads) this.#bufferedBytes += text.length;
     const read = readFrame(text, this.harness.clock.timeNs);
     if (read) {

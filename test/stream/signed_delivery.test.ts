@@ -258,3 +258,24 @@ test('the frames of a tick are signed in pieces, small ones first, and each piec
   while (harness.signing > 0) await harness.finishSigning();
   t.equal(sizes(), 172);
 });
+
+test('connections that are subscribed to nothing do not use up what signed frames need after steps back', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 1n);
+  const hour = 3_600_000_000_000n;
+  for (let step = 0; step < 10; step++) {
+    const idle = harness.connect(SIGNED_REAL_TIME);
+    idle.subscribe(1);
+    harness.advanceMs(1_000, 250);
+    idle.unsubscribe(1);
+    harness.clock.advance(-hour);
+    harness.advanceMs(1_000, 250);
+  }
+  harness.clock.advance(20n * hour);
+  harness.advanceMs(1_000, 250);
+  t.notOk(harness.times.hasEarlier, 'all have moved on');
+  const reader = harness.connect(SIGNED_REAL_TIME);
+  reader.subscribe(1);
+  harness.advanceMs(10);
+  t.same(reader.news(), ['1=1']);
+});

@@ -119,3 +119,41 @@ test('a clock stepped back does not close a slow reader early', async (t) => {
   harness.advanceMs(2_000, 10);
   t.equal(slow.closedWith, 1013);
 });
+
+test('real_time: a snapshot that the socket drops comes when it has drained', async (t) => {
+  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
+    const harness = new Harness({ limits: { slowConsumerNs: 10_000_000_000n } });
+    for (const id of [1, 3, 500]) harness.price(id, BigInt(id));
+    const client = harness.connect(options);
+    client.stopReading();
+    client.subscribe(1);
+    harness.advanceMs(2);
+    client.bufferedBytesMax = 0;
+    client.subscribe(3);
+    harness.advanceMs(2);
+    client.unsubscribe(1);
+    client.subscribe(500);
+    harness.advanceMs(2);
+    t.same(client.news(), ['1=1'], 'the others were dropped');
+    t.equal(client.topics.size, 0);
+    client.bufferedBytesMax = Number.POSITIVE_INFINITY;
+    client.read();
+    t.same(client.news(), ['3=3 500=500']);
+    harness.price(3, 4n);
+    harness.endTurn();
+    harness.advanceMs(2);
+    t.same(client.news(), ['3=4']);
+  }
+});
+
+test('one that goes on asking and reads nothing is closed all the same', async (t) => {
+  const harness = new Harness({ limits: { slowConsumerNs: 10_000_000_000n } });
+  const client = harness.connect();
+  client.stopReading();
+  client.bufferedBytesMax = 0;
+  for (let second = 0; second < 12; second++) {
+    if (client.closedWith === undefined) client.say({ type: 'ping', id: second });
+    harness.advanceMs(1_000, 250);
+  }
+  t.equal(client.closedWith, 1013);
+});

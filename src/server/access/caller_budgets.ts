@@ -3,6 +3,7 @@ import { type Budget, type BudgetRate, SharedBudget } from '../../model/budget.j
 import { signedFrameCost } from '../../stream/payers.js';
 import type { ReaderBudgets } from '../../stream/session.js';
 import type { Caller } from './logins.js';
+import { PerCaller } from './per_caller.js';
 import type { CallerCounts } from './shared_access.js';
 
 /** The keys under `limits` that say how much of something a token, or a key that logged in by signature, may do. */
@@ -35,12 +36,12 @@ export type BudgetLimits = Pick<
 /** Large groups on a slow channel tick together, but nobody's burst may fill many ticks. */
 const SIGNED_FRAMES_BURST_S = 0.1;
 
-/** The budgets of all callers. Those of a caller live as long as the caller's object. */
+/** The budgets of all callers. */
 export class BudgetDirectory {
   readonly #rates: Readonly<Record<BudgetKey, BudgetRate>>;
   readonly #counts: CallerCounts;
   readonly #onRefusal: (key: BudgetKey, callerName: string) => void;
-  readonly #budgets = new WeakMap<Caller, CallerBudgets>();
+  readonly #budgets = new PerCaller((caller) => this.#open(caller));
 
   /**
    * @param counts whose memory has the budgets, for all threads
@@ -57,12 +58,7 @@ export class BudgetDirectory {
   }
 
   of(caller: Caller): CallerBudgets {
-    let budgets = this.#budgets.get(caller);
-    if (budgets === undefined) {
-      budgets = this.#open(caller);
-      this.#budgets.set(caller, budgets);
-    }
-    return budgets;
+    return this.#budgets.of(caller);
   }
 
   #open({ identity, name: callerName }: Caller): CallerBudgets {

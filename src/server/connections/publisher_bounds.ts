@@ -3,6 +3,7 @@ import { type Clock, secondOf } from '../../model/time.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
+import { PerCaller } from '../access/per_caller.js';
 import type { Connection } from './connection.js';
 
 export interface PublisherBoundsOptions {
@@ -30,20 +31,14 @@ export interface Unread {
 
 /** The {@link PublisherBounds} of all callers, on one thread. */
 export class PublisherBoundsDirectory {
-  readonly #options: PublisherBoundsOptions;
-  readonly #bounds = new WeakMap<Caller, PublisherBounds>();
+  readonly #bounds: PerCaller<PublisherBounds>;
 
   constructor(options: PublisherBoundsOptions) {
-    this.#options = options;
+    this.#bounds = new PerCaller((caller) => new PublisherBounds(options.budgets.of(caller), options));
   }
 
   of(caller: Caller): PublisherBounds {
-    let bounds = this.#bounds.get(caller);
-    if (bounds === undefined) {
-      bounds = new PublisherBounds(this.#options.budgets.of(caller), this.#options);
-      this.#bounds.set(caller, bounds);
-    }
-    return bounds;
+    return this.#bounds.of(caller);
   }
 }
 

@@ -15,13 +15,15 @@ export interface ConnectionLimits {
   readonly streamConnectionsMax: number;
 }
 
-/** The sockets that one caller has opened for one scope. */
+/** The sockets that one caller has opened for one scope, under one name: a reload may rename a token. */
 class Entry implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
     readonly caller: Caller,
     readonly scope: Scope,
+    /** Where they are counted. */
+    readonly place: number,
     readonly onClosed: (entry: Entry) => void,
   ) {}
 
@@ -86,7 +88,7 @@ export class ConnectionRegistry {
       return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
     }
     return (socket) => {
-      this.#opened(socket, caller, scope);
+      this.#opened(socket, caller, scope, place);
       return open(socket);
     };
   }
@@ -100,12 +102,12 @@ export class ConnectionRegistry {
       : this.#logins.authorize(request, scope);
   }
 
-  #opened(socket: Connection, caller: Caller, scope: Scope): void {
+  #opened(socket: Connection, caller: Caller, scope: Scope, place: number): void {
     const entries = this.#entries.get(caller) ?? [];
     if (entries.length === 0) this.#entries.set(caller, entries);
-    let entry = entries.find((one) => one.scope === scope);
+    let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new Entry(caller, scope, (one) => this.#closed(one));
+      entry = new Entry(caller, scope, place, (one) => this.#closed(one));
       entries.push(entry);
     }
     entry.add(socket);
@@ -114,9 +116,9 @@ export class ConnectionRegistry {
   }
 
   /** One of its sockets is closed. */
-  #closed({ caller, scope }: Entry): void {
+  #closed({ caller, scope, place }: Entry): void {
     this.#open--;
-    this.#counts.close(this.#counts.placeOf(caller.identity));
+    this.#counts.close(place);
     if (scope === 'stream') {
       this.#streams--;
       this.#counts.closeStream();

@@ -12,7 +12,7 @@ const SILENT_BYTES_PER_CALLER = 16 * 1024 * 1024;
  * a few of them, for many publishers never read their socket; one more is closed.
  */
 export class SilentPublishers {
-  readonly #byCaller = new Map<Caller, Set<Connection>>();
+  readonly #byCaller = new Map<Caller, SilentOnes>();
   readonly #perCallerMax: number;
 
   /** Over all threads. */
@@ -25,21 +25,31 @@ export class SilentPublishers {
   }
 
   add(caller: Caller, socket: Connection): void {
-    const silent = this.#byCaller.get(caller) ?? new Set();
-    if (silent.has(socket)) return;
-    if (!this.#counts.openSilent(this.#counts.placeOf(caller.identity), this.#perCallerMax)) {
+    const silent = this.#byCaller.get(caller) ?? {
+      place: this.#counts.placeOf(caller.identity),
+      sockets: new Set(),
+    };
+    if (silent.sockets.has(socket)) return;
+    if (!this.#counts.openSilent(silent.place, this.#perCallerMax)) {
       socket.close(CLOSES.tooManySilent.code, CLOSES.tooManySilent.reason);
       return;
     }
-    silent.add(socket);
+    silent.sockets.add(socket);
     this.#byCaller.set(caller, silent);
   }
 
   /** It has answered or closed. */
   delete(caller: Caller, socket: Connection): void {
     const silent = this.#byCaller.get(caller);
-    if (!silent?.delete(socket)) return;
-    this.#counts.closeSilent(this.#counts.placeOf(caller.identity));
-    if (silent.size === 0) this.#byCaller.delete(caller);
+    if (!silent?.sockets.delete(socket)) return;
+    this.#counts.closeSilent(silent.place);
+    if (silent.sockets.size === 0) this.#byCaller.delete(caller);
   }
+}
+
+/** The silent connections of one caller. */
+interface SilentOnes {
+  /** Where they are counted: a reload may rename a token meanwhile. */
+  readonly place: number;
+  readonly sockets: Set<Connection>;
 }

@@ -1,6 +1,6 @@
 import type { StreamEngine } from '../../stream/engine.js';
 import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
-import { StreamSession } from '../../stream/session.js';
+import { NOTHING_SENT, StreamSession } from '../../stream/session.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
@@ -65,8 +65,10 @@ class StreamSocket extends StreamSession implements ConnectionEvents {
     this.stream.drained(this, bufferedBytes);
   }
 
-  /** Only replies to a client that sends much and reads nothing come here. */
-  dropped(): void {}
+  /** What it alone was sent did not fit behind what waits for it: all of its prices are due when it has drained. */
+  dropped(): void {
+    this.stream.lagged(this, NOTHING_SENT);
+  }
 
   silent(): void {}
 

@@ -2,7 +2,7 @@ import { Roster } from '../../model/roster.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 
-/** What a idleTimeouts does to a socket, and what it remembers there. */
+/** What idle timeouts do to a socket, and what they remember there. */
 export interface IdleTimed {
   readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings' | 'reportsSilence'>;
   idlePlace: number;
@@ -32,6 +32,7 @@ const UNANSWERED_CHECKS = 4;
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
   readonly #nowMs: () => number;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -43,7 +44,11 @@ export class IdleTimeouts<C extends IdleTimed> {
 
   /** Starts to call {@link check}; does not keep the thread alive. */
   start(): void {
-    setInterval(() => this.check(), CHECK_MS).unref();
+    this.#timer = setInterval(() => this.check(), CHECK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
   }
 
   add(connection: C): void {

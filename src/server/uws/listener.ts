@@ -66,6 +66,7 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
     },
     close() {
       leaveFanOut();
+      sockets.stop();
       return close();
     },
   };

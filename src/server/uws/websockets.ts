@@ -39,6 +39,11 @@ export class WebSockets {
     return this.#idleTimeouts.size;
   }
 
+  /** All are being closed. */
+  stop(): void {
+    this.#idleTimeouts.stop();
+  }
+
   /**
    * Sends a text frame to every member of a topic. One whose socket is seen to hold bytes leaves the topic instead: the frame
    * would only wait behind older ones.

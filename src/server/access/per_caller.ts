@@ -1,0 +1,20 @@
+import type { Caller } from './logins.js';
+
+/** A value for each caller, made anew when a reload has renamed it: what belongs to a name is then another's. */
+export class PerCaller<Value> {
+  readonly #make: (caller: Caller) => Value;
+  readonly #known = new WeakMap<Caller, { readonly identity: string; readonly value: Value }>();
+
+  constructor(make: (caller: Caller) => Value) {
+    this.#make = make;
+  }
+
+  of(caller: Caller): Value {
+    let known = this.#known.get(caller);
+    if (known?.identity !== caller.identity) {
+      known = { identity: caller.identity, value: this.#make(caller) };
+      this.#known.set(caller, known);
+    }
+    return known.value;
+  }
+}
