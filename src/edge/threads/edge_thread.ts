@@ -46,7 +46,7 @@ const SILENCE_MS_MAX = 5_000;
 /** A thread that starts loads its modules in one turn: it may be silent this many times as long. */
 const START_SILENCES = 12;
 /** How long a thread may take for its end before it is ended in the middle of what it does. */
-const EXIT_MS_MAX = 500;
+const EXIT_MS_MAX = 1_500;
 /** And how long the end of the service then waits for one that does not come back from native code. */
 const FORCED_EXIT_MS_MAX = 3_000;
 /** How much longer than configured a thread may take to close its connections. */
