@@ -25,7 +25,7 @@ export class Token implements PublishRights {
   }
 
   mayPublishAs({ key }: { readonly key: Buffer }): boolean {
-    return this.config.publisherKeys?.has(canonicalKey(key)) ?? true;
+    return this.has('publish') && (this.config.publisherKeys?.has(canonicalKey(key)) ?? true);
   }
 }
 
@@ -39,7 +39,10 @@ export class TokenDirectory {
     this.reload(configs);
   }
 
-  /** Puts changed tokens in force. Those that stay are the same objects with new rights. */
+  /**
+   * Puts changed tokens in force. Those that stay are the same objects with new rights; those that go have none any more, so that
+   * messages of theirs that still wait are refused.
+   */
   reload(configs: readonly TokenConfig[]): void {
     const before = new Map(this.#tokens);
     this.#tokens.clear();
@@ -48,7 +51,9 @@ export class TokenDirectory {
       const token = before.get(hash) ?? new Token(config);
       token.config = config;
       this.#tokens.set(hash, token);
+      before.delete(hash);
     }
+    for (const token of before.values()) token.config = { ...token.config, scopes: new Set() };
   }
 
   /** Whether the token is still known and still has the scope. */

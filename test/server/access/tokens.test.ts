@@ -79,6 +79,8 @@ test('after a reload a token that stayed has its new rights, and one that is gon
   t.equal(directory.isValid(b!, 'stream'), false);
   t.equal(a!.maySee('BTCUSD'), false);
   t.equal(a!.name, 'renamed');
+  const key = { key: Buffer.alloc(20, 1) };
+  t.same([a!.mayPublishAs(key), b!.mayPublishAs(key)], [false, false], 'nor what still waits');
   t.match(authorize(directory, ['Basic b'], 'rest'), { status: 401 });
   directory.reload([sampleToken('b')]);
   t.equal(directory.isValid(b!, 'stream'), false, 'what was revoked stays so for its sockets');
