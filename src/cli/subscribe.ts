@@ -204,9 +204,8 @@ async function resolveAssets(
 }
 
 async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | string> {
-  const client = createStreamClient({ urls: url, token, signers: 'unchecked' });
   try {
-    return await client.taxonomy();
+    return await createStreamClient({ urls: url, token, signers: 'unchecked' }).taxonomy();
   } catch (error) {
     const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
     return refusal === undefined ? (error as Error).message : `${url}${REST_PATHS.taxonomy}: ${refusal}`;

@@ -17,14 +17,14 @@ export class ExactNumber {
 
 /**
  * Parses JSON without losing a digit: integers become bigints, other numbers an {@link ExactNumber}.
- * @returns the value, or `undefined` when `text` is not JSON.
+ * @returns the value, or `undefined` when `text` is not JSON or a string in it is too long for the regular expression, some millions of characters.
  */
 export function parseExactJson(text: string): unknown {
-  const marked = text.replace(STRINGS_AND_NUMBERS, (token: string, colon?: string) => {
-    if (!token.startsWith('"')) return `"${ESCAPED_MARK}${token}"`;
-    return isMarked(token, colon) ? `"${ESCAPED_MARK}${token.slice(1)}` : token;
-  });
   try {
+    const marked = text.replace(STRINGS_AND_NUMBERS, (token: string, colon?: string) => {
+      if (!token.startsWith('"')) return `"${ESCAPED_MARK}${token}"`;
+      return isMarked(token, colon) ? `"${ESCAPED_MARK}${token.slice(1)}` : token;
+    });
     return JSON.parse(marked, (_key, value) => {
       if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
       const rest = value.slice(MARK.length);

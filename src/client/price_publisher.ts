@@ -31,6 +31,9 @@ export type PricesToPublish = Readonly<Record<string, string | bigint>>;
 /** How long prices wait for a connection before they fail. */
 const OPEN_DELAY_MS_MAX = 10_000;
 
+/** When the last time is further ahead, the clock was put back: no service took a price so far in the future. */
+const CLOCK_STEP_NS = 2_000_000_000n;
+
 /** Signs prices with one key and sends them to the first of the services that is connected. */
 export class PricePublisher {
   readonly #context: ClientContext;
@@ -85,7 +88,8 @@ export class PricePublisher {
 
   #sign(prices: readonly (readonly [symbol: string, price: bigint])[]): PriceUpdate[] {
     const nowNs = BigInt(this.#context.platform.nowMs()) * 1_000_000n;
-    this.#lastNs = nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n;
+    const isPutBack = this.#lastNs - nowNs > CLOCK_STEP_NS;
+    this.#lastNs = nowNs > this.#lastNs || isPutBack ? nowNs : this.#lastNs + 1n;
     const timestampNs = this.#lastNs;
     return prices.map(([symbol, price]) => this.#signer.sign({ symbol, price, timestampNs }));
   }

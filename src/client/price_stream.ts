@@ -37,7 +37,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   /** The first symbols: one that no service has ends the stream. */
   readonly #first: ReadonlySet<string>;
   /** By service: the wanted symbols that its taxonomy does not list. */
-  readonly #missing = new Map<number, ReadonlySet<string>>();
+  readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();
   /** Symbols that were reported as unknown. */
   #unknown: ReadonlySet<string> = new Set();
   #conflated = 0;
@@ -61,10 +61,10 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       (service, i) =>
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report) => this.#deliver(price, report, service.url),
-          onMissing: (missing) => this.#miss(i, missing),
+          onMissing: (missing) => this.#miss(i, new Set(missing)),
           // What it sent last may have been late: the others say what holds now.
           onDown: () => this.#refreshAllBut(i),
-          onEnded: (error) => this.#ended(error),
+          onEnded: (error) => this.#ended(i, error),
         }),
     );
     this.#signal = signal;
@@ -162,18 +162,23 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     this.#wake();
   }
 
-  #ended(error: TicksealError): void {
+  #ended(service: number, error: TicksealError): void {
     this.#open -= 1;
-    if (this.#open === 0) this.#fail(error);
-    else this.#context.reportError(error);
+    if (this.#open === 0) {
+      this.#fail(error);
+      return;
+    }
+    this.#context.reportError(error);
+    // No symbol comes from there.
+    this.#miss(service, { has: () => true });
   }
 
   /** A symbol is unknown when every service is known not to have it. */
-  #miss(service: number, symbols: readonly string[]): void {
-    this.#missing.set(service, new Set(symbols));
-    if (this.#missing.size < this.#sources.length) return;
+  #miss(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
+    this.#missing.set(service, symbols);
+    if (this.#missing.size < this.#context.services.length) return;
     const services = [...this.#missing.values()];
-    const unknown = symbols.filter((symbol) => services.every((missing) => missing.has(symbol)));
+    const unknown = this.symbols.filter((symbol) => services.every((missing) => missing.has(symbol)));
     const fresh = unknown.filter((symbol) => !this.#unknown.has(symbol));
     this.#unknown = new Set(unknown);
     if (fresh.length === 0) return;

@@ -158,6 +158,7 @@ export class ReconnectingSocket {
     this.#cancelTimer();
     if (this.#socket === undefined) return Promise.resolve();
     const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
+    if (this.#onClosed.length > 1) return closed;
     this.#cancelCloseTimer = this.#schedule(() => this.#giveUp('closed'), CLOSE_DELAY_MS_MAX);
     this.#liveness.stop();
     this.#socket.close(CLIENT_CLOSE_CODE);

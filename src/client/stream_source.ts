@@ -75,7 +75,7 @@ export class StreamSource {
     this.#options = options;
     this.#context = context;
     this.#events = events;
-    this.#symbols = new SymbolTable(service, options.signatureType, context.platform, {
+    this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
       onRead: () => this.#symbolsRead(),
       onError: (error) => context.reportError(error),
       onRefused: (error) => {

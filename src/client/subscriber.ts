@@ -1,6 +1,7 @@
 import { STREAM_PATH } from '../wire/paths.js';
 import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../wire/stream.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
+import { scheduleTimeout } from './platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from './reconnecting_socket.js';
 
 export interface SubscriberOptions extends ConnectionOptions {
@@ -38,6 +39,8 @@ const QUIET_MS: Readonly<Record<Channel, number>> = {
 };
 /** The ID of the request that subscribes again; others count from 1. */
 const RESUBSCRIBE_ID = 0;
+/** When that was refused, as where all connections of a token come back at once and use up its changes of a second. */
+const RESUBSCRIBE_DELAY_MS = 2_000;
 
 /** Receives a stream of prices on one WebSocket, which it keeps up; what was subscribed is subscribed again. */
 export class Subscriber {
@@ -46,10 +49,12 @@ export class Subscriber {
   readonly #requests = new Map<number, (result: SubscriptionResult) => void>();
   #lastRequestId = 0;
   #assets: readonly number[] = [];
+  #cancelRetry: () => void = () => {};
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
     const onDown: SubscriberOptions['onDown'] = (down) => {
+      this.#cancelRetry();
       for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
       options.onDown?.(down);
     };
@@ -58,7 +63,7 @@ export class Subscriber {
       path,
       QUIET_MS[options.channel ?? 'real_time'],
       { ...options, onDown },
-      { onOpen: () => this.#resubscribe(), onText: (text) => this.#read(text) },
+      { onOpen: () => this.#resubscribe(this.#assets), onText: (text) => this.#read(text) },
     );
   }
 
@@ -91,6 +96,7 @@ export class Subscriber {
 
   /** Ends the connection for good; resolves when it is closed. */
   close(): Promise<void> {
+    this.#cancelRetry();
     return this.#socket.close();
   }
 
@@ -108,10 +114,15 @@ export class Subscriber {
   }
 
   /** An asset may have left the catalogue meanwhile, which must not cost the others. */
-  #resubscribe(): void {
-    if (this.#assets.length === 0) return;
-    const request = { type: 'subscribe', assets: this.#assets, ignore_invalid: true, id: RESUBSCRIBE_ID };
+  #resubscribe(assets: readonly number[]): void {
+    if (assets.length === 0) return;
+    const request = { type: 'subscribe', assets, ignore_invalid: true, id: RESUBSCRIBE_ID };
     this.#socket.send(JSON.stringify(request));
+  }
+
+  #resubscribeLater(assets: readonly number[]): void {
+    const { schedule = scheduleTimeout } = this.#options;
+    this.#cancelRetry = schedule(() => this.#resubscribe(assets), RESUBSCRIBE_DELAY_MS);
   }
 
   #read(text: string): void {
@@ -130,6 +141,7 @@ export class Subscriber {
       if (id === RESUBSCRIBE_ID) this.#options.onResubscribed?.(reply.assets);
       else this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
     } else if (!this.#settle(id, { ok: false, error: reply.error })) {
+      if (id === RESUBSCRIBE_ID) this.#resubscribeLater(this.#assets);
       this.#options.onError?.(reply.error);
     }
   }

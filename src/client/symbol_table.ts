@@ -8,6 +8,8 @@ import { fetchTaxonomy, idsBySymbol } from './taxonomy.js';
 const REFRESH_INTERVAL_MS = 10_000;
 /** How long after the last read at the earliest. */
 const RETRY_DELAY_MS = 1_000;
+/** How often a table in which an ID in use has moved is left aside; the connection says it long before. */
+const LEFT_ASIDE_MAX = 6;
 const TOO_MANY_REQUESTS = 429;
 
 export interface SymbolTableEvents {
@@ -30,11 +32,14 @@ export class SymbolTable {
   readonly #type: SignatureType | undefined;
   readonly #platform: Platform;
   readonly #events: SymbolTableEvents;
+  /** Symbols that are read from a connection. */
+  readonly #inUse: ReadonlySet<string>;
   #taxonomyId = -1;
   #idBySymbol: ReadonlyMap<string, number> = new Map();
   #symbolById: ReadonlyMap<number, string> = new Map();
   #isCurrent = false;
   #isReading = false;
+  #leftAside = 0;
   /** It was called outdated while it was being read. */
   #isOutdated = false;
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -45,11 +50,13 @@ export class SymbolTable {
     rest: RestService,
     type: SignatureType | undefined,
     platform: Platform,
+    inUse: ReadonlySet<string>,
     events: SymbolTableEvents,
   ) {
     this.#rest = rest;
     this.#type = type;
     this.#platform = platform;
+    this.#inUse = inUse;
     this.#events = events;
   }
 
@@ -89,6 +96,16 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
+  /** Whether the ID of a symbol in use stands for another one, or another ID for it. */
+  #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
+    for (const symbol of this.#inUse) {
+      const id = this.#idBySymbol.get(symbol);
+      if (id === undefined) continue;
+      if ((idBySymbol.get(symbol) ?? id) !== id || (symbolById.get(id) ?? symbol) !== symbol) return true;
+    }
+    return false;
+  }
+
   async #read(): Promise<void> {
     this.#isReading = true;
     this.#readAtMs = this.#platform.nowMs();
@@ -96,10 +113,17 @@ export class SymbolTable {
     let isRead = false;
     try {
       const taxonomy = await fetchTaxonomy(this.#rest);
-      this.#taxonomyId = taxonomy.taxonomyId;
-      this.#idBySymbol = idsBySymbol(taxonomy, this.#type);
-      this.#symbolById = new Map([...this.#idBySymbol].map(([symbol, id]) => [id, symbol]));
-      isRead = !this.#isOutdated;
+      const idBySymbol = idsBySymbol(taxonomy, this.#type);
+      const symbolById = new Map([...idBySymbol].map(([symbol, id]) => [id, symbol]));
+      // Frames of the IDs before may still come: it is read again when the connection says that they have moved.
+      const isEarly = this.#isCurrent && this.#moves(idBySymbol, symbolById);
+      this.#leftAside = isEarly && this.#leftAside < LEFT_ASIDE_MAX ? this.#leftAside + 1 : 0;
+      if (this.#leftAside === 0) {
+        this.#taxonomyId = taxonomy.taxonomyId;
+        this.#idBySymbol = idBySymbol;
+        this.#symbolById = symbolById;
+        isRead = !this.#isOutdated;
+      }
     } catch (error) {
       const isFinal = error instanceof RefusedError && error.status !== TOO_MANY_REQUESTS;
       if (isFinal && !this.#isClosed) {

@@ -2,7 +2,7 @@
 export class TokenSource {
   readonly #getToken: (() => string | Promise<string>) | undefined;
   #token: Promise<string | undefined> | undefined;
-  /** What {@link #token} resolved with. */
+  /** What {@link #token} resolved with; none while a new one is asked for. */
   #current: string | undefined;
   /** The token that a service refused last. */
   #refused: string | undefined;
@@ -14,7 +14,14 @@ export class TokenSource {
 
   /** Asks the caller's `getToken` when there is none yet; rejects as that does. */
   token(): Promise<string | undefined> {
-    this.#token ??= this.#ask();
+    if (this.#token === undefined) {
+      const token = this.#ask();
+      this.#token = token;
+      // Asked again next time.
+      token.catch(() => {
+        if (this.#token === token) this.#token = undefined;
+      });
+    }
     return this.#token;
   }
 
@@ -27,16 +34,13 @@ export class TokenSource {
     if (token !== undefined && token === this.#refused) return false;
     this.#refused = token;
     this.#token = undefined;
+    this.#current = undefined;
     return true;
   }
 
   async #ask(): Promise<string> {
-    try {
-      this.#current = await this.#getToken!();
-      return this.#current;
-    } catch (error) {
-      this.#token = undefined;
-      throw error;
-    }
+    const token = await this.#getToken!();
+    this.#current = token;
+    return token;
   }
 }

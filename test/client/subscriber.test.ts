@@ -87,6 +87,48 @@ test('after a loss the set is subscribed again', async (t) => {
   await subscriber.close();
 });
 
+test('a set that the service refuses to subscribe again is asked for once more', async (t) => {
+  const fake = new FakeSchedule();
+  const sent: string[] = [];
+  const sockets: Record<string, (event: never) => void>[] = [];
+  const subscriber = new Subscriber({
+    url: 'ws://service',
+    token: TOKEN,
+    channel: '10ms',
+    schedule: fake.schedule,
+    openSocket: () => {
+      const socket = { bufferedAmount: 0, send: (text: string) => sent.push(text), close() {} };
+      sockets.push(socket as never);
+      return socket as never;
+    },
+    onFrame: () => {},
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const say = (message: object) => sockets.at(-1)!['onmessage']!({ data: JSON.stringify(message) } as never);
+  await turn();
+  sockets[0]!['onopen']!({} as never);
+  const subscribed = subscriber.subscribe([1, 2]);
+  await turn();
+  say({ type: 'subscribe', id: 1, assets: [1, 2], invalid: [] });
+  t.match(await subscribed, { ok: true });
+  sockets[0]!['onclose']!({ code: 1006, reason: '' } as never);
+  fake.pending.splice(0).at(-1)!.run();
+  await turn();
+  sockets[1]!['onopen']!({} as never);
+  const again = sent.at(-1)!;
+  t.match(JSON.parse(again), { type: 'subscribe', assets: [1, 2], id: 0 });
+  say({ type: 'error', id: 0, error: 'too many subscription changes' });
+  t.equal(sent.length, 2);
+  fake.run(2_000);
+  t.same(sent.slice(2), [again]);
+  say({ type: 'error', id: 0, error: 'too many subscription changes' });
+  void subscriber.close();
+  t.notOk(
+    fake.pending.some(({ delayMs }) => delayMs === 2_000),
+    'not after its end',
+  );
+});
+
 test('how long it may be quiet depends on the channel', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
