@@ -77,6 +77,7 @@ const ROOMS: Rooms = {
     'store/data_folder',
     'store/contents',
     'store/backup',
+    'store/forget_log',
     'server/uws/machine',
     'server/uws/file_handles',
     'service',

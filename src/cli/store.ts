@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { systemClock } from '../clock/clock.js';
 import type { AssetContents, FolderContents } from '../store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress.js';
@@ -13,13 +14,19 @@ export function registerStore(
     .description('check a data folder and tell what it holds, also while a service runs on it')
     .argument('<folder>', 'the data folder: storage.dir')
     .option('--json', 'print JSON', false)
-    .action(async (folder: string, { json }: { json: boolean }) => {
+    .option(
+      '--new-log',
+      'have the node read another log of its cluster: where all NATS servers lost theirs',
+      false,
+    )
+    .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {
       const progress = new Progress(stderr);
       try {
         // Only now, for it loads a native add-on.
         const { readContents } = await import('../store/contents.js');
         const contents = await readContents(folder, (...step) => progress.update(...step));
         progress.clear();
+        if (newLog) await (await import('../store/forget_log.js')).forgetLog(folder, systemClock());
         stdout.write(
           json ? `${JSON.stringify(contents)}\n` : contentsText(folder, contents, Date.now() / 1000),
         );

@@ -165,6 +165,7 @@ export class Member {
 
   /** When it needs the next tick. */
   nextDueMs(): number {
+    if (this.#isStopped) return Number.POSITIVE_INFINITY;
     return Math.min(
       this.#follower.nextDueMs(),
       this.#leadership.nextDueMs(),
@@ -242,6 +243,8 @@ export class Member {
   #fail(reason: string): void {
     if (this.#isStopped) return;
     this.stop();
+    // Nobody would say when they have changed.
+    this.#receiver.clear();
     this.#options.host.fatal(reason);
   }
 

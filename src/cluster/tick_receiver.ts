@@ -136,7 +136,7 @@ export class TickReceiver implements ShownPrices {
 
   tick(nowMs: number): void {
     if (this.#isLeading) return;
-    if (nowMs >= this.#shownMs + this.#options.timing.feedTimeoutMs) this.#clear();
+    if (nowMs >= this.#shownMs + this.#options.timing.feedTimeoutMs) this.clear();
     if (nowMs >= this.#askMs && !this.#isAsking) this.#ask();
   }
 
@@ -251,7 +251,8 @@ export class TickReceiver implements ShownPrices {
     if (this.#live.delete(asset)) this.#options.prices.ended(assetOf(asset));
   }
 
-  #clear(): void {
+  /** Shows no price any more. */
+  clear(): void {
     this.#isComplete = false;
     for (const asset of this.#live.keys()) this.#end(asset);
   }

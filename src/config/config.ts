@@ -132,6 +132,12 @@ export function changedFixedSections(before: Config, next: Config): readonly str
   return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
 }
 
+/** What a reload puts in force: the next configuration, with the sections that it cannot change as they are. */
+export function withFixedSections(before: Config, next: Config): Config {
+  const fixed = Object.fromEntries(FIXED_SECTIONS.map((section) => [section, before[section]]));
+  return { ...next, ...fixed };
+}
+
 /** Converts a file without errors to a configuration. */
 export function toConfig(file: ConfigFile, fileSha256: string): Config {
   const { service, listen, keys, limits } = file;

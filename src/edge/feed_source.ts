@@ -4,6 +4,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Ended, Priced } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 
@@ -79,10 +80,14 @@ export class FeedSource {
     this.#feed?.recorded({ ...this.#next(), symbol, signatureType, holding });
   }
 
-  /** No leader says which aggregates are too old: those for which this is so are served no more. */
-  withdraw(isOver: (asset: Asset, aggregate: SignedAggregate) => boolean): void {
+  /**
+   * Serves no more the aggregates that are too old, where nobody says so.
+   * @param untilNs one that was signed later is not looked at: to read it takes time
+   */
+  withdraw(untilNs: TimeNs, isOver: (asset: Asset, aggregate: SignedAggregate) => boolean): void {
     for (const { asset, holding } of [...this.#live.values()]) {
-      if (holding?.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
+      if (holding === undefined || holding.timeNs > untilNs) continue;
+      if (holding.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
       this.#setHolding(asset, undefined);
       const { symbol, signatureType } = asset;
       this.#feed?.withdrawn({ ...this.#next(), symbol, signatureType });

@@ -29,6 +29,18 @@ export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, befo
   return { config, keys, catalogue, signer };
 }
 
+/**
+ * A file for the next start, as of an edge, may lack keys that this process signs with.
+ * @throws Error when a reload would take them away
+ */
+export function requireKeys(before: InForce, next: PrivateKeys, { assets }: Config): void {
+  if (before.keys.evm !== undefined && next.evm === undefined)
+    throw new Error('keys.evm is missing, and this process signs with it until it ends');
+  const signsStark = assets.some(({ signatureType }) => signatureType === 'stark');
+  if (before.keys.stark !== undefined && next.stark === undefined && signsStark)
+    throw new Error('keys.stark is missing, and this process signs with it until it ends');
+}
+
 export function identityOf({ keys }: InForce): Identity {
   return { streamKey: keys.stream ?? keys.evm };
 }

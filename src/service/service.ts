@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { PublishReceiver } from '../aggregator/session.js';
 import { secondsOf } from '../clock/clock_watch.js';
 import { Ticker } from '../clock/ticker.js';
-import { type Config, changedFixedSections } from '../config/config.js';
+import { type Config, changedFixedSections, withFixedSections } from '../config/config.js';
 import type { PrivateKeys } from '../config/keys.js';
 import { createCryptoPool } from '../crypto/pool.js';
 import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1.js';
@@ -20,7 +20,7 @@ import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import { openStore, type StoreOptions } from '../store/store.js';
-import { derive, type InForce, identityOf, storeOptions } from './in_force.js';
+import { derive, type InForce, identityOf, requireKeys, storeOptions } from './in_force.js';
 import { openPriceMaker } from './open_price_maker.js';
 import { openOperatorSide } from './operator_side.js';
 import { logSecp256k1 } from './secp256k1_log.js';
@@ -264,7 +264,11 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     reload(nextConfig, keys) {
       const sections = changedFixedSections(inForce.config, nextConfig);
       if (sections.length > 0) logger.warn({ sections }, 'these sections take effect at the next start');
-      reloads.run(() => apply(derive(nextConfig, keys, pool, inForce.catalogue)));
+      const config = withFixedSections(inForce.config, nextConfig);
+      reloads.run(() => {
+        requireKeys(inForce, keys, config);
+        apply(derive(config, keys, pool, inForce.catalogue));
+      });
     },
     noteInvalidReload: () => reloads.failed(),
     stop: () => (stopped ??= stop()),

@@ -9,7 +9,8 @@ import { RECENT_WINDOW_S } from '../wire/rest.js';
 import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
-import { type LogPlace, type Marks, openMarks, readLogPlace, writeLogPlace } from './marks.js';
+import { type LogProgress, openLogProgress } from './log_progress.js';
+import { type Marks, openMarks } from './marks.js';
 import type { OnProgress } from './progress.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
@@ -49,8 +50,8 @@ export interface Store
   newest(asset: AssetName): Holding | undefined;
   /** For stores of other nodes, and from them. */
   readonly candles: StoredCandles;
-  /** Up to where the log of a cluster has been recorded; written together with that. */
-  logPosition: LogPlace | undefined;
+  /** What of the log of a cluster has been recorded; written together with that. */
+  readonly log: LogProgress;
   /**
    * Resolves when everything recorded before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
@@ -217,12 +218,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     recordInput: (asset, key, input) => tables.inputs.put([recordKeys.of(asset), key.toString('hex')], input),
     candles: storedCandles(seriesIndex, tables),
     newest: (asset) => noticing(() => seriesIndex.of(asset).newest),
-    get logPosition() {
-      return readLogPlace(tables.marks);
-    },
-    set logPosition(place) {
-      if (place !== undefined) writeLogPlace(tables.marks, place);
-    },
+    log: openLogProgress(tables.marks),
     durable: () => journal.durable(),
     latest: (asset) => noticing(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) => noticing(() => reader.recent(asset, second)),

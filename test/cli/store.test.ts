@@ -41,6 +41,24 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   t.equal(copied.stderr, '', 'a pipe shows no progress');
 });
 
+test('a folder forgets the log of its cluster, and nothing else', async (t) => {
+  const dir = t.testdir();
+  await smallFolder(dir);
+  const options = storeOptions(dir);
+  const before = await openStore(options);
+  before.log.position = { sequence: 9, id: '0123456789abcdef-9' };
+  await before.close();
+  const { exitCode } = await runCommand(registerStore, ['store', dir, '--new-log']);
+  t.equal(exitCode, 0);
+  const after = await openStore(options);
+  t.equal(after.log.position, undefined);
+  t.equal([...after.inputs()].length, 2);
+  t.ok(after.newest(options.assets[0]!));
+  const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
+  t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
+  await after.close();
+});
+
 test('what cannot be read is one line and exit status 1', async (t) => {
   const dir = join(t.testdir(), 'empty');
   mkdirSync(dir);

@@ -200,6 +200,8 @@ test('a record that a node cannot read ends it', async (t) => {
     `n3 cannot go on: record ${sequence + 1} of the log follows record another`,
   );
   t.equal(edge.process!.member.applied.sequence, sequence);
+  t.same([...edge.process!.table], [], 'no price that nobody keeps current');
+  t.equal(edge.process!.member.nextDueMs(), Number.POSITIVE_INFINITY);
 });
 
 /** Two aggregators, of which the first leads, and an edge; one asset has a price. */

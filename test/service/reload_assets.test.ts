@@ -3,7 +3,14 @@ import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import { get, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
+import {
+  get,
+  publisherSigner,
+  SERVICE_KEYS,
+  startTestService,
+  type TestService,
+  TestSocket,
+} from './harness.js';
 
 // A changed configuration takes effect while everything runs: assets, publishers, calendars.
 
@@ -211,4 +218,22 @@ test('calendars, deployments and pushed assets change', async (t) => {
   clock.advance(2_000_000n);
   await feed.accept({ symbol: 'AAPL', price: units(3) });
   t.same((await stream.nextJson())['a'], [{ id: 1, v: String(units(3)) }]);
+});
+
+test('a file for the next start takes no key away, and the sections that it cannot change stay', async (t) => {
+  const assets = [{ id: 1, symbol: 'BTCUSD', clock_period: '50ms' }];
+  const service = await startTestService({ assets });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  const edge = { role: 'edge', node: 3, servers: ['nats://127.0.0.1:1'], replicas: 1 };
+  const changed = { assets, keys: { stream: { file: 'unused' } }, cluster: edge };
+  const noKeys = { stream: SERVICE_KEYS.evm } as unknown as typeof SERVICE_KEYS;
+  t.throws(() => service.reconfigure(changed, noKeys), { message: /keys.evm is missing/ });
+  service.reconfigure({ assets, service: { name: 'other', taxonomy_id: 99 } });
+  t.match(await ask(service, '/v1/taxonomy'), { data: { taxonomy_id: 1 } });
+  await feed.accept({ symbol: 'BTCUSD', price: units(2) });
+  await eventually(async () =>
+    JSON.stringify(await ask(service, '/v1/prices/latest?assets=BTCUSD')).includes(String(units(2))),
+  );
 });

@@ -94,13 +94,13 @@ test('a store that gets candles and then a part of the records again has the sam
 test('the place in the log is kept with what was recorded', async (t) => {
   const options = storeOptions(t.testdir(), { clock: new FakeClock(atSecond(START_S)) });
   let store = await openStore(options);
-  t.equal(store.logPosition, undefined);
+  t.equal(store.log.position, undefined);
   for (const id of ['fedcba9876543210-7', '0000000000000001-12345', '']) {
-    store.logPosition = { sequence: 9, id };
-    t.same(store.logPosition, { sequence: 9, id });
+    store.log.position = { sequence: 9, id };
+    t.same(store.log.position, { sequence: 9, id });
     await store.close();
     store = await openStore(options);
-    t.same(store.logPosition, { sequence: 9, id });
+    t.same(store.log.position, { sequence: 9, id });
   }
   await store.close();
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PublisherSession, PublishOutcome } from '../../aggregator/session.js';
 import { ClockWatch, clockTrouble, secondsOf } from '../../clock/clock_watch.js';
-import { type Bus, LOG_START } from '../../cluster/bus.js';
+import type { Bus } from '../../cluster/bus.js';
 import type { CandleShelf } from '../../cluster/candle_shelf.js';
 import { Forwarder } from '../../cluster/forwarder.js';
 import type { LogServers } from '../../cluster/log_servers.js';
@@ -20,7 +20,7 @@ import type { PriceMakerOptions } from '../solo.js';
 import { CandleKeeper } from './candle_keeper.js';
 import { firstMinuteOf } from './first_minute.js';
 import { Leading } from './leading.js';
-import { LogRecords } from './log_records.js';
+import { LogRecords, placeToReadFrom } from './log_records.js';
 import { NodeDirectory } from './node_directory.js';
 import { ServerWatch } from './server_watch.js';
 
@@ -38,7 +38,9 @@ export interface ClusterNodeOptions
 
 /** An edge shows prices of a silent leader for a while; it is not ready after this. */
 const SILENCE_MS_MAX = 2_000;
-/** How often it is looked for aggregates that are too old while nobody leads, and for changes of the nodes. */
+/** How much later than by its own clock a node takes an aggregate for too old, while there is a leader to say so. */
+const END_SLACK_NS = 2n * NS_PER_SECOND;
+/** How often it is looked for aggregates that are too old, and for changes of the nodes. */
 const LOOK_NS = NS_PER_SECOND / 4n;
 /** How often it is looked for days that were sealed. */
 const DAYS_NS = 10n * NS_PER_SECOND;
@@ -73,18 +75,19 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     logger,
   });
   let daysNs = 0n;
-  const applied = store.logPosition ?? LOG_START;
+  const keepsInputs = options.role === 'aggregator';
+  const applied = placeToReadFrom(store.log, keepsInputs);
   /** The log no longer has what follows the last record of the store, whose candles are there already. */
   const { firstSequence: first } = await bus.extent();
   let hasCandles = first > applied.sequence + 1;
-  let readsAnew = hasCandles || store.logPosition === undefined;
+  let readsAnew = hasCandles || store.log.position === undefined;
   if (readsAnew) await keeper.fetch(await firstMinuteOf(bus, first, clock));
 
   const records = new LogRecords({
     store,
     source,
     assets: () => inForce.catalogue.listed,
-    keepsInputs: options.role === 'aggregator',
+    keepsInputs,
     onMinuteClosed: (asset, minute) => keeper.closed(asset, minute),
     onStoreChanged: options.onStoreChanged,
   });
@@ -128,7 +131,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       // Who leads is another one: what that changes is due at once.
       if (batch.claim !== undefined) options.onDue(clock.nowNs());
     },
-    caughtUp: () => records.serve(),
+    caughtUp() {
+      if (keepsInputs) store.log.lacksInputs = false;
+      records.serve();
+    },
     missing(firstSequence) {
       logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
       if (hasCandles) hasCandles = false;
@@ -209,9 +215,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       nodesText = text;
       onNodes(nodes);
     }
-    // Whoever leads ends aggregates itself.
-    if (leading === undefined && silentMs() > SILENCE_MS_MAX)
-      source.withdraw((asset, aggregate) => endOf(aggregate, asset, nowNs) < nowNs);
+    // Whoever leads ends aggregates itself, but perhaps not of an asset that it does not know, or while the log does not take it.
+    const slackNs = leading === undefined && silentMs() > SILENCE_MS_MAX ? 0n : END_SLACK_NS;
+    const pastNs = (nowNs - slackNs) as TimeNs;
+    source.withdraw(pastNs, (asset, aggregate) => endOf(aggregate, asset, nowNs) < pastNs);
   }
 
   return {

@@ -1,10 +1,11 @@
-import type { LogPosition } from '../../cluster/bus.js';
+import { LOG_START, type LogPosition } from '../../cluster/bus.js';
 import type { LogBatch } from '../../cluster/log_batch.js';
 import type { FeedSource } from '../../edge/feed_source.js';
 import type { AssetName } from '../../model/asset_map.js';
 import { NS_PER_SECOND } from '../../model/time.js';
 import { openAcceptedInput } from '../../records/accepted_input.js';
 import { openHolding } from '../../records/second_record.js';
+import type { LogProgress } from '../../store/log_progress.js';
 import type { Store } from '../../store/store.js';
 
 export interface LogRecordsOptions {
@@ -63,7 +64,7 @@ export class LogRecords {
       if (publisherKey === undefined) this.#record(asset, own);
       else store.recordInput(asset, Buffer.from(publisherKey), openAcceptedInput(own));
     }
-    store.logPosition = position;
+    store.log.position = position;
   }
 
   #record(asset: AssetName, bytes: Uint8Array): void {
@@ -76,4 +77,10 @@ export class LogRecords {
     else this.#isAhead = true;
     if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);
   }
+}
+
+/** After which record the log is to be read. A node that was an edge reads all of it again, for the inputs. */
+export function placeToReadFrom(log: LogProgress, keepsInputs: boolean): LogPosition {
+  if (!keepsInputs) log.lacksInputs = true;
+  return (keepsInputs && log.lacksInputs ? undefined : log.position) ?? LOG_START;
 }

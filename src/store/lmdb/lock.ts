@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { type BigIntStats, closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** The socket in the data folder whose listener owns the folder. */
@@ -12,6 +12,8 @@ const HAND_OVER_MS_MAX = 30_000;
 /** How long one that handed it over waits until the next one serves. */
 const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
+/** How long it may take from finding a dead owner to removing its socket, which is done in one go. */
+const REMOVAL_MS_MAX = 50;
 
 /** What the two processes say on the socket. Then the old one ends its side, and the new one ends its own when it serves. */
 const TAKE_OVER = 'take over\n';
@@ -44,8 +46,14 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
     if (takeOver) predecessor = await askForFolder(path);
     for (let takeover = 0; takeover <= TAKEOVERS_MAX; takeover++) {
       const owner = await Owner.listen(path);
-      if (owner !== undefined) return new HeldFolder(owner, descriptor, predecessor);
-      if (await clearIfDead(path)) continue;
+      if (owner === undefined) {
+        if (await clearIfDead(path)) continue;
+        break;
+      }
+      // Where a dead one was removed, another process may have removed this one's in its place.
+      if (takeover === 0 || (await owner.isStillAt(path)))
+        return new HeldFolder(owner, descriptor, predecessor);
+      // It is not closed: that would remove what is there now.
       break;
     }
   } catch (error) {
@@ -121,6 +129,8 @@ class Owner {
   readonly #server: Server;
   /** The connection of the process that is to have the folder next. */
   #next: Socket | undefined;
+  /** Its socket in the folder. */
+  #file: BigIntStats | undefined;
 
   private constructor() {
     this.#server = createServer((socket) => {
@@ -148,7 +158,15 @@ class Owner {
         owner.#server.unref();
         resolve(owner);
       });
+      // It is there by now, or the error comes.
+      owner.#file = fileAt(path);
     });
+  }
+
+  /** Whether the path still leads here after all that found a dead owner have had the time to remove it. */
+  async isStillAt(path: string): Promise<boolean> {
+    await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS_MAX));
+    return isSame(fileAt(path), this.#file);
   }
 
   close(isClean: boolean): Promise<void> {
@@ -198,8 +216,9 @@ async function askForFolder(path: string): Promise<Socket | undefined> {
   return socket;
 }
 
-/** Removes the socket when no process listens on it, in the same turn of the event loop, so a new owner keeps its own. */
+/** Removes the socket when no process listens on it, unless another one has taken its place meanwhile. */
 function clearIfDead(path: string): Promise<boolean> {
+  const found = fileAt(path);
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {
@@ -207,9 +226,18 @@ function clearIfDead(path: string): Promise<boolean> {
       resolve(false);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      const isDead = error.code === 'ECONNREFUSED' || error.code === 'ENOENT';
-      if (isDead) rmSync(path, { force: true });
-      resolve(isDead);
+      const isDead = error.code === 'ECONNREFUSED';
+      if (isDead && found !== undefined && isSame(fileAt(path), found)) rmSync(path, { force: true });
+      resolve(isDead || error.code === 'ENOENT');
     });
   });
+}
+
+function fileAt(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** A number of a removed file may be given to the next one, at a later time. */
+function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
+  return one !== undefined && one.ino === other?.ino && one.ctimeNs === other.ctimeNs;
 }

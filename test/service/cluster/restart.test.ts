@@ -101,10 +101,10 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const before = await openStore(options);
   const onDisk = hasAll ? log : log.slice(0, 1);
   before.append(aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
-  before.logPosition = onDisk.at(-1)!;
+  before.log.position = onDisk.at(-1)!;
   await before.close();
   const opened = await openStore(options);
-  const store: Store = isHandedOver ? { ...opened, isHandedOver, logPosition: opened.logPosition } : opened;
+  const store: Store = isHandedOver ? { ...opened, isHandedOver } : opened;
 
   const bus = new HeldBus(log);
   const source = new FeedSource(inForce.catalogue, 1);

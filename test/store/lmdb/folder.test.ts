@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { test } from 'tap';
+import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
@@ -22,6 +24,21 @@ test('a folder whose owner was killed is taken over', async (t) => {
   t.equal(signal, 'SIGKILL');
   const store = await openStore(storeOptions(dir));
   await store.close();
+});
+
+test('of several that find a killed owner at the same time one gets the folder', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+    t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+    const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
+    spawnSync(process.execPath, ['-e', script], { cwd: dir });
+    const locks = await Promise.allSettled(Array.from({ length: 4 }, () => lockFolder(dir)));
+    const held = locks.filter(({ status }) => status === 'fulfilled');
+    t.equal(held.length, 1);
+    await t.rejects(lockFolder(dir), { message: 'it is in use by another process' });
+    for (const lock of locks) if (lock.status === 'fulfilled') await lock.value.release(true);
+    await (await lockFolder(dir)).release(true);
+  }
 });
 
 test('a folder with a path longer than a socket may have', async (t) => {
