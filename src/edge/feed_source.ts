@@ -82,11 +82,17 @@ export class FeedSource {
 
   /**
    * Serves no more the aggregates that are too old, where nobody says so.
+   * @param which while there is a leader, an asset that has a price may have newer inputs than its aggregate
    * @param untilNs one that was signed later is not looked at: to read it takes time
    */
-  withdraw(untilNs: TimeNs, isOver: (asset: Asset, aggregate: SignedAggregate) => boolean): void {
-    for (const { asset, holding } of [...this.#live.values()]) {
+  withdraw(
+    which: 'all' | 'without a price',
+    untilNs: TimeNs,
+    isOver: (asset: Asset, aggregate: SignedAggregate) => boolean,
+  ): void {
+    for (const { asset, price, holding } of [...this.#live.values()]) {
       if (holding === undefined || holding.timeNs > untilNs) continue;
+      if (which === 'without a price' && price !== undefined) continue;
       if (holding.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
       this.#setHolding(asset, undefined);
       const { symbol, signatureType } = asset;

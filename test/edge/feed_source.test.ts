@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { FeedSource } from '../../src/edge/feed_source.js';
 import { Catalogue } from '../../src/model/catalogue.js';
+import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
 import { sampleAggregate } from '../store/sample.js';
@@ -26,13 +27,15 @@ test('an aggregate that is too old is withdrawn, and a newer one is not even rea
     source.recorded({ symbol, signatureType, holding });
   }
   const read: string[] = [];
-  source.withdraw(old, ({ symbol }) => {
+  source.withdraw('all', old, ({ symbol }) => {
     read.push(symbol);
     return true;
   });
   t.same([read, withdrawn], [['BTCUSD'], ['BTCUSD']]);
-  source.withdraw(young, () => false);
-  t.same(withdrawn, ['BTCUSD']);
+  source.withdraw('all', young, () => false);
+  source.priced({ streamingId: 2, price: 1n as Price });
+  source.withdraw('without a price', young, () => true);
+  t.same(withdrawn, ['BTCUSD'], 'an asset with a price may have newer inputs');
   t.same(
     source.snapshot().live.map(({ symbol }) => symbol),
     ['ETHUSD'],

@@ -9,7 +9,6 @@ import { Member } from '../../cluster/member.js';
 import type { MemberHost, MemberOptions } from '../../cluster/member_options.js';
 import { Taxonomy } from '../../cluster/taxonomy.js';
 import { CallerRights, callerNameOf } from '../../edge/caller_rights.js';
-import { endOf } from '../../edge/recording_sink.js';
 import type { ReadMessage } from '../../ingest/message.js';
 import type { Catalogue } from '../../model/catalogue.js';
 import type { Nodes } from '../../model/nodes.js';
@@ -22,6 +21,7 @@ import { firstMinuteOf } from './first_minute.js';
 import { Leading } from './leading.js';
 import { LogRecords, placeToReadFrom } from './log_records.js';
 import { NodeDirectory } from './node_directory.js';
+import { withdrawOld } from './old_aggregates.js';
 import { ServerWatch } from './server_watch.js';
 
 export interface ClusterNodeOptions
@@ -38,8 +38,6 @@ export interface ClusterNodeOptions
 
 /** An edge shows prices of a silent leader for a while; it is not ready after this. */
 const SILENCE_MS_MAX = 2_000;
-/** How much later than by its own clock a node takes an aggregate for too old, while there is a leader to say so. */
-const END_SLACK_NS = 2n * NS_PER_SECOND;
 /** How often it is looked for aggregates that are too old, and for changes of the nodes. */
 const LOOK_NS = NS_PER_SECOND / 4n;
 /** How often it is looked for days that were sealed. */
@@ -215,10 +213,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       nodesText = text;
       onNodes(nodes);
     }
-    // Whoever leads ends aggregates itself, but perhaps not of an asset that it does not know, or while the log does not take it.
-    const slackNs = leading === undefined && silentMs() > SILENCE_MS_MAX ? 0n : END_SLACK_NS;
-    const pastNs = (nowNs - slackNs) as TimeNs;
-    source.withdraw(pastNs, (asset, aggregate) => endOf(aggregate, asset, nowNs) < pastNs);
+    const isSilent = leading === undefined && silentMs() > SILENCE_MS_MAX;
+    if (isSilent || member.isReady) withdrawOld(source, nowNs, isSilent);
   }
 
   return {
