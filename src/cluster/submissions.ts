@@ -8,6 +8,8 @@ import { submitTopic } from './topics.js';
 
 /** Connections of other nodes that are known; past it, the one that was silent for longest is forgotten. */
 const SESSIONS_MAX = 20_000;
+/** The same of what became of their messages: those of a connection that has ended are not asked for again, and nobody says so. */
+const OUTCOMES_MAX = 100_000;
 
 export interface SubmissionsOptions {
   readonly bus: Pick<Bus, 'answer'>;
@@ -28,7 +30,10 @@ interface Known {
 /** The publishers of other nodes, for the node that leads: takes their messages in order, each once. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
+  /** The one that was silent for longest is the first. */
   readonly #known = new Map<string, Known>();
+  /** Of all sessions. */
+  #outcomes = 0;
   #stopAnswering: (() => void) | undefined;
   #isStopped = false;
 
@@ -65,6 +70,7 @@ export class Submissions {
       // They are in order, and there may be a thousand that wait.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
+      this.#outcomes--;
     }
     if (number <= known.last) {
       const outcome = known.outcomes.get(number);
@@ -76,6 +82,7 @@ export class Submissions {
     const outcome = this.#receive(known.session, submit);
     outcome.catch(() => {});
     known.outcomes.set(number, outcome);
+    this.#outcomes++;
     return outcome;
   }
 
@@ -94,7 +101,16 @@ export class Submissions {
         outcomes: known?.outcomes ?? new Map(),
       };
     this.#known.set(name, known);
-    if (this.#known.size > SESSIONS_MAX) this.#known.delete(this.#known.keys().next().value!);
+    this.#forgetSilent();
     return known;
+  }
+
+  #forgetSilent(): void {
+    for (const [name, { outcomes }] of this.#known) {
+      const isOver = this.#known.size > SESSIONS_MAX || this.#outcomes > OUTCOMES_MAX;
+      if (!isOver || this.#known.size === 1) return;
+      this.#known.delete(name);
+      this.#outcomes -= outcomes.size;
+    }
   }
 }
