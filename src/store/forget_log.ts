@@ -6,8 +6,8 @@ import { openStore } from './store.js';
  * @throws Error as {@link openStore}
  */
 export async function forgetLog(dir: string, clock: Clock): Promise<void> {
-  // Without assets nothing else in the folder changes.
-  const store = await openStore({ dir, assets: [], candleRetentionMs: 0, clock });
+  // Candles of all assets stay, whatever their retention is.
+  const store = await openStore({ dir, assets: [], candleRetentionMs: Number.MAX_SAFE_INTEGER, clock });
   store.log.position = undefined;
   await store.close();
 }

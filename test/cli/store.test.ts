@@ -46,14 +46,23 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   await smallFolder(dir);
   const options = storeOptions(dir);
   const before = await openStore(options);
+  const [asset] = options.assets;
+  for (let day = 1; day < 4; day++) {
+    for (const second of [START_S + day * 86_400, START_S + day * 86_400 + 3_600])
+      before.append(sampleAggregate(asset!, options.publishers, units(day), atSecond(second)));
+    await before.durable();
+  }
   before.log.position = { sequence: 9, id: '0123456789abcdef-9' };
+  const days = before.sealedDays(asset!);
+  t.ok(days.end - days.first > 1, 'there are candles of some days');
   await before.close();
   const { exitCode } = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.equal(exitCode, 0);
   const after = await openStore(options);
   t.equal(after.log.position, undefined);
   t.equal([...after.inputs()].length, 2);
-  t.ok(after.newest(options.assets[0]!));
+  t.equal(after.newest(asset!)?.aggregate?.price, units(3));
+  t.same(after.sealedDays(asset!), days);
   const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
   await after.close();
