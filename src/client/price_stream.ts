@@ -176,7 +176,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   /** A symbol is unknown when every service is known not to have it. */
   #miss(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
     this.#missing.set(service, symbols);
-    if (this.#missing.size < this.#context.services.length) return;
+    if (this.#missing.size < this.#sources.length) return;
     const services = [...this.#missing.values()];
     const unknown = this.symbols.filter((symbol) => services.every((missing) => missing.has(symbol)));
     const fresh = unknown.filter((symbol) => !this.#unknown.has(symbol));

@@ -90,7 +90,7 @@ export class FeedSource {
     untilNs: TimeNs,
     isOver: (asset: Asset, aggregate: SignedAggregate) => boolean,
   ): void {
-    for (const { asset, price, holding } of [...this.#live.values()]) {
+    for (const { asset, price, holding } of this.#live.values()) {
       if (holding === undefined || holding.timeNs > untilNs) continue;
       if (which === 'without a price' && price !== undefined) continue;
       if (holding.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;

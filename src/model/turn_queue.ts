@@ -84,19 +84,28 @@ export class TurnQueue {
 
   /** Does the work, at once or when its turn comes. @param work which does not throw when it had to wait */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
-    if (this.isFree) this.#measure(work);
+    if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES + bytes, work, 'last');
   }
 
   /** As {@link run}, before all other work of the connection: for the rest of a message whose first part was done. */
   resume(owner: WorkOwner, work: () => void): void {
-    if (this.isFree) this.#measure(work);
+    if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES, work, 'first');
   }
 
   /** Does the work at once: only where {@link isFree}. @returns what the work returns */
   now<T>(work: () => T): T {
-    return this.#measure(work);
+    const { nowMs } = this.#options;
+    const startMs = nowMs();
+    this.#isWorking = true;
+    try {
+      return work();
+    } finally {
+      this.#isWorking = false;
+      this.#spentMs += nowMs() - startMs;
+      this.#continueLater();
+    }
   }
 
   /** Whether work would be done at once. What comes while other work is done waits for its end. */
@@ -124,19 +133,6 @@ export class TurnQueue {
     this.#continueLater();
   }
 
-  #measure<T>(work: () => T): T {
-    const { nowMs } = this.#options;
-    const startMs = nowMs();
-    this.#isWorking = true;
-    try {
-      return work();
-    } finally {
-      this.#isWorking = false;
-      this.#spentMs += nowMs() - startMs;
-      this.#continueLater();
-    }
-  }
-
   /** A new turn: its time is whole again, and what waits goes on. */
   #continueLater(): void {
     if (this.#deferred) return;
@@ -159,7 +155,7 @@ export class TurnQueue {
     const before = this.#spentMs;
     this.#servedMs = lane.servedMs;
     try {
-      this.#measure(piece.work);
+      this.now(piece.work);
     } finally {
       lane.servedMs += this.#spentMs - before;
       if (lane.first === undefined) this.#leave(caller, lane);

@@ -20,7 +20,6 @@ import {
   takeSubscriptionChanges,
 } from './client_messages.js';
 import type { StreamCounters, StreamLimits } from './engine.js';
-import { NOTHING_SENT } from './session.js';
 import { SlowReaders } from './slow_readers.js';
 
 export interface AggregateStreamsOptions {
@@ -113,11 +112,6 @@ export class AggregateStreams {
     }
     if (sequence < session.sequence) session.sequence = sequence;
     this.#slowReaders.add(session, this.#options.clock.nowNs());
-  }
-
-  /** What it alone was sent did not fit behind what waits for it: all of its assets are due when it has drained. */
-  dropped(session: AggregateSession): void {
-    this.lagged(session, NOTHING_SENT);
   }
 
   /** The socket has taken some of what waited for it; `bufferedBytes` still wait. */

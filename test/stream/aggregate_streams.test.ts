@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { NOTHING_SENT } from '../../src/stream/session.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 import { AggregateHarness, sampleAssets } from './aggregate_harness.js';
@@ -178,7 +179,7 @@ test('what did not fit behind what waits comes when the socket has drained', asy
   const client = harness.connect();
   client.subscribe('A0');
   client.takeReceived();
-  harness.streams.dropped(client.session);
+  harness.streams.lagged(client.session, NOTHING_SENT);
   harness.sign('A1');
   harness.endTurn();
   client.subscribe('A1');
@@ -237,7 +238,7 @@ test('whatever happens in whatever order, everybody who reads knows the newest o
         else if (one.do === 'reload') harness.streams.reload();
         else if (one.do === 'drop') {
           for (const symbol of symbols) client.known.delete(symbol);
-          harness.streams.dropped(client.session);
+          harness.streams.lagged(client.session, NOTHING_SENT);
         } else harness.endTurn();
       }
       harness.endTurn();

@@ -1,6 +1,7 @@
 import type { SignatureType } from '../../model/asset.js';
 import { AggregateSession } from '../../stream/aggregate_group.js';
 import type { AggregateStreams } from '../../stream/aggregate_streams.js';
+import { NOTHING_SENT } from '../../stream/session.js';
 import { SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
@@ -57,8 +58,9 @@ class AggregateSocket extends AggregateSession implements ConnectionEvents {
     this.aggregates.drained(this, bufferedBytes);
   }
 
+  /** What it alone was sent did not fit behind what waits for it: all of its assets are due when it has drained. */
   dropped(): void {
-    this.aggregates.dropped(this);
+    this.aggregates.lagged(this, NOTHING_SENT);
   }
 
   silent(): void {}

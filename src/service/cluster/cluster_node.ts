@@ -129,10 +129,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       // Who leads is another one: what that changes is due at once.
       if (batch.claim !== undefined) options.onDue(clock.nowNs());
     },
-    caughtUp() {
-      if (keepsInputs) store.log.lacksInputs = false;
-      records.serve();
-    },
+    caughtUp: () => records.caughtUp(),
     missing(firstSequence) {
       logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
       if (hasCandles) hasCandles = false;

@@ -42,6 +42,13 @@ export class LogRecords {
     return this.#newestNs;
   }
 
+  /** All records of the log have been applied. */
+  caughtUp(): void {
+    const { store, keepsInputs } = this.#options;
+    if (keepsInputs) store.log.lacksInputs = false;
+    this.serve();
+  }
+
   /** Nothing that readers were shown is missing any more: what the store has is served, until its inputs are too old. */
   serve(): void {
     if (this.#isServed) return;

@@ -8,6 +8,13 @@ import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
+/** @returns the signal that its owner was killed by */
+function leaveKilledOwner(dir: string): string | null {
+  // Listens from inside the folder, because a socket's path is short and this folder's may not be.
+  const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
+  return spawnSync(process.execPath, ['-e', script], { cwd: dir }).signal;
+}
+
 test('one process at a time can open the folder', async (t) => {
   const options = storeOptions(t.testdir());
   const store = await openStore(options);
@@ -18,10 +25,7 @@ test('one process at a time can open the folder', async (t) => {
 
 test('a folder whose owner was killed is taken over', async (t) => {
   const dir = t.testdir();
-  // Listens from inside the folder, because a socket's path is short and this folder's may not be.
-  const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
-  const { signal } = spawnSync(process.execPath, ['-e', script], { cwd: dir });
-  t.equal(signal, 'SIGKILL');
+  t.equal(leaveKilledOwner(dir), 'SIGKILL');
   const store = await openStore(storeOptions(dir));
   await store.close();
 });
@@ -30,8 +34,7 @@ test('of several that find a killed owner at the same time one gets the folder',
   for (let round = 0; round < 5; round++) {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-    const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
-    spawnSync(process.execPath, ['-e', script], { cwd: dir });
+    leaveKilledOwner(dir);
     const locks = await Promise.allSettled(Array.from({ length: 4 }, () => lockFolder(dir)));
     const held = locks.filter(({ status }) => status === 'fulfilled');
     t.equal(held.length, 1);
