@@ -36,16 +36,22 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | u
   return existsSync(binary) ? binary : undefined;
 }
 
+/** A port that was free may be another program's by the time that a server listens there: then others are taken. */
+const PORT_ATTEMPTS_MAX = 3;
+
 /** Starts servers on free ports of this machine, with JetStream in a folder of their own. @throws Error when one does not start */
 export async function startNatsServers(options: NatsServersOptions): Promise<NatsServers> {
-  const servers = new NatsServers(options, await freePorts(2 * options.count));
-  try {
-    await servers.configure();
-    await Promise.all(servers.urls.map((_, index) => servers.start(index)));
-    return servers;
-  } catch (error) {
-    await servers.stop();
-    throw error;
+  for (let attempt = 1; ; attempt++) {
+    const servers = new NatsServers(options, await freePorts(2 * options.count));
+    try {
+      await servers.configure();
+      await Promise.all(servers.urls.map((_, index) => servers.start(index)));
+      return servers;
+    } catch (error) {
+      await servers.stop();
+      const isTaken = (error as Error).message.includes('address already in use');
+      if (!isTaken || attempt === PORT_ATTEMPTS_MAX) throw error;
+    }
   }
 }
 
