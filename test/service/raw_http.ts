@@ -12,16 +12,16 @@ export interface RawResponse {
 /** An HTTP/1.1 connection on which a test writes every byte itself. */
 export class RawHttp {
   #received = '';
-  readonly closed: Promise<unknown>;
+  readonly closed: Promise<void>;
 
   private constructor(readonly socket: Socket) {
     socket.setEncoding('latin1');
     socket.on('data', (text) => {
       this.#received += text;
     });
-    // A reset is an end like any other.
+    // A reset, met by a read or a write, is an end like any other; `events.once` would reject on it.
     socket.on('error', () => undefined);
-    this.closed = once(socket, 'close');
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 
   static async open(port: number): Promise<RawHttp> {
@@ -54,16 +54,22 @@ export class RawHttp {
       const response = this.#take();
       if (response === undefined) {
         if (this.socket.closed) return undefined;
-        await Promise.race([
-          once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) }),
-          this.closed,
-        ]);
+        await Promise.race([this.#nextBytes(), this.closed]);
       } else if (response.status >= 200 || response.status === 101) return response;
     }
   }
 
   end(): void {
     this.socket.destroy();
+  }
+
+  /** Ends at the next bytes, or at an error of the socket, which `closed` follows. @throws Error when neither comes */
+  async #nextBytes(): Promise<void> {
+    try {
+      await once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) });
+    } catch (error) {
+      if (!this.socket.errored) throw error;
+    }
   }
 
   #take(): RawResponse | undefined {
