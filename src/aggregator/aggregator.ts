@@ -175,6 +175,14 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
+  /** Gives the input store once more the inputs of an asset that have an earlier time than this and are not too old yet. */
+  putAgain({ index }: Asset, beforeNs: TimeNs): void {
+    const { asset, inputs } = this.#books[index]!;
+    for (const { publisher, input } of inputs)
+      if (input.timestampNs < beforeNs)
+        this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
+  }
+
   /** Takes one message of a publisher. */
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
     return this.#intake.receive(session, message);
@@ -205,7 +213,7 @@ export class Aggregator implements PublishReceiver {
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
     this.#lastUpdates.accepted(asset, publisher, nowNs);
-    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(candidate));
+    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }

@@ -1,11 +1,8 @@
-import { CLUSTER_ASSETS_MAX } from '../model/nodes.js';
+import { CHECKPOINT_S, CLUSTER_ASSETS_MAX } from '../model/nodes.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import { RECENT_WINDOW_S } from '../wire/rest.js';
 import type { Problem } from './document.js';
 import type { ReadableFile } from './references.js';
-
-/** Between records of the log that hold everything a node needs to start from them. */
-const CHECKPOINT_S = 300;
 
 /** Finds the problems between two keys of `cluster`, or of it and others. */
 export function* clusterProblems({ cluster, ingest, assets }: ReadableFile): Generator<Problem> {
@@ -30,7 +27,7 @@ export function* clusterProblems({ cluster, ingest, assets }: ReadableFile): Gen
   if (log_retention !== undefined && log_retention < neededS * NS_PER_SECOND)
     yield {
       path: ['cluster', 'log_retention'],
-      message: `too short: a node that starts needs ${neededS}s, which are ${RECENT_WINDOW_S}s of recent prices, ingest.max_past and ${CHECKPOINT_S}s between checkpoints`,
+      message: `too short: a node that starts needs ${neededS}s, which are ${RECENT_WINDOW_S}s of recent prices, ingest.max_past and the ${CHECKPOINT_S}s within which older inputs are written again`,
     };
   for (const [index, server] of (servers ?? []).entries()) {
     const first = servers!.indexOf(server);

@@ -95,8 +95,8 @@ export class Gate {
     this.#last.put(asset, publisher, last);
   }
 
-  /** What is remembered since this candidate was accepted; to be stored with it. */
-  seen({ asset, publisher }: Candidate): SeenUpdates {
+  /** What is remembered since the last update of this publisher for this asset was accepted; to be stored with it. */
+  seen(asset: Asset, publisher: Publisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 

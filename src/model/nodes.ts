@@ -3,6 +3,9 @@ import type { SignatureType } from './asset.js';
 /** Assets of a cluster at most: with more of them all prices would not fit the 1 MiB that message servers take by default. */
 export const CLUSTER_ASSETS_MAX = 50_000;
 
+/** Every asset's accepted inputs of before are written to the log of a cluster again this often. */
+export const CHECKPOINT_S = 300;
+
 /** A node's number stands in so many bits of every streaming timestamp. */
 export const NODE_BITS = 6;
 /** Nodes of a cluster are numbered from 1 to this; 0 is a process that is alone. */

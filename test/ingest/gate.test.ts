@@ -230,7 +230,12 @@ test('after a restart what was accepted stays refused, and a refresh is verified
   const good = admitted(before, GOOD);
   before.accept(good);
   const { gate } = newGate();
-  gate.restore(bitcoin, publisher, toPublisherPrice(good, GOOD.publisherKey), before.seen(good));
+  gate.restore(
+    bitcoin,
+    publisher,
+    toPublisherPrice(good, GOOD.publisherKey),
+    before.seen(good.asset, good.publisher),
+  );
   t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
   const refresh = admitted(gate, { ...GOOD, timestamp: String(START_NS + 1n) });
   t.equal(refresh.verified, false);
@@ -249,14 +254,23 @@ test('the last accepted update is accepted once more when its message is sent ag
     'also while the first is verified',
   );
   const restored = newGate().gate;
-  restored.restore(bitcoin, publisher, toPublisherPrice(good, GOOD.publisherKey), before.seen(good));
+  restored.restore(
+    bitcoin,
+    publisher,
+    toPublisherPrice(good, GOOD.publisherKey),
+    before.seen(good.asset, good.publisher),
+  );
   for (const gate of [before, restored]) {
     t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
     const again = gate.admit(GOOD, 'evm', ALL, true);
     if (typeof again === 'string') return t.fail(again);
     t.equal(again.verified, true);
     t.equal(refusalOf(gate.accept(again)), undefined);
-    t.same(gate.seen(again).updates, before.seen(good).updates, 'nothing has changed');
+    t.same(
+      gate.seen(again.asset, again.publisher).updates,
+      before.seen(good.asset, good.publisher).updates,
+      'nothing has changed',
+    );
     for (const change of [{ r: '0x12' }, { s: '0x23' }, { v: '0x1c' }, { price: '6' }, { metadata: '{}' }])
       t.equal(gate.admit({ ...GOOD, ...change }, 'evm', ALL, true), SEEN_BEFORE, JSON.stringify(change));
   }
@@ -267,7 +281,11 @@ test('the last accepted update is accepted once more when its message is sent ag
   t.equal(over.isOver, true, 'another one was accepted since');
   t.equal(over.verified, false, 'nothing but its hash is known');
   t.equal(refusalOf(before.accept(over)), undefined);
-  t.same(before.seen(over).updates, before.seen(later).updates, 'nothing has changed');
+  t.same(
+    before.seen(over.asset, over.publisher).updates,
+    before.seen(later.asset, later.publisher).updates,
+    'nothing has changed',
+  );
   t.equal(before.admit(GOOD, 'evm', ALL), SEEN_BEFORE, 'its message was not sent before');
   t.equal(before.admit(GOOD, 'evm', { ...ALL, identity: 'bob' }, true), OTHER_SENDER);
 });

@@ -39,6 +39,11 @@ export class AssetBook {
     return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
 
+  /** What it holds, whether it counts or not, and what may have become too old since the last change. */
+  get inputs(): readonly { readonly publisher: Publisher; readonly input: PublisherPrice }[] {
+    return this.#entries;
+  }
+
   /** How many inputs it holds, whether they count or not. */
   get size(): number {
     return this.#entries.length;

@@ -7,9 +7,11 @@ import type { MarkPlace } from '../../clock/written_mark.js';
 import { Submissions, type SubmissionsOptions } from '../../cluster/submissions.js';
 import type { Term } from '../../cluster/term.js';
 import type { ReadMessage } from '../../ingest/message.js';
+import type { Asset } from '../../model/asset.js';
 import type { TimeNs } from '../../model/time.js';
 import type { InForce } from '../in_force.js';
 import { aggregatorOptions, type PriceMakerOptions } from '../solo.js';
+import { Checkpoints } from './checkpoints.js';
 import { logInputs } from './log_inputs.js';
 import { LogSink } from './log_sink.js';
 
@@ -25,6 +27,7 @@ export class Leading {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
   readonly clockWatch: ClockWatch;
+  readonly #checkpoints: Checkpoints<Asset>;
   readonly #sink: LogSink;
   readonly #submissions: Submissions;
 
@@ -58,6 +61,13 @@ export class Leading {
     });
     this.aggregator.restore();
     this.#sink.endOthers(catalogue.assets, clock.nowNs());
+    this.#checkpoints = new Checkpoints(
+      {
+        assets: () => inForce().catalogue.listed,
+        putAgain: (asset, beforeNs) => this.aggregator.putAgain(asset, beforeNs),
+      },
+      clock.nowNs(),
+    );
     this.#submissions = new Submissions({
       bus,
       epoch: term.epoch,
@@ -100,6 +110,7 @@ export class Leading {
 
   tick(nowNs: TimeNs): void {
     this.aggregator.tick(nowNs);
+    this.#checkpoints.tick(nowNs);
     this.clockWatch.tick(nowNs);
   }
 

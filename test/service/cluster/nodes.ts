@@ -11,11 +11,12 @@ export const STREAM_KEYS: PrivateKeys = { stream: Buffer.alloc(32, 0x22) };
 /** Starts nodes of one cluster in this process, on real servers; all end with the test. */
 export class TestCluster {
   readonly #t: Test;
-  readonly #servers: readonly string[];
+  /** Their addresses. */
+  readonly servers: readonly string[];
 
   private constructor(t: Test, servers: readonly string[]) {
     this.#t = t;
-    this.#servers = servers;
+    this.servers = servers;
   }
 
   /** @param count of the servers */
@@ -37,8 +38,8 @@ export class TestCluster {
         cluster: {
           role,
           node,
-          servers: this.#servers,
-          replicas: this.#servers.length > 1 ? 3 : 1,
+          servers: this.servers,
+          replicas: this.servers.length > 1 ? 3 : 1,
         },
         ...sections,
       },
