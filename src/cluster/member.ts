@@ -182,7 +182,7 @@ export class Member {
 
   get #mayLead(): boolean {
     const { host } = this.#options;
-    return host.healthy() && (host.clockIsRight() || !this.nodes.hasOtherFit);
+    return host.healthy() && (host.clockIsRight() !== false || !this.nodes.hasOtherFit);
   }
 
   /** The host, and what else changes with a term. */
@@ -258,7 +258,7 @@ export class Member {
       applied: this.applied.sequence,
       configHash: configHash(),
       signers: signers(),
-      isFit: role === 'aggregator' && !this.#isLeaving && host.healthy() && host.clockIsRight(),
+      isFit: role === 'aggregator' && !this.#isLeaving && host.healthy() && host.clockIsRight() === true,
     };
   }
 }

@@ -19,8 +19,11 @@ export interface MemberHost extends LeaderHost {
   caughtUp(): void;
   /** The log no longer has all that follows what was applied: the store has a gap before this record. */
   missing(firstSequence: number): void;
-  /** A node whose clock is wrong does not lead while another one could whose clock is right. */
-  clockIsRight(): boolean;
+  /**
+   * A node whose clock is wrong does not lead while another one could whose clock is right. `undefined` before that is known: such a node
+   * may lead, and takes the lead from nobody.
+   */
+  clockIsRight(): boolean | undefined;
   /** The live prices of the leader, while that is another node. */
   readonly prices: PriceListener;
   /** Nothing can go on: the node must end and say so. */

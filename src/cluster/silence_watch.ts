@@ -3,7 +3,7 @@ import type { ClusterTiming } from './timing.js';
 
 export interface SilenceWatchOptions {
   readonly bus: Pick<Bus, 'reconnect'>;
-  readonly timing: Pick<ClusterTiming, 'leaseMs' | 'silenceMs' | 'tickLeaseMs'>;
+  readonly timing: Pick<ClusterTiming, 'leaseMs' | 'silenceMs' | 'logSilenceMs' | 'tickLeaseMs'>;
   readonly nowMs: () => number;
   /** When the last record of the log was applied. */
   readonly appliedMs: () => number;
@@ -12,9 +12,9 @@ export interface SilenceWatchOptions {
 }
 
 /**
- * Goes to another message server when nothing comes of other nodes; when the log is silent for so long that whoever leads can write
- * again elsewhere, for a server that is cut off from the others may still bring what the nodes behind the same cut say; and when the
- * log goes on without prices, for what is not in the log does not take another way around a link that is cut.
+ * Goes to another message server when nothing comes of other nodes; when the log is silent, for a server that is cut off from the others may
+ * still bring what the nodes behind the same cut say; and when the log goes on without prices, for what is not in the log does not take another
+ * way around a link that is cut.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
@@ -40,9 +40,16 @@ export class SilenceWatch {
   }
 
   nextDueMs(): number {
+    return Math.min(this.#heardMs + this.#options.timing.silenceMs, this.#logDueMs(), this.#ticksDueMs());
+  }
+
+  /** The log is also silent while the servers elect, wherever a node is: so it moves once, and again only when others could write long since. */
+  #logDueMs(): number {
     const { timing, appliedMs } = this.#options;
-    const logMs = Math.max(appliedMs(), this.#movedMs) + timing.tickLeaseMs;
-    return Math.min(this.#heardMs + timing.silenceMs, logMs, this.#ticksDueMs());
+    const lastMs = appliedMs();
+    const hasMoved = this.#movedMs > lastMs;
+    const silenceMs = hasMoved ? timing.tickLeaseMs : Math.min(timing.logSilenceMs, timing.tickLeaseMs);
+    return Math.max(lastMs, this.#movedMs) + silenceMs;
   }
 
   #ticksDueMs(): number {

@@ -14,6 +14,8 @@ export interface ClusterTiming {
   readonly reportMs: number;
   /** A node that hears nothing of others for so long goes to another message server. */
   readonly silenceMs: number;
+  /** The same for a silent log, the first time. */
+  readonly logSilenceMs: number;
   /** Before something that failed is tried again. */
   readonly retryMs: number;
   /** How long the log may end before what was acknowledged: until then a server may just lag. */
@@ -26,6 +28,7 @@ export const DEFAULT_TIMING = {
   fullTableMs: 1_000,
   reportMs: 500,
   silenceMs: 1_500,
+  logSilenceMs: 4_000,
   retryMs: 100,
   regressedMs: 30_000,
 } as const satisfies Partial<ClusterTiming>;

@@ -70,6 +70,9 @@ test('a node with a wrong clock leads only while no other one could', async (t) 
   second.start();
   await agenda.runUntil(agenda.nowMs + 3 * LEASE_MS);
   t.same(roles(), ['leader', 'standby'], 'the other one is no better');
+  second.hasRightClock = undefined;
+  await agenda.runUntil(agenda.nowMs + 3 * LEASE_MS);
+  t.same(roles(), ['leader', 'standby'], 'nor is it known to be, as after its start');
   second.hasRightClock = true;
   await agenda.runUntil(agenda.nowMs + 2 * LEASE_MS);
   t.same(roles(), ['standby', 'leader']);

@@ -47,8 +47,10 @@ test('a node that hears nothing goes to another server, and to the next', async 
   );
 });
 
-test('a node that hears others, and no log, stays for a tick lease', async (t) => {
-  t.same(movesOf(25_000, { records: false, ticks: false }), [12_000, 24_000]);
+test('a node that hears others, and no log, goes to another server, and then stays for a tick lease', async (t) => {
+  t.same(movesOf(29_000, { records: false, ticks: true }), [4_000, 16_000, 28_000]);
+  t.same(movesOf(29_000, { records: false, ticks: false }), [4_000, 16_000, 28_000]);
+  t.same(movesOf(29_000, { records: false }), [4_000, 16_000, 28_000], 'it leads');
 });
 
 test('a node that has the log and no prices goes where both come', async (t) => {

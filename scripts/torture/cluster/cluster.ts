@@ -8,7 +8,7 @@ import { type Check, exactly, type Finding, type Scale } from '../check.js';
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
-import { FAULTS, type SilenceLimits } from './faults.js';
+import { clocksApart, FAULTS, type Fault, type SilenceLimits, SMOKE_FAULTS } from './faults.js';
 import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
@@ -25,7 +25,6 @@ const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
 const RECOVERED_MS_MAX = 60_000;
 /** Rounds over all faults go on until this long after the start. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
-const SMOKE_FAULTS = ['leaderKilled'];
 const HOUR_NS = 3_600_000_000_000n;
 
 /** What stands for the publishers' and readers' longest silence of one step, in milliseconds. */
@@ -40,9 +39,10 @@ async function measure(scale: Scale) {
   const torture = new ClusterTorture(await TortureCluster.start(binary));
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
-  const names = scale === 'smoke' ? SMOKE_FAULTS : Object.keys(FAULTS);
-  do for (const name of names) await torture.run(name);
+  const faults = scale === 'smoke' ? SMOKE_FAULTS : FAULTS;
+  do for (const fault of faults) await torture.run(fault);
   while (performance.now() - startMs < ROUNDS_MS[scale]);
+  if (scale === 'full') await torture.run(clocksApart);
   return torture.finish();
 }
 
@@ -75,8 +75,11 @@ class ClusterTorture {
     this.#note('no fault', startMs, this.#tracks([]));
   }
 
-  async run(name: string): Promise<void> {
-    for (const step of await FAULTS[name]!(this.#cluster)) {
+  async run(fault: Fault): Promise<void> {
+    await Promise.all(
+      this.#cluster.nodes.filter(({ service }) => service !== undefined).map((node) => node.untilReady()),
+    );
+    for (const step of await fault(this.#cluster)) {
       await this.#goHome();
       const tracks = this.#tracks(step.except);
       const startMs = performance.now();
@@ -87,9 +90,6 @@ class ClusterTorture {
       if (apart) this.#note(apart.name, startMs, this.#tracksOf(apart.nodes), apart.limits);
     }
     await this.#settle(performance.now());
-    await Promise.all(
-      this.#cluster.nodes.filter(({ service }) => service !== undefined).map((node) => node.untilReady()),
-    );
   }
 
   async finish(): Promise<Finding[]> {

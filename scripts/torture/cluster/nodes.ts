@@ -42,6 +42,11 @@ export class TortureNode {
     return this.number <= AGGREGATORS;
   }
 
+  /** The message server that its configuration prefers. */
+  get home(): number {
+    return (this.number - 1) % SERVERS;
+  }
+
   /** The message server that it is connected to. */
   get server(): number {
     return this.proxies.findIndex(({ connections }) => connections > 0);

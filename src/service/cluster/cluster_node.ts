@@ -123,7 +123,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       keeper.stepDown();
     },
     healthy: () => fatal === undefined && store.health().ok,
-    clockIsRight: () => servers.clockWrongMs === 0,
+    clockIsRight: () => servers.isClockRight,
     apply(batch, position) {
       records.apply(batch, position);
       // Who leads is another one: what that changes is due at once.

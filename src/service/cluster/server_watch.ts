@@ -9,6 +9,8 @@ export interface ServerWatchOptions {
 }
 
 const ASK_MS = 10_000;
+/** While they have not answered once, as in an election. */
+const ASK_AGAIN_MS = 1_000;
 /** A clock that is further from those of the servers is wrong. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
@@ -35,6 +37,11 @@ export class ServerWatch {
     return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
   }
 
+  /** `undefined` before a server has answered. */
+  get isClockRight(): boolean | undefined {
+    return this.#report && this.clockWrongMs === 0;
+  }
+
   readonly trouble: Trouble = {
     reason: () => {
       const wrongMs = this.clockWrongMs;
@@ -47,7 +54,7 @@ export class ServerWatch {
 
   /** @param nowMs of a clock that does not go back */
   tick(nowMs: number): void {
-    if (this.#isAsking || nowMs < this.#askedMs + ASK_MS) return;
+    if (this.#isAsking || nowMs < this.#askedMs + (this.#report ? ASK_MS : ASK_AGAIN_MS)) return;
     const { servers, clock, leads } = this.#options;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;

@@ -65,7 +65,8 @@ export class SimulatedNode {
   #process: Process | undefined;
   isCut = false;
   isHealthy = true;
-  hasRightClock = true;
+  /** `undefined`: nobody has said yet. */
+  hasRightClock: boolean | undefined = true;
   taxonomy = TAXONOMIES[0]!;
 
   constructor(options: NodeOptions) {

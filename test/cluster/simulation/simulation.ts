@@ -15,6 +15,7 @@ export const TIMING: ClusterTiming = {
   fullTableMs: 1_000,
   reportMs: 700,
   silenceMs: 1_500,
+  logSilenceMs: 1_550,
   retryMs: 100,
   regressedMs: 30_000,
 };

@@ -36,15 +36,21 @@ test('the servers are asked every ten seconds, and only a leader moves the lead 
   const { watch, state, tick } = watching();
   await tick(0);
   t.equal(watch.logCopies, undefined);
+  t.equal(watch.isClockRight, undefined, 'not known');
   state.report = {};
-  await tick(9_999);
+  await tick(999);
   t.same(state.asked, ['report']);
+  await tick(1_000);
+  t.same(state.asked, ['report', 'report'], 'soon again, as nobody has answered');
+  t.equal(watch.isClockRight, true);
   state.leads = true;
-  await tick(10_000);
-  t.same(state.asked, ['report', 'apart']);
+  await tick(10_999);
+  t.equal(state.asked.length, 2);
+  await tick(11_000);
+  t.same(state.asked, ['report', 'report', 'apart']);
   t.equal(watch.logCopies, 3);
   state.report = undefined;
-  await tick(20_000);
+  await tick(21_000);
   t.equal(watch.logCopies, 3, 'servers that elect a leader say nothing new');
 });
 
