@@ -7,6 +7,10 @@ if (problem !== undefined) {
   process.stderr.write(`${problem}\n`);
   process.exitCode = 1;
 } else {
+  // Whoever reads it may go away, as in `tickseal keygen | true`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const { createProgram } = await import('./program.js');
   await createProgram().parseAsync();
 }

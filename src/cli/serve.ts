@@ -71,7 +71,9 @@ async function serve(
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
-  const stopSignal = listenForStop(logger);
+  // The publishers would outlive a terminal that is closed, unseen; without one SIGHUP asks for a reload, as of any service.
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
+  const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
   const demo = prepareDemo(data, { port, adminPort });
   const service = await start(demo.configFile, logger, { simulation: true, takeOver: false });
   if (service === undefined) return;
@@ -89,7 +91,7 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     evmAddress: service.evmAddress!,
     starkPublicKey: service.starkPublicKey!,
   });
-  reloadOnSignal(demo.configFile, logger, service);
+  if (!hasTerminal) reloadOnSignal(demo.configFile, logger, service);
   await untilLive(service, stopSignal);
   if (!stopSignal.aborted) process.stdout.write(banner);
   await stopped(stopSignal);
@@ -188,15 +190,14 @@ function exitOnFault(logger: Logger, service: Service): void {
 /** For a thread that cannot be ended. */
 const FAULT_EXIT_MS_MAX = 5_000;
 
-/** From now on `SIGTERM` and `SIGINT` ask for a clean stop, also one that comes while the service is still starting. */
-function listenForStop(logger: Logger): AbortSignal {
+/** From now on `SIGTERM`, `SIGINT` and these others ask for a clean stop, also one that comes while the service is still starting. */
+function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] = []): AbortSignal {
   const controller = new AbortController();
   const onSignal = (signal: string) => {
     logger.info({ signal }, 'stopping');
     controller.abort();
   };
-  process.once('SIGTERM', onSignal);
-  process.once('SIGINT', onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.once(signal, onSignal);
   return controller.signal;
 }
 

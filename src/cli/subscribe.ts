@@ -42,8 +42,8 @@ interface SubscribeOptions {
 }
 
 /**
- * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or a payload of which a check failed; 3: with
- * `--decode` no check failed, but no signer was named.
+ * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or with `--decode` a frame that is not signed or of which a
+ * check failed; 3: no check failed, but no signer was named.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
@@ -72,11 +72,17 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
     .option('--count <n>', 'end after this many frames', parseCount)
     .option(
       '--decode',
-      'check each signed_ecdsa payload, and print what it says, its signer and the verdict',
+      'ask for signed_ecdsa payloads, check each, and print what it says, its signer and the verdict; --signer implies it',
       false,
     )
     .option(...SIGNER_OPTION)
-    .action(async (assets: string[], options: SubscribeOptions) => {
+    .action(async (assets: string[], given: SubscribeOptions) => {
+      const decode = given.decode || given.signer !== undefined;
+      const options = {
+        ...given,
+        decode,
+        ...(decode && { messageType: given.messageType ?? 'signed_ecdsa' }),
+      };
       const exitCode = await subscribe(assets, options, streams);
       if (exitCode !== 0) process.exitCode = exitCode;
     });
@@ -94,6 +100,10 @@ async function subscribe(
     warn(problem);
     exitCode = 1;
   };
+  if (options.decode && options.messageType !== 'signed_ecdsa') {
+    fail(`frames of --message-type ${options.messageType} have no signature to check`);
+    return exitCode;
+  }
   const ids = await resolveAssets(assets, options);
   if (typeof ids === 'string') {
     fail(ids);
@@ -118,7 +128,10 @@ async function subscribe(
       if (options.count !== undefined && frames >= options.count) return;
       frames += 1;
       const report = printFrame(frame, options, out);
-      if (report?.verdict === 'failed') {
+      if (options.decode && report === undefined) {
+        if (exitCode !== 1) warn('frames come without a signature to check');
+        exitCode = 1;
+      } else if (report?.verdict === 'failed') {
         exitCode = 1;
       } else if (report?.verdict === 'recovered' && exitCode === 0) {
         exitCode = EXIT_NOT_VERIFIED;

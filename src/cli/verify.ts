@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Check, Verdict } from '../client/checks.js';
@@ -76,6 +76,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
 /** Verifies every line when the input is many payloads or frames, and the whole text otherwise. */
 function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
+  if (whole === '') throw new Error('the input is empty');
   const lines = whole.split('\n').map((line) => line.trim());
   const payloads = lines.map(payloadOf);
   if (payloads.every((payload) => payload !== undefined))
@@ -138,7 +139,9 @@ function payloadOf(line: string): string | undefined {
 async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (input === '-') return text(stdin);
   const isText = input.startsWith('{') || input.startsWith('[') || /^(?:0x)?[0-9a-fA-F]{130,}$/.test(input);
-  return isText ? input : readFileSync(input, 'utf8');
+  if (isText) return input;
+  if (!existsSync(input)) throw new Error(`${input} is neither a file nor a payload or JSON text`);
+  return readFileSync(input, 'utf8');
 }
 
 function collectWeight(argument: string, weights: Readonly<Record<string, string>>): Record<string, string> {

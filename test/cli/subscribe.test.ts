@@ -73,6 +73,26 @@ test('signed frames are decoded, and their signer checked', async (t) => {
   t.same(plain.stdout, [SIGNED]);
 });
 
+test('whoever names a signer gets signed frames, and is told where they are not', async (t) => {
+  const signer = ['--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786'];
+  const server = await streaming(t, [SIGNED]);
+  t.match(await subscribe(server, '--count', '1', ...signer, '1'), {
+    stdout: [/"verdict":"verified"/],
+    exitCode: 0,
+  });
+  t.same(server.paths, ['/ws?message_type=signed_ecdsa']);
+  const unsigned = await subscribe(await streaming(t, [FRAME, FRAME]), '--count', '2', ...signer, '1');
+  t.same(unsigned, {
+    stdout: [FRAME, FRAME],
+    stderr: 'subscribe: frames come without a signature to check\n',
+    exitCode: 1,
+  });
+  t.match(await subscribe(server, '--decode', '--message-type', 'unsigned', '1'), {
+    stderr: 'subscribe: frames of --message-type unsigned have no signature to check\n',
+    exitCode: 1,
+  });
+});
+
 test('unknown assets and refusals are one clear line', async (t) => {
   const server = await streaming(t, []);
   t.match(await subscribe(server, 'NOUSD', 'BTCUSD'), {

@@ -49,7 +49,11 @@ test('the failed check is named', async (t) => {
     exitCode: 1,
     stdout: ['failed   form: signature_type is not a string', /FAILED: form/],
   });
-  t.match(await verify(['/no/such/file']), { exitCode: 1, stderr: /^verify: ENOENT/ });
+  t.match(await verify(['/no/such/file']), {
+    exitCode: 1,
+    stderr: /^verify: \/no\/such\/file is neither a file nor a payload/,
+  });
+  t.match(await verify([], [' \n']), { exitCode: 1, stderr: 'verify: the input is empty\n' });
   t.equal((await verify([PAYLOAD, '--taxonomy-id', '70000'])).exitCode, 1);
   t.equal((await verify(['{}', '--weight', 'x'])).exitCode, 1);
 });
