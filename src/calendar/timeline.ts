@@ -102,7 +102,8 @@ function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string):
     .toPlainDateTime({ hour: Math.floor(minuteOfDay / 60), minute: minuteOfDay % 60 });
   const shown = wanted.toZonedDateTime(timeZone);
   if (shown.toPlainDateTime().equals(wanted)) return shown.epochMilliseconds / 1000;
-  const jump = shown.getTimeZoneTransition('previous');
+  // `shown` is the jump itself where the time is the first that was skipped, and "previous" leaves that out.
+  const jump = shown.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
   assert(jump !== null, 'clocks that skipped a time have jumped');
   return jump.epochMilliseconds / 1000;
 }

@@ -172,6 +172,16 @@ test('sessions at times that the clocks skip or show twice', async (t) => {
     'a skipped beginning is when the clocks jump',
   );
   t.same(
+    changesFrom(one('from the jump', session('02:00', '05:00')), march7, 2, 0),
+    ['2026-03-08T07:00 1', '2026-03-08T09:00 0'],
+    'also where the clocks jump at that very time',
+  );
+  t.same(
+    changesFrom(one('to the jump', session('20:00', '02:00')), march7, 2, 0),
+    ['2026-03-08T01:00 1', '2026-03-08T07:00 0'],
+    'and so for the end',
+  );
+  t.same(
     changesFrom(one('inside', session('02:10', '02:50')), march7, 1, 0),
     ['2026-03-09T06:10 1'],
     'a session that is skipped whole does not take place',

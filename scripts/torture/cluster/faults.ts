@@ -41,6 +41,7 @@ const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
 const LONG_CUT_MS = 24_000;
+const HEALED_MS = 10_000;
 
 const leaderKilled: Fault = async (cluster) => {
   const leader = await cluster.leader();
@@ -132,7 +133,11 @@ const serverCutOff: Fault = async (cluster) => {
       name: '  and healed',
       limits: CUT,
       except: behind,
-      act: async () => cluster.isolate(server, 'open'),
+      async act() {
+        cluster.isolate(server, 'open');
+        // The server that comes back may have the others elect again.
+        await pause(HEALED_MS);
+      },
     },
   ];
 };
