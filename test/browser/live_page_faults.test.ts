@@ -117,7 +117,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
       await eventually(async () => (await chosen(page)).join() === 'ETHUSD,200.000');
       published = ['BTCUSD', 'FUND'];
-      service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 2 }, fund] });
+      service.reconfigure({ ...SECTIONS, assets: [btc, fund] });
       await eventually(async () => !(await page.isVisible('.detail')), { what: 'an asset that is gone' });
       service.reconfigure(SECTIONS);
     });
