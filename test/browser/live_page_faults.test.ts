@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from '../service/feed.js';
@@ -107,11 +108,79 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 2 }, { ...eth, id: 1 }, fund] });
       await eventually(async () => {
         const rows = Object.entries(await shownRows(page));
-        for (const [symbol, { price }] of rows)
-          if (price !== '—' && price !== `${PRICES[symbol]}.000`) wrong.push(`${symbol} ${price}`);
+        for (const [symbol, price] of [...rows.map(([name, row]) => [name, row.price]), await chosen(page)])
+          if (price !== '—' && price !== `${PRICES[symbol!]}.000`) wrong.push(`${symbol} ${price}`);
         return reads > 0 && rows.every(([, { seal }]) => seal === 'verified');
       });
       t.same(wrong, []);
+      await eventually(async () => (await chosen(page)).join() === 'BTCUSD,100.000');
+      await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
+      await eventually(async () => (await chosen(page)).join() === 'ETHUSD,200.000');
+      published = ['BTCUSD', 'FUND'];
+      service.reconfigure({ ...SECTIONS, assets: [btc, fund] });
+      await eventually(async () => !(await page.isVisible('.detail')), { what: 'an asset that is gone' });
+      service.reconfigure(SECTIONS);
+    });
+  });
+
+  await t.test('at the rate limit the page waits, and keeps the token', async (t) => {
+    published = ASSETS.map(({ symbol }) => symbol);
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      await page.route('**/v1/taxonomy', (route) =>
+        route.fulfill({ status: 429, json: { error: 'too many requests' }, headers: { 'Retry-After': '1' } }),
+      );
+      await page.reload();
+      await untilText(page, '#notice', 'too many requests');
+      await page.unroute('**/v1/taxonomy');
+      await untilSealed(page, 'verified');
+    });
+  });
+
+  await t.test('a wrong clock of the reader makes no price old, and a silent service is stale', async (t) => {
+    for (const aheadMs of [3_600_000, -3_600_000]) {
+      const relay = await openSilentRelay(service.port);
+      t.teardown(() => relay.close());
+      const url = linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress);
+      await withTab(t, { browser, url }, async (page) => {
+        await page.addInitScript(`const now = Date.now; Date.now = () => now() + ${aheadMs};`);
+        await page.reload();
+        await untilSealed(page, 'verified');
+        relay.silence();
+        await untilSealed(page, 'stale');
+      });
+    }
+  });
+
+  await t.test('one failed request costs neither the proof nor the chart', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      for (const path of ['/v1/algorithms', '/udf/history'])
+        await page.route(
+          `**${path}*`,
+          (route) => route.fulfill({ status: 503, json: { error: 'overloaded' } }),
+          {
+            times: 1,
+          },
+        );
+      await page.reload();
+      await untilText(page, '#history', 'overloaded');
+      await untilText(page, '.proof', 'overloaded');
+      await untilText(page, '#history', 'not signed');
+      await untilText(page, '.proof', 'Verified here');
+      t.match(await page.getAttribute('#chart', 'aria-label'), /BTCUSD: \d+ candles/);
+    });
+  });
+
+  await t.test('a refused subscription is said and tried again', async (t) => {
+    const narrow = await startTestService({ ...SECTIONS, limits: { subscriptions_per_connection: 2 } });
+    t.teardown(() => narrow.stop());
+    await (await Feed.open(narrow)).accept({ symbol: 'BTCUSD', price: units(100) });
+    await withTab(t, { browser, url: linkTo(narrow.url, narrow.evmAddress) }, async (page) => {
+      await untilText(page, '#notice', 'refuses to send all that is seen');
+      await page.fill('#search', 'BTC');
+      await untilSealed(page, 'verified');
+      await eventually(async () => !(await page.isVisible('#notice')));
     });
   });
 
@@ -130,6 +199,11 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
     });
   });
 });
+
+/** What stands at the head of the chosen asset. */
+function chosen(page: Page): Promise<[symbol: string, price: string]> {
+  return page.evaluate(`['symbol', 'price'].map((id) => document.getElementById(id).textContent)`);
+}
 
 /** The bytes with one digit of a payload in them changed. */
 function forged(bytes: Buffer): Buffer {

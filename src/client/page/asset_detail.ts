@@ -1,7 +1,7 @@
 import type { Resolution } from '../../wire/rest.js';
 import type { TaxonomyAsset } from '../taxonomy.js';
 import { flash, SEAL_TEXTS } from './asset_table.js';
-import { ageMs, type Board, type Quote } from './board.js';
+import type { Board, Quote } from './board.js';
 import { byId, element } from './elements.js';
 import { CHART_INTERVALS } from './live_candles.js';
 import { marketText } from './market_text.js';
@@ -45,13 +45,16 @@ export class AssetDetail {
     return this.#asset;
   }
 
-  show(asset: TaxonomyAsset): void {
+  /** Shows an asset, or nothing. */
+  show(asset: TaxonomyAsset | undefined): void {
     this.#asset = asset;
+    document.querySelector<HTMLElement>('.detail')!.hidden = asset === undefined;
+    if (asset === undefined) return;
     byId('symbol').textContent = asset.symbol;
     byId('symbol-type').textContent = asset.signatureType === 'stark' ? 'Stark' : '';
     this.#chartedNs = 0n;
-    this.draw(Date.now());
-    void this.#options.chart.show(asset, this.#resolution);
+    this.draw(performance.now());
+    this.#options.chart.show(asset, this.#resolution);
   }
 
   /** Longer candles for 1, shorter ones for -1. */
@@ -77,7 +80,7 @@ export class AssetDetail {
     market.textContent = marketText(asset.calendar, quote?.marketStatus);
     market.hidden = market.textContent === '';
     market.dataset['market'] = String(quote?.marketStatus ?? '');
-    const age = quote === undefined ? '' : `, ${ageText(ageMs(quote.timestampNs, nowMs))} old`;
+    const age = quote === undefined ? '' : `, ${ageText(nowMs - quote.madeMs)} old`;
     byId('verdict').querySelector('span')!.textContent =
       board.fault === undefined ? SEAL_TEXTS[seal] + age : `${SEAL_TEXTS[seal]}: ${board.fault.reason}`;
   }
@@ -98,20 +101,22 @@ export class AssetDetail {
     if (quote === undefined || quote.timestampNs === this.#chartedNs) return;
     this.#chartedNs = quote.timestampNs;
     const atS = Number(quote.timestampNs / 1_000_000_000n);
-    this.#options.chart.add(this.#asset!, Number(quote.price) / SCALE, atS);
+    this.#options.chart.add(Number(quote.price) / SCALE, atS);
   }
 
   #setResolution(resolution: Resolution): void {
     this.#resolution = resolution;
     this.#markResolution();
-    if (this.#asset !== undefined) void this.#options.chart.show(this.#asset, resolution);
+    if (this.#asset !== undefined) this.#options.chart.show(this.#asset, resolution);
   }
 
   #markResolution(): void {
+    const hasFocus = document.activeElement?.parentElement === this.#buttons[0]!.parentElement;
     this.#buttons.forEach((button, i) => {
       const isChosen = CHART_INTERVALS[i]!.resolution === this.#resolution;
       button.setAttribute('aria-checked', String(isChosen));
       button.tabIndex = isChosen ? 0 : -1;
+      if (isChosen && hasFocus) button.focus();
       if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     });
   }

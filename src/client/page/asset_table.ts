@@ -1,5 +1,5 @@
 import type { TaxonomyAsset } from '../taxonomy.js';
-import { ageMs, type Board, type Seal } from './board.js';
+import { assetKey, type Board, type Seal } from './board.js';
 import { marketText } from './market_text.js';
 import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
 
@@ -41,7 +41,9 @@ export class AssetTable {
   readonly #template: HTMLTemplateElement;
   readonly #rows: Row[] = [];
   #assets: readonly TaxonomyAsset[] = [];
-  #chosen = 0;
+  #chosen: TaxonomyAsset | undefined;
+  /** Where the chosen asset stands; -1 while it is not shown. */
+  #place = -1;
   #seenText = '';
   #restTimer = 0;
   #isDrawing = false;
@@ -60,32 +62,29 @@ export class AssetTable {
     new ResizeObserver(() => this.draw()).observe(grid);
   }
 
-  get chosen(): TaxonomyAsset | undefined {
-    return this.#assets[this.#chosen];
-  }
-
-  /** Shows other assets; the chosen one stays chosen where it is among them. */
+  /** Shows other assets; the chosen one stays chosen, and is marked where it is among them. */
   show(assets: readonly TaxonomyAsset[]): void {
-    const { chosen } = this;
     this.#assets = assets;
-    this.#chosen = Math.max(
-      assets.findIndex(({ id }) => id === chosen?.id),
-      0,
-    );
+    const chosen = this.#chosen && assetKey(this.#chosen);
+    this.#place = assets.findIndex((asset) => assetKey(asset) === chosen);
     this.#extent.style.height = `${assets.length * ROW_PX}px`;
     this.#options.grid.setAttribute('aria-rowcount', String(assets.length));
     this.draw();
   }
 
   choose(asset: TaxonomyAsset): void {
-    this.#chosen = this.#assets.indexOf(asset);
+    this.#chosen = asset;
+    this.#place = this.#assets.indexOf(asset);
     this.draw();
     this.#options.onChoose(asset);
   }
 
-  /** Chooses the row that is so many below the chosen one, or above for a number below 0, and scrolls to it. */
+  /**
+   * Chooses the row that is so many below the chosen one, or above for a number below 0, and scrolls to it. Where the chosen
+   * asset is not shown, it counts from above the first row.
+   */
   move(rows: number): void {
-    const place = Math.min(Math.max(this.#chosen + rows, 0), this.#assets.length - 1);
+    const place = Math.min(Math.max(this.#place + rows, 0), this.#assets.length - 1);
     const asset = this.#assets[place];
     if (asset === undefined) return;
     const { grid } = this.#options;
@@ -118,10 +117,11 @@ export class AssetTable {
     const first = Math.max(firstSeen - MARGIN_ROWS, 0);
     const end = Math.min(endSeen + MARGIN_ROWS, this.#assets.length);
     while (this.#rows.length < end - first) this.#rows.push(this.#createRow());
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     // A place always has the same row, so that scrolling by one row changes one row.
     const count = Math.max(this.#rows.length, 1);
     const used = new Set<Row>();
+    if (this.#place < first || this.#place >= end) grid.removeAttribute('aria-activedescendant');
     for (let place = first; place < end; place++) {
       const row = this.#rows[place % count]!;
       used.add(row);
@@ -136,8 +136,8 @@ export class AssetTable {
     const { root } = row;
     root.hidden = false;
     root.style.transform = `translateY(${place * ROW_PX}px)`;
-    const isChosen = place === this.#chosen;
-    if (isChosen) this.#options.grid.setAttribute('aria-activedescendant', root.id);
+    const isChosen = place === this.#place;
+    if (isChosen) setAttribute(this.#options.grid, 'aria-activedescendant', root.id);
     setAttribute(root, 'aria-selected', String(isChosen));
     if (row.asset !== asset) {
       row.asset = asset;
@@ -165,7 +165,7 @@ export class AssetTable {
       setAttribute(row.root, 'data-market', '');
       return;
     }
-    setText(row.age, ageText(ageMs(quote.timestampNs, nowMs)));
+    setText(row.age, ageText(nowMs - quote.madeMs));
     if (row.shownNs === quote.timestampNs) return;
     const isFirst = row.shownNs === -1n;
     row.shownNs = quote.timestampNs;
@@ -203,7 +203,7 @@ export class AssetTable {
   }
 
   #tellSeen(seen: readonly TaxonomyAsset[]): void {
-    const text = seen.map(({ id }) => id).join();
+    const text = seen.map((asset) => `${asset.id} ${assetKey(asset)}`).join();
     if (text === this.#seenText) return;
     this.#seenText = text;
     clearTimeout(this.#restTimer);

@@ -2,54 +2,67 @@ import { REST_PATHS } from '../../wire/paths.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import type { TaxonomyAsset } from '../taxonomy.js';
 import { readBasePrices } from './answers.js';
-import type { PacedRest } from './paced_rest.js';
+import { assetKey } from './board.js';
 
 /** As many symbols as the service takes in one request. */
 const SYMBOLS_MAX = 100;
 const DAY_MS = 86_400_000;
+const RETRY_MS = 10_000;
 const SCALE = 1e18;
+
+export interface BasePricesOptions {
+  readonly query: (path: string, parameters: Readonly<Record<string, string>>) => Promise<string>;
+  /** The service's time in UNIX ms. */
+  readonly nowMs: () => number;
+}
 
 /** The prices that changes count from: the last close before today. They are read for the assets that are seen. */
 export class BasePrices {
-  readonly #api: PacedRest;
-  /** `undefined` while it is read, and for an asset without one. */
-  readonly #bases = new Map<number, number | undefined>();
+  readonly #options: BasePricesOptions;
+  /** `undefined` while it is read, and for an asset without one. Each day has a map of its own, so no late answer lands in the next. */
+  #bases = new Map<string, number | undefined>();
   #day = 0;
 
-  constructor(api: PacedRest) {
-    this.#api = api;
+  constructor(options: BasePricesOptions) {
+    this.#options = options;
   }
 
-  /** Reads what is not known of these assets. */
+  /** Reads what is not known of these assets; called again and again, it reads each once a day. */
   async read(assets: readonly TaxonomyAsset[]): Promise<void> {
-    const today = Math.floor(Date.now() / DAY_MS);
-    if (today !== this.#day) this.#bases.clear();
+    const today = Math.floor(this.#options.nowMs() / DAY_MS);
+    if (today !== this.#day) this.#bases = new Map();
     this.#day = today;
-    const unknown = assets.filter(({ id }) => !this.#bases.has(id));
-    for (const { id } of unknown) this.#bases.set(id, undefined);
+    const bases = this.#bases;
+    const unknown = assets.filter((asset) => !bases.has(assetKey(asset)));
+    for (const asset of unknown) bases.set(assetKey(asset), undefined);
     for (const type of ['evm', 'stark'] as const) {
       const ofType = unknown.filter(({ signatureType }) => signatureType === type);
       for (let i = 0; i < ofType.length; i += SYMBOLS_MAX)
-        await this.#readSome(ofType.slice(i, i + SYMBOLS_MAX), type);
+        await this.#readSome(ofType.slice(i, i + SYMBOLS_MAX), type, bases);
     }
   }
 
   /** The change of a price against its base. */
-  change({ id }: TaxonomyAsset, price: bigint): number | undefined {
-    const base = this.#bases.get(id);
+  change(asset: TaxonomyAsset, price: bigint): number | undefined {
+    const base = this.#bases.get(assetKey(asset));
     return base === undefined ? undefined : (Number(price) / SCALE - base) / Math.abs(base);
   }
 
-  async #readSome(assets: readonly TaxonomyAsset[], type: SignatureType): Promise<void> {
+  async #readSome(
+    assets: readonly TaxonomyAsset[],
+    type: SignatureType,
+    bases: Map<string, number | undefined>,
+  ): Promise<void> {
     try {
       const symbols = assets.map(({ symbol }) => symbol).join();
-      const bases = readBasePrices(
-        await this.#api.query(REST_PATHS.udfQuotes, { symbols, signature_type: type }),
-      );
-      for (const { id, symbol } of assets) this.#bases.set(id, bases.get(symbol));
+      const parameters = { symbols, signature_type: type };
+      const found = readBasePrices(await this.#options.query(REST_PATHS.udfQuotes, parameters));
+      for (const asset of assets) bases.set(assetKey(asset), found.get(asset.symbol));
     } catch {
-      // Without its base an asset has no change; the next time that it is seen it is asked for again.
-      for (const { id } of assets) this.#bases.delete(id);
+      // Without its base an asset has no change; after a while it is unknown again.
+      setTimeout(() => {
+        for (const asset of assets) bases.delete(assetKey(asset));
+      }, RETRY_MS);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Payload } from '../payload.js';
 import type { TaxonomyAsset } from '../taxonomy.js';
 
-/** A value is stale when no frame has carried it for this long: ten frames of the page's channel. */
+/** A value is stale when it is older than this: ten frames of the page's channel. */
 export const STALE_MS = 5_000;
 
 /**
@@ -15,6 +15,8 @@ export interface Quote {
   readonly price: bigint;
   /** When the service made the frame. */
   readonly timestampNs: bigint;
+  /** The same moment by the steady clock of this computer; see {@link Board}. */
+  readonly madeMs: number;
   /** The market status code; `undefined` for an asset without a schedule. */
   readonly marketStatus: number | undefined;
   /** Whether the price is above (1), below (-1) or equal (0) to the one before. */
@@ -28,12 +30,23 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** The newest verified value of every asset; a frame that fails its checks takes all values away. */
+/** What an asset keeps when streaming IDs change hands. */
+export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol' | 'signatureType'>): string {
+  return `${signatureType} ${symbol}`;
+}
+
+/**
+ * The newest verified value of every asset; a frame that fails its checks takes all values away. Ages are by a steady clock,
+ * whose `nowMs` counts from anywhere. The frame of a connection that came the soonest after its time says how that clock
+ * stands to the service's. So a wrong clock of this computer makes nothing young or old, and a frame that is held back is old.
+ */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
   readonly #quotes = new Map<number, Quote>();
   #fault: Fault | undefined;
   #newestNs = 0n;
+  /** The least that the steady clock was ahead of the time of a frame of this connection. */
+  #aheadMs = Number.POSITIVE_INFINITY;
 
   get assets(): readonly TaxonomyAsset[] {
     return this.#assets;
@@ -44,15 +57,12 @@ export class Board {
     return this.#fault;
   }
 
-  /** The time of the newest verified frame; 0 before the first. */
-  get newestNs(): bigint {
-    return this.#newestNs;
-  }
-
+  /** A value stays where its streaming ID means the asset that it meant before. */
   setAssets(assets: readonly TaxonomyAsset[]): void {
+    const keys = new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
+    for (const asset of this.#assets)
+      if (keys.get(asset.id) !== assetKey(asset)) this.#quotes.delete(asset.id);
     this.#assets = assets;
-    const known = new Set(assets.map(({ id }) => id));
-    for (const id of this.#quotes.keys()) if (!known.has(id)) this.#quotes.delete(id);
   }
 
   quote(id: number): Quote | undefined {
@@ -67,19 +77,23 @@ export class Board {
   /** A new connection: its times need not follow those of the one before. */
   restart(): void {
     this.#newestNs = 0n;
+    this.#aheadMs = Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Takes the values of a verified payload.
+   * Takes the values of a verified payload that came at `nowMs`.
    * @returns why it was refused after all: on one connection times grow, and a frame that comes again is not news.
    */
-  apply({ timestampNs, assets }: Pick<Payload, 'timestampNs' | 'assets'>): Fault | undefined {
+  apply({ timestampNs, assets }: Pick<Payload, 'timestampNs' | 'assets'>, nowMs: number): Fault | undefined {
     if (timestampNs <= this.#newestNs) {
       const fault = { seal: 'failed', reason: 'a frame is not newer than the one before it' } as const;
       this.blank(fault);
       return fault;
     }
     this.#newestNs = timestampNs;
+    const aheadMs = ageMs(timestampNs, nowMs);
+    this.#aheadMs = Math.min(this.#aheadMs, aheadMs);
+    const madeMs = nowMs - aheadMs + this.#aheadMs;
     this.#fault = undefined;
     for (const { id, value, marketStatus } of assets) {
       const before = this.#quotes.get(id)?.price ?? value;
@@ -87,6 +101,7 @@ export class Board {
       this.#quotes.set(id, {
         price: value,
         timestampNs,
+        madeMs,
         marketStatus: marketStatus ?? undefined,
         direction,
       });
@@ -104,11 +119,11 @@ export class Board {
     if (this.#fault !== undefined) return this.#fault.seal;
     const quote = this.#quotes.get(id);
     if (quote === undefined) return 'waiting';
-    return ageMs(quote.timestampNs, nowMs) > STALE_MS ? 'stale' : 'verified';
+    return nowMs - quote.madeMs > STALE_MS ? 'stale' : 'verified';
   }
 }
 
-/** How long ago a time was by this computer's clock, in ms; below 0 for a time ahead of it. */
+/** How long ago a time was by a clock, in ms; below 0 for a time ahead of it. */
 export function ageMs(timestampNs: bigint, nowMs: number): number {
   return nowMs - Number(timestampNs / 1_000n) / 1_000;
 }

@@ -10,8 +10,10 @@ export interface ConnectionFacts {
   readonly isUp: boolean;
   /** Why it is down, if it was up or tried. */
   readonly downReason: string | undefined;
-  /** When the last frame came, by this computer's clock in UNIX ms. */
+  /** When the last frame came, by the steady clock. */
   readonly lastFrameMs: number | undefined;
+  /** Whether the last frame failed its check. */
+  readonly isFailing: boolean;
   /** How far this computer's clock was ahead of the time of the last verified frame. */
   readonly aheadMs: number;
   /** Frames since the page was opened. */
@@ -24,6 +26,7 @@ export class ConnectionLog implements ConnectionFacts {
   isUp = false;
   downReason: string | undefined;
   lastFrameMs: number | undefined;
+  isFailing = false;
   aheadMs = 0;
   verified = 0;
   failed = 0;
@@ -39,12 +42,14 @@ export class ConnectionLog implements ConnectionFacts {
 
   passed(nowMs: number, aheadMs: number): void {
     this.lastFrameMs = nowMs;
+    this.isFailing = false;
     this.aheadMs = aheadMs;
     this.verified += 1;
   }
 
   refused(nowMs: number): void {
     this.lastFrameMs = nowMs;
+    this.isFailing = true;
     this.failed += 1;
   }
 }
@@ -56,7 +61,7 @@ export interface ConnectionState {
 
 /** One line about the connection. @param subscribed how many assets the service sends */
 export function connectionState(
-  { isUp, downReason, lastFrameMs }: ConnectionFacts,
+  { isUp, downReason, lastFrameMs, isFailing }: ConnectionFacts,
   subscribed: number,
   nowMs: number,
 ): ConnectionState {
@@ -66,12 +71,11 @@ export function connectionState(
       : { tone: 'bad', text: 'No connection' };
   if (lastFrameMs === undefined || subscribed === 0) return { tone: 'waiting', text: 'Connected' };
   const silentMs = nowMs - lastFrameMs;
-  return silentMs > SILENT_MS
-    ? { tone: 'bad', text: `Silent for ${ageText(silentMs)}` }
-    : { tone: 'good', text: 'Live' };
+  if (silentMs > SILENT_MS) return { tone: 'bad', text: `Silent for ${ageText(silentMs)}` };
+  return isFailing ? { tone: 'bad', text: 'Frames fail' } : { tone: 'good', text: 'Live' };
 }
 
-/** Says when the two clocks differ; every age on the page is by this computer's clock. */
+/** Says when the two clocks differ. */
 export function clockRemark(aheadMs: number): string {
   if (Math.abs(aheadMs) < CLOCK_DIFFERENCE_MS) return 'agrees with the service';
   return `${ageText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;

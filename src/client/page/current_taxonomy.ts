@@ -1,14 +1,19 @@
 import { RefusedError } from '../errors.js';
-import { fetchTaxonomy, type Taxonomy } from '../taxonomy.js';
-import type { PacedRest } from './paced_rest.js';
+import type { RestService } from '../rest.js';
+import { fetchTaxonomy, type Taxonomy, type TaxonomyAsset } from '../taxonomy.js';
+import { assetKey } from './board.js';
 
 /** How often the taxonomy is read again, and how soon after the last time at the earliest. */
 const INTERVAL_MS = 60_000;
 const INTERVAL_MS_MIN = 5_000;
+/** How soon after a failure; at the rate limit twice as long after each. */
 const RETRY_MS = 3_000;
+const TOO_MANY_REQUESTS = 429;
 
 export interface CurrentTaxonomyOptions {
-  readonly api: PacedRest;
+  readonly api: RestService;
+  /** The assets whose frames come. */
+  readonly inUse: () => readonly TaxonomyAsset[];
   /** It was read, the first time and every other. */
   readonly onRead: (taxonomy: Taxonomy) => void;
   /** It could not be read, and will be tried again: why. */
@@ -22,6 +27,8 @@ export class CurrentTaxonomy {
   #readMs = 0;
   /** How many reads must end before the streaming IDs are known to be right. */
   #renewals = 0;
+  /** The last read told of IDs in use that have moved, before the connection did. */
+  #isLeftAside = false;
 
   constructor(options: CurrentTaxonomyOptions) {
     this.#options = options;
@@ -54,39 +61,51 @@ export class CurrentTaxonomy {
 
   /** Reads it again, unless that was a moment ago; without an answer the known one stays. */
   refresh(): void {
-    if (Date.now() - this.#readMs >= INTERVAL_MS_MIN) this.#read().catch(() => undefined);
+    if (Date.now() - this.#readMs >= INTERVAL_MS_MIN) this.#read(false).catch(() => undefined);
   }
 
   /** Streaming IDs may mean other assets now: it is read again, and not current until then. */
   renew(): void {
     this.#renewals += 1;
-    this.#readUntilItWorks()
-      // The token was refused; the connection says so as well.
-      .catch(() => undefined)
-      .finally(() => {
+    this.#readUntilItWorks().then(
+      () => {
         this.#renewals -= 1;
-      });
+      },
+      // The token was refused; the connection says so as well.
+      () => undefined,
+    );
   }
 
   async #readUntilItWorks(): Promise<void> {
-    for (;;) {
+    for (let delayMs = RETRY_MS; ; ) {
       try {
-        await this.#read();
+        await this.#read(true);
         return;
       } catch (error) {
-        if (error instanceof RefusedError) throw error;
+        const isBusy = error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
+        if (error instanceof RefusedError && !isBusy) throw error;
         this.#options.onProblem((error as Error).message);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        if (isBusy) delayMs = Math.min(2 * delayMs, INTERVAL_MS);
       }
     }
   }
 
-  async #read(): Promise<void> {
+  /** @param mayMove without it, IDs in use that have moved are left aside once: frames of the IDs before may still come. */
+  async #read(mayMove: boolean): Promise<void> {
     this.#readMs = Date.now();
     const taxonomy = await fetchTaxonomy(this.#options.api);
     if (streamSignerOf(taxonomy) === undefined) throw new Error('it names no key that signs streams');
+    this.#isLeftAside = !mayMove && !this.#isLeftAside && this.#moves(taxonomy);
+    if (this.#isLeftAside) return;
     this.#value = taxonomy;
     this.#options.onRead(taxonomy);
+  }
+
+  /** Whether the ID of an asset in use stands for another one now. */
+  #moves({ assets }: Taxonomy): boolean {
+    const keys = new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
+    return this.#options.inUse().some((asset) => (keys.get(asset.id) ?? assetKey(asset)) !== assetKey(asset));
   }
 }
 

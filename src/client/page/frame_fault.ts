@@ -37,3 +37,13 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
       }
     : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
 }
+
+/** The service fails the page in a way that may pass. @param what follows `The service` */
+export function troubleNotice(what: string): Notice {
+  return { tone: 'bad', text: `The service ${what}. The page tries again.` };
+}
+
+/** The service does not send all that is wanted: why. */
+export function refusalNotice(reason: string | undefined): Notice | undefined {
+  return reason === undefined ? undefined : troubleNotice(`refuses to send all that is seen: ${reason}`);
+}

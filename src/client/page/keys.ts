@@ -5,9 +5,8 @@ export interface KeyActions {
   readonly move: (rows: number) => void;
   readonly pageRows: () => number;
   readonly moveResolution: (step: -1 | 1) => void;
-  /** Shows the chosen asset. */
-  readonly open: () => void;
-  readonly back: () => void;
+  /** @returns whether there was a way back */
+  readonly back: () => boolean;
   /** The search was emptied. */
   readonly searched: () => void;
 }
@@ -15,7 +14,8 @@ export interface KeyActions {
 /** Works the page from the keyboard. */
 export function listenToKeys(actions: KeyActions): void {
   const { search, grid, move, pageRows, moveResolution } = actions;
-  const everywhere: Readonly<Record<string, () => void>> = {
+  // One that answers `false` has found nothing to do.
+  const everywhere: Readonly<Record<string, () => unknown>> = {
     '/': () => search.focus(),
     '[': () => moveResolution(-1),
     ']': () => moveResolution(1),
@@ -26,7 +26,14 @@ export function listenToKeys(actions: KeyActions): void {
     ArrowUp: () => move(-1),
     PageDown: () => move(pageRows()),
     PageUp: () => move(-pageRows()),
-    Enter: () => actions.open(),
+    // Shows the chosen asset, or the first one that was found.
+    Enter: () => move(0),
+  };
+  const inIntervals: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => moveResolution(-1),
+    ArrowUp: () => moveResolution(-1),
+    ArrowRight: () => moveResolution(1),
+    ArrowDown: () => moveResolution(1),
   };
   const inGrid: Readonly<Record<string, () => void>> = {
     ...inList,
@@ -41,18 +48,22 @@ export function listenToKeys(actions: KeyActions): void {
       grid.focus();
     },
   };
+  const placeOf = (target: Element) => {
+    if (target === grid || target === document.body) return inGrid;
+    return target.closest('.intervals') === null ? undefined : inIntervals;
+  };
   document.addEventListener('keydown', (event) => {
     const { target, key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey) return;
+    // The browser closes it.
+    if (key === 'Escape' && document.querySelector(':popover-open') !== null) return;
     const isTyping = target instanceof HTMLInputElement;
     const action =
       target === search
         ? inSearch[key]
         : isTyping
           ? undefined
-          : ((target === grid || target === document.body ? inGrid[key] : undefined) ?? everywhere[key]);
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
+          : (placeOf(target as Element)?.[key] ?? everywhere[key]);
+    if (action !== undefined && action() !== false) event.preventDefault();
   });
 }

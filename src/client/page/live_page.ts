@@ -4,12 +4,12 @@ import type { PayloadReport } from '../verify_payload.js';
 import { AssetDetail } from './asset_detail.js';
 import { AssetTable } from './asset_table.js';
 import { BasePrices } from './base_prices.js';
-import { ageMs, Board, type Fault, searchAssets } from './board.js';
+import { ageMs, assetKey, Board, type Fault, searchAssets } from './board.js';
 import { ConnectionLog } from './connection_state.js';
 import { CurrentNodes } from './current_nodes.js';
 import { CurrentTaxonomy } from './current_taxonomy.js';
 import { byId } from './elements.js';
-import { faultOf, isOtherSigner, noticeOf } from './frame_fault.js';
+import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from './frame_fault.js';
 import { listenToKeys } from './keys.js';
 import { PacedRest } from './paced_rest.js';
 import type { Pins } from './pins.js';
@@ -47,6 +47,7 @@ export class LivePage {
   readonly #chart: PriceChart;
   readonly #detail: AssetDetail;
   readonly #proof: ProofPanel;
+  readonly #bases: BasePrices;
   #stream!: PriceStream;
   #seen: readonly TaxonomyAsset[] = [];
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
@@ -54,17 +55,16 @@ export class LivePage {
     this.#options = options;
     const api = new PacedRest(options.token);
     const board = this.#board;
-    const bases = new BasePrices(api);
-    const changeOf = (asset: TaxonomyAsset, price: bigint) => bases.change(asset, price);
+    const nowMs = () => Date.now() - this.#connection.aheadMs;
+    this.#bases = new BasePrices({ query: (path, parameters) => api.query(path, parameters), nowMs });
+    const changeOf = (asset: TaxonomyAsset, price: bigint) => this.#bases.change(asset, price);
     this.#api = api;
     this.#nodes = new CurrentNodes(api, () => this.#states.showNodes(this.#nodes.log));
     this.#taxonomy = new CurrentTaxonomy({
       api,
+      inUse: () => this.#wanted,
       onRead: (taxonomy) => this.#useTaxonomy(taxonomy),
-      onProblem: (reason) => {
-        const text = `The service does not answer: ${reason}. The page tries again.`;
-        this.#states.showNotice({ tone: 'bad', text });
-      },
+      onProblem: (reason) => this.#states.showNotice(troubleNotice(`does not answer: ${reason}`)),
     });
     const onHistory = (problem: string | undefined) => {
       byId('history').textContent = problem ?? 'History is not signed; what follows it live is verified.';
@@ -77,6 +77,7 @@ export class LivePage {
       verifier: this.#verifier,
       signerOf: ({ signatureType }) => options.pins.get(signatureType)?.key,
       oracleId: () => this.#taxonomy.value.oracleId,
+      nowMs,
       payloadOf: ({ id }) => (this.#newestPayload?.ids.has(id) ? this.#newestPayload.hex : undefined),
     });
     this.#table = new AssetTable({
@@ -86,7 +87,6 @@ export class LivePage {
       onChoose: (asset) => this.#choose(asset),
       onSeen: (assets) => {
         this.#seen = assets;
-        void bases.read(assets);
         this.#want();
       },
     });
@@ -104,8 +104,10 @@ export class LivePage {
       onUp: () => this.#up(),
       onDown: (down) => this.#down(down),
       onUnverifiable: (reason) => this.#fault({ seal: 'failed', reason }),
-      // An asset may have left the taxonomy.
-      onRefused: () => this.#taxonomy.refresh(),
+      onRefused: (reason) => {
+        this.#states.showNotice(refusalNotice(reason));
+        this.#taxonomy.refresh(); // an asset may have left it
+      },
       onTaxonomyChange: () => this.#renewTaxonomy(),
     });
     setInterval(() => this.#draw(), DRAW_MS);
@@ -134,30 +136,39 @@ export class LivePage {
       move: (rows) => this.#table.move(rows),
       pageRows: () => this.#table.pageRows,
       moveResolution: (step) => this.#detail.moveResolution(step),
-      open: () => this.#table.chosen && this.#choose(this.#table.chosen),
-      back: () => {
-        if (document.body.classList.contains('detailed')) history.back();
-      },
+      back: () => this.#back(),
       searched: () => this.#search(),
     });
   }
 
   #search(): void {
-    this.#table.show(searchAssets(this.#board.assets, byId<HTMLInputElement>('search').value));
+    const found = searchAssets(this.#board.assets, byId<HTMLInputElement>('search').value);
+    this.#table.show(found);
+    byId('no-hit').textContent = found.length === 0 ? 'No asset has this in its symbol.' : '';
     this.#drawCount();
   }
 
   /** Shows an asset on the right; on a narrow screen in place of the list, and the browser's way back returns to it. */
   #choose(asset: TaxonomyAsset): void {
-    if (this.#detail.asset?.id !== asset.id) {
-      this.#detail.show(asset);
-      this.#proof.show(asset);
-      this.#want();
-    }
+    const { asset: before } = this.#detail;
+    if (before === undefined || assetKey(before) !== assetKey(asset)) this.#show(asset);
     if (NARROW.matches && !document.body.classList.contains('detailed')) {
       history.pushState('detail', '');
       this.#showDetail(true);
     }
+  }
+
+  #show(asset: TaxonomyAsset | undefined): void {
+    this.#detail.show(asset);
+    this.#proof.show(asset);
+    this.#want();
+  }
+
+  /** Leaves the asset on a narrow screen. @returns whether it stood there */
+  #back(): boolean {
+    const isDetailed = document.body.classList.contains('detailed');
+    if (isDetailed) history.back();
+    return isDetailed;
   }
 
   #showDetail(isShown: boolean): void {
@@ -165,11 +176,14 @@ export class LivePage {
     if (!isShown) byId('grid').focus({ preventScroll: true });
   }
 
-  /** Only what somebody sees is subscribed. */
-  #want(): void {
+  /** What somebody sees. */
+  get #wanted(): readonly TaxonomyAsset[] {
     const chosen = this.#detail.asset;
-    const assets = document.hidden ? [] : chosen === undefined ? this.#seen : [...this.#seen, chosen];
-    this.#stream.want(new Set(assets.map(({ id }) => id)));
+    return document.hidden ? [] : chosen === undefined ? this.#seen : [...this.#seen, chosen];
+  }
+
+  #want(): void {
+    this.#stream.want(new Set(this.#wanted.map(({ id }) => id)));
   }
 
   /** Another tab may have forgotten the pins; then this is a first use again. */
@@ -190,7 +204,18 @@ export class LivePage {
     byId('simulation').hidden = !simulation;
     if (JSON.stringify(this.#board.assets) === JSON.stringify(assets)) return;
     this.#board.setAssets(assets);
+    this.#newestPayload = undefined;
     this.#search();
+    this.#followChosen();
+  }
+
+  /** The chosen asset may have another streaming ID now, or be gone. */
+  #followChosen(): void {
+    const { asset: before } = this.#detail;
+    if (before === undefined) return;
+    const after = this.#board.assets.find((asset) => assetKey(asset) === assetKey(before));
+    if (after === undefined) this.#back();
+    if (JSON.stringify(after) !== JSON.stringify(before)) this.#show(after);
   }
 
   #up(): void {
@@ -207,6 +232,7 @@ export class LivePage {
   /** Until it is read, the values of frames belong to nobody. */
   #renewTaxonomy(): void {
     this.#board.clear();
+    this.#newestPayload = undefined;
     this.#taxonomy.renew();
   }
 
@@ -224,24 +250,23 @@ export class LivePage {
       return;
     }
     const { payload } = report;
-    const fault = this.#board.apply(payload);
+    const fault = this.#board.apply(payload, performance.now());
     if (fault !== undefined) {
       this.#fault(fault);
       return;
     }
-    const nowMs = Date.now();
-    this.#connection.passed(nowMs, ageMs(payload.timestampNs, nowMs));
+    this.#connection.passed(performance.now(), ageMs(payload.timestampNs, Date.now()));
     this.#newestPayload = {
       hex: hex.startsWith('0x') ? hex : `0x${hex}`,
       ids: new Set(payload.assets.map(({ id }) => id)),
     };
-    this.#states.showNotice(undefined);
+    this.#states.showNotice(refusalNotice(this.#stream.refusal));
     this.#draw();
     this.#detail.continueChart();
   }
 
   #fault(fault: Fault): void {
-    this.#connection.refused(Date.now());
+    this.#connection.refused(performance.now());
     this.#newestPayload = undefined;
     this.#board.blank(fault);
     const { streamSigner } = this.#taxonomy;
@@ -258,7 +283,8 @@ export class LivePage {
   }
 
   #draw(): void {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
+    void this.#bases.read(this.#wanted);
     this.#table.draw();
     this.#detail.draw(nowMs);
     this.#drawCount();

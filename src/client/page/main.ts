@@ -1,5 +1,5 @@
 import { byId } from './elements.js';
-import { readFragment } from './fragment.js';
+import { type LinkFragment, readFragment } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { keyTypeOf, Pins } from './pins.js';
 import { StateBar } from './state_bar.js';
@@ -9,9 +9,11 @@ import { originStorage, tabStorage } from './storage.js';
 const TOKEN_NAME = 'tickseal.token';
 /** Where a page that starts anew finds why. */
 const REASON_NAME = 'tickseal.reason';
+/** Where it finds what to say of a link that was opened. */
+const REMARK_NAME = 'tickseal.remark';
 
 const pins = new Pins(originStorage);
-const linkProblem = takeFragment();
+takeFragment();
 // A link of the same page opened in this tab changes the fragment alone.
 addEventListener('hashchange', () => {
   takeFragment();
@@ -26,35 +28,39 @@ byId('login').addEventListener('submit', (event) => {
   void open(token);
 });
 
+const remark = take(REMARK_NAME);
+if (remark !== '') new StateBar().showNotice({ tone: 'info', text: remark });
 const known = tabStorage.getItem(TOKEN_NAME);
-if (known === null) ask(linkProblem ?? '');
+if (known === null) ask();
 else void open(known);
 
-/** Takes token and signers from the address, and leaves neither in it. @returns what is wrong with the link. */
-function takeFragment(): string | undefined {
-  if (location.hash === '') return undefined;
-  const { token, signers, streamSigner } = readFragment(location.hash);
+/** Takes token and signers from the address, and leaves neither in it. What is to be said of the link is kept for the next page. */
+function takeFragment(): void {
+  if (location.hash === '') return;
+  const link = readFragment(location.hash);
   history.replaceState(null, '', location.pathname);
-  if (token !== undefined) tabStorage.setItem(TOKEN_NAME, token);
+  tabStorage.setItem(REMARK_NAME, useLink(link));
+}
+
+/** A link with a wrong key is not used at all. @returns what the reader must know of it, or nothing */
+function useLink({ token, signers, streamSigner }: LinkFragment): string {
   const wrong = signers.find((signer) => keyTypeOf(signer) === undefined);
-  if (wrong !== undefined) return `The link's signer ${wrong} is no key.`;
+  if (wrong !== undefined) return `The link was not used: its signer ${wrong} is no key.`;
   const ofStreams = streamSigner ?? signers.find((signer) => keyTypeOf(signer) === 'evm');
   if (ofStreams !== undefined && keyTypeOf(ofStreams) !== 'evm')
-    return `The link's stream_signer ${ofStreams} is no address.`;
+    return `The link was not used: its stream_signer ${ofStreams} is no address.`;
+  if (token !== undefined) tabStorage.setItem(TOKEN_NAME, token);
   // Streams first: until they have a pin of their own, the one of the EVM key counts for them.
   const named = [
     ...(ofStreams === undefined ? [] : [['stream', ofStreams] as const]),
     ...signers.map((signer) => [keyTypeOf(signer)!, signer] as const),
   ];
   const replaced = named.flatMap(([name, key]) => pins.pin(name, key, 'link') ?? []);
-  for (const { key, source } of replaced) {
+  const remarks = replaced.map(({ key, source }) => {
     const how = source === 'link' ? 'by another link' : source === 'reader' ? 'by you' : 'on first use';
-    new StateBar().showNotice({
-      tone: 'info',
-      text: `This link pins another key than before: ${key} was pinned ${how}.`,
-    });
-  }
-  return undefined;
+    return `This link pins another key than before: ${key} was pinned ${how}.`;
+  });
+  return [...new Set(remarks)].join(' ');
 }
 
 async function open(token: string): Promise<void> {
@@ -76,12 +82,17 @@ function signOut(reason = ''): void {
   location.reload();
 }
 
-function ask(problem: string): void {
+function ask(): void {
   byId('login').hidden = false;
-  const reason = tabStorage.getItem(REASON_NAME) ?? '';
-  tabStorage.removeItem(REASON_NAME);
-  document.querySelector('.login .problem')!.textContent = problem || reason;
+  document.querySelector('.login .problem')!.textContent = take(REASON_NAME);
   byId('token').focus();
+}
+
+/** What the page before has kept for this one, once. */
+function take(name: string): string {
+  const text = tabStorage.getItem(name) ?? '';
+  tabStorage.removeItem(name);
+  return text;
 }
 
 /** One at the top, and for narrow screens one in the card of the connection. */

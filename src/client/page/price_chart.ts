@@ -19,6 +19,8 @@ import { shownDecimals } from './price_text.js';
 const CANDLES = 300;
 /** The service's clock may be ahead of this computer's; candles from further ahead are left out. */
 const CLOCK_S = 3_600;
+/** How soon a history that could not be read is asked for again. */
+const RETRY_MS = 5_000;
 /** A double shows 15 digits of a price; more would be made up. */
 const DECIMALS_MAX = 12;
 
@@ -43,6 +45,7 @@ export class PriceChart {
   #shown: Shown | undefined;
   #last: Candle | undefined;
   #isLoaded = false;
+  #retryTimer = 0;
 
   constructor(options: PriceChartOptions) {
     this.#options = options;
@@ -77,48 +80,55 @@ export class PriceChart {
   }
 
   /** Shows the history of an asset in a resolution. */
-  async show(asset: TaxonomyAsset, resolution: Resolution): Promise<void> {
-    const shown = { asset, resolution };
-    this.#shown = shown;
+  show(asset: TaxonomyAsset, resolution: Resolution): void {
+    this.#shown = { asset, resolution };
     this.#isLoaded = false;
     this.#last = undefined;
     this.#series.setData([]);
-    await this.reload();
-    if (this.#shown === shown) this.#chart.timeScale().resetTimeScale();
+    this.#options.container.ariaLabel = `${asset.symbol}: no candles yet`;
+    this.#options.onHistory(undefined);
+    void this.reload();
   }
 
   /** Reads the history again: after a gap, and when an interval has ended, whose candle the service knows best. */
   async reload(): Promise<void> {
-    const shown = this.#shown;
-    if (shown === undefined) return;
+    if (this.#shown === undefined) return;
+    // Another object each time: only the answer to the last request counts.
+    const shown = { ...this.#shown };
+    this.#shown = shown;
+    clearTimeout(this.#retryTimer);
     const { api, onHistory } = this.#options;
     try {
-      const text = await api.query(REST_PATHS.udfHistory, {
+      const parameters = {
         symbol: shown.asset.symbol,
         signature_type: shown.asset.signatureType,
         resolution: shown.resolution,
         from: '0',
         to: String(Math.floor(Date.now() / 1000) + CLOCK_S),
         countback: String(CANDLES),
-      });
+      };
+      const text = await api.query(REST_PATHS.udfHistory, parameters, 'history');
       if (this.#shown !== shown) return;
       const candles = candlesOf(readCandles(text));
       this.#series.setData(candles.map(barOf));
       this.#last = candles.at(-1);
       if (this.#last !== undefined) this.#showDecimals(this.#last.close);
       this.#describe();
+      if (!this.#isLoaded) this.#chart.timeScale().resetTimeScale();
       this.#isLoaded = true;
       onHistory(undefined);
     } catch (error) {
-      if (this.#shown === shown) onHistory((error as Error).message);
+      if (this.#shown !== shown) return;
+      onHistory((error as Error).message);
+      this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
   }
 
   /** Continues the last candle with a verified price. */
-  add(asset: TaxonomyAsset, price: number, atS: number): void {
-    if (!this.#isLoaded || this.#shown?.asset.id !== asset.id) return;
+  add(price: number, atS: number): void {
+    if (!this.#isLoaded) return;
     const last = this.#last;
-    const candle = nextCandle(last, this.#shown.resolution, price, atS);
+    const candle = nextCandle(last, this.#shown!.resolution, price, atS);
     if (candle === undefined) return;
     this.#last = candle;
     this.#series.update(barOf(candle));

@@ -1,6 +1,7 @@
 import type { Down } from '../reconnecting_socket.js';
-import { Subscriber } from '../subscriber.js';
+import { Subscriber, type SubscriptionResult } from '../subscriber.js';
 import type { PayloadReport } from '../verify_payload.js';
+import { pause } from './paced_queue.js';
 import type { PacedRest } from './paced_rest.js';
 import type { Verifier } from './verifier.js';
 
@@ -18,7 +19,7 @@ export interface PriceStreamOptions {
   readonly onTaxonomyChange: () => void;
   /** A frame cannot be verified at all: why. */
   readonly onUnverifiable: (reason: string) => void;
-  /** The service refused what the page asked for: why. */
+  /** The service refused what the page asked for: why. See {@link PriceStream.refusal}. */
   readonly onRefused: (reason: string) => void;
 }
 
@@ -26,6 +27,8 @@ export interface PriceStreamOptions {
 const CHANNEL = '500ms';
 /** The service allows ten control messages a second; a change of the wanted set takes two. */
 const CHANGE_INTERVAL_MS = 400;
+/** When it refused one, as where other pages of the token have used up its subscriptions. */
+const RETRY_MS = 2_000;
 
 /**
  * The stream of signed payloads of the assets that are wanted now, each one verified in the worker. Two frames a second are
@@ -38,6 +41,7 @@ export class PriceStream {
   #isChanging = false;
   #isVerifying = false;
   #waiting: string | undefined;
+  #refusal: string | undefined;
 
   /** Connects at once. */
   constructor(options: PriceStreamOptions) {
@@ -68,6 +72,11 @@ export class PriceStream {
     return this.#subscriber.assets.length;
   }
 
+  /** Why the service does not send all that is wanted; the stream tries again and again. */
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   /** Changes which assets are wanted. The service learns it within a second. */
   want(ids: ReadonlySet<number>): void {
     this.#wanted = ids;
@@ -87,26 +96,35 @@ export class PriceStream {
         const now = new Set(this.#subscriber.assets);
         const more = [...this.#wanted].filter((id) => !now.has(id));
         const less = [...now].filter((id) => !this.#wanted.has(id));
-        if (more.length === 0 && less.length === 0) return;
-        if (more.length > 0 && !(await this.#send(() => this.#subscriber.subscribe(more, true)))) return;
-        if (less.length > 0 && !(await this.#send(() => this.#subscriber.unsubscribe(less)))) return;
-        await new Promise((resolve) => setTimeout(resolve, CHANGE_INTERVAL_MS));
+        if (more.length === 0 && less.length === 0) {
+          this.#refusal = undefined;
+          return;
+        }
+        const results = [
+          more.length > 0 && (await this.#subscriber.subscribe(more, true)),
+          // Even where more was refused: this makes room for it.
+          less.length > 0 && (await this.#subscriber.unsubscribe(less)),
+        ];
+        // Without a connection onUp comes back to it.
+        if (!this.#subscriber.isOpen) return;
+        this.#read(results);
+        await pause(this.#refusal === undefined ? CHANGE_INTERVAL_MS : RETRY_MS);
       }
     } finally {
       this.#isChanging = false;
     }
   }
 
-  /** @returns whether it was done; without a connection {@link PriceStreamOptions.onUp} comes back to it. */
-  async #send(request: () => ReturnType<Subscriber['subscribe']>): Promise<boolean> {
-    const result = await request();
-    if (!result.ok) {
-      this.#options.onRefused(result.error);
-      return false;
+  #read(results: readonly (SubscriptionResult | false)[]): void {
+    this.#refusal = undefined;
+    for (const result of results) {
+      if (!result) continue;
+      if (!result.ok) {
+        this.#refusal = result.error;
+        this.#options.onRefused(result.error);
+      } else if (result.invalid.length > 0)
+        this.#wanted = new Set([...this.#wanted].filter((id) => !result.invalid.includes(id)));
     }
-    const { invalid } = result;
-    if (invalid.length > 0) this.#wanted = new Set([...this.#wanted].filter((id) => !invalid.includes(id)));
-    return true;
   }
 
   /** Every frame of a fixed channel holds all assets, so only the newest one that waits is worth its verification. */

@@ -1,8 +1,9 @@
 import type { AggregationType, SignatureType } from '../../wire/signatures.js';
-import { readAggregate } from '../aggregate_form.js';
-import type { Check } from '../checks.js';
+import { type AggregateForm, readAggregate } from '../aggregate_form.js';
 import { parseExactJson } from '../exact_json.js';
 import { keyText } from '../number_text.js';
+import { verifyAggregate } from '../verify_aggregate.js';
+import { type AggregateReport, formFault, formOf } from '../verify_signed_price.js';
 
 /** What a proof shows of an aggregate; every price is exact. */
 export interface ProofContent {
@@ -11,6 +12,8 @@ export interface ProofContent {
   readonly signedAtNs: bigint;
   readonly merkleRoot: string;
   readonly algorithm: AggregationType;
+  /** The algorithm's definition, where the service has told it. */
+  readonly algorithmText: string | undefined;
   readonly publishers: readonly {
     readonly key: string;
     readonly signatureType: SignatureType;
@@ -19,22 +22,52 @@ export interface ProofContent {
   }[];
 }
 
+/** What is known beforehand. */
+export interface ProofExpectations {
+  /** The keys whose signatures count. */
+  readonly signers: readonly string[];
+  readonly oracleId: string | undefined;
+  /** The definition of each algorithm. */
+  readonly algorithms: ReadonlyMap<string, string>;
+}
+
+/** An aggregate and what the checks of it say; one of a form that cannot be read has no content. */
+export interface Proof {
+  readonly content: ProofContent | undefined;
+  readonly report: AggregateReport<readonly string[]>;
+}
+
 /**
- * Reads the aggregate of one symbol from an answer of `/v1/prices/latest`.
+ * Reads and verifies the aggregate of one symbol in an answer of `/v1/prices/latest`, whatever else the answer holds.
  * @returns `undefined` when the asset has no live price.
- * @throws FormError when it has another form than `/docs` describes.
  */
-export function readProof(answer: string, symbol: string): ProofContent | undefined {
+export function proofOf(
+  answer: string,
+  symbol: string,
+  { signers, oracleId, algorithms }: ProofExpectations,
+): Proof | undefined {
   const { data } = (parseExactJson(answer) ?? {}) as { data?: Record<string, unknown> };
   const value = data?.[symbol];
   if (value === undefined) return undefined;
-  const { price, service, publishers, signatureType } = readAggregate(value);
+  const form = formOf(value, (one) => readAggregate(one));
+  if (typeof form === 'string') return { content: undefined, report: formFault(form) };
+  const algorithmText = algorithms.get(form.service.algorithm);
+  const expected = { signers, oracleId, algorithmText };
+  const [report] = verifyAggregate({ data: { [symbol]: value } }, expected);
+  return { content: contentOf(form, algorithmText), report: report! };
+}
+
+function contentOf(
+  { price, service, publishers, signatureType }: AggregateForm,
+  algorithmText: string | undefined,
+): ProofContent {
   return {
     price,
     signer: keyText(service.key, signatureType === 'evm'),
     signedAtNs: service.timestampNs,
     merkleRoot: `0x${service.merkleRoot.toString(16).padStart(64, '0')}`,
     algorithm: service.algorithm,
+    algorithmText,
     publishers: publishers.map(({ key, signatureType: type, price: theirs, timestampNs }) => ({
       key: keyText(key, type === 'evm'),
       signatureType: type,
@@ -42,21 +75,4 @@ export function readProof(answer: string, symbol: string): ProofContent | undefi
       timestampNs,
     })),
   };
-}
-
-const PUBLISHER_CHECK = /^signed_prices\[(\d+)\] (.*)$/;
-
-/** The checks of one publisher's price, in the order of the publishers, and all other checks. */
-export function sortChecks(checks: readonly Check[]): {
-  readonly byPublisher: ReadonlyMap<number, readonly Check[]>;
-  readonly others: readonly Check[];
-} {
-  const byPublisher = new Map<number, Check[]>();
-  const others: Check[] = [];
-  for (const check of checks) {
-    const place = PUBLISHER_CHECK.exec(check.name)?.[1];
-    if (place === undefined) others.push(check);
-    else byPublisher.set(Number(place), [...(byPublisher.get(Number(place)) ?? []), check]);
-  }
-  return { byPublisher, others };
 }

@@ -1,18 +1,21 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import type { Check } from '../checks.js';
 import type { TaxonomyAsset } from '../taxonomy.js';
-import type { AggregateReport } from '../verify_signed_price.js';
 import { readAlgorithms } from './answers.js';
+import { ageMs } from './board.js';
 import { copyButton } from './copy_button.js';
 import { contractCall, verifyCommand } from './copy_texts.js';
 import { element, facts } from './elements.js';
 import type { PacedRest } from './paced_rest.js';
-import { exactPrice, shortHex, timeText } from './price_text.js';
-import { type ProofContent, readProof, sortChecks } from './proof.js';
+import { ageText, exactPrice, shortHex, timeText } from './price_text.js';
+import type { Proof, ProofContent } from './proof.js';
+import { sortChecks } from './proof_checks.js';
 import type { Verifier } from './verifier.js';
 
 /** How often the proof is read anew. */
 const REFRESH_MS = 5_000;
+/** An aggregate that was signed longer ago looks stale. */
+const OLD_MS = 300_000;
 
 export interface ProofPanelOptions {
   readonly root: HTMLElement;
@@ -21,6 +24,8 @@ export interface ProofPanelOptions {
   /** The pinned key of the asset's type. */
   readonly signerOf: (asset: TaxonomyAsset) => string | undefined;
   readonly oracleId: () => string | undefined;
+  /** The service's time in UNIX ms. */
+  readonly nowMs: () => number;
   /** The newest verified payload that holds the asset, as hex. */
   readonly payloadOf: (asset: TaxonomyAsset) => string | undefined;
 }
@@ -30,34 +35,41 @@ export class ProofPanel {
   readonly #options: ProofPanelOptions;
   #asset: TaxonomyAsset | undefined;
   #timer = 0;
-  #algorithms: Promise<ReadonlyMap<string, string>> | undefined;
+  #algorithms: ReadonlyMap<string, string> | undefined;
+  #age: { readonly element: HTMLElement; readonly signedAtNs: bigint } | undefined;
 
   constructor(options: ProofPanelOptions) {
     this.#options = options;
   }
 
-  show(asset: TaxonomyAsset): void {
+  /** Shows the proof of an asset, or nothing. */
+  show(asset: TaxonomyAsset | undefined): void {
     this.#asset = asset;
+    this.#age = undefined;
     this.#options.root.replaceChildren(element('p', { class: 'soft' }, 'The proof is being read…'));
     void this.#read();
   }
 
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#asset = undefined;
+  /** What the reader is marking would be lost, and so would the place of the focus. */
+  get #isInUse(): boolean {
+    const { root } = this.#options;
+    const selection = getSelection();
+    return (
+      root.contains(document.activeElement) ||
+      (selection?.isCollapsed === false && root.contains(selection.anchorNode))
+    );
   }
 
   async #read(): Promise<void> {
     clearTimeout(this.#timer);
     const asset = this.#asset;
     if (asset === undefined) return;
-    // What the reader is marking would be lost.
-    const isMarking = !getSelection()?.isCollapsed && this.#options.root.contains(getSelection()!.anchorNode);
-    if (!document.hidden && !isMarking) {
+    this.#drawAge();
+    if (!document.hidden && !this.#isInUse) {
       try {
         await this.#readNow(asset);
       } catch (error) {
-        if (this.#asset === asset) this.#fail((error as Error).message);
+        if (this.#asset === asset && !this.#isInUse) this.#fail((error as Error).message);
       }
     }
     if (this.#asset === asset) this.#timer = setTimeout(() => void this.#read(), REFRESH_MS);
@@ -65,47 +77,48 @@ export class ProofPanel {
 
   async #readNow(asset: TaxonomyAsset): Promise<void> {
     const { api, verifier, signerOf, oracleId } = this.#options;
-    const answer = await api.query(REST_PATHS.latest, {
-      assets: asset.symbol,
-      signature_type: asset.signatureType,
-    });
-    this.#algorithms ??= api.get(REST_PATHS.algorithms).then(readAlgorithms);
-    const algorithms = await this.#algorithms;
+    const { symbol, signatureType } = asset;
+    const parameters = { assets: symbol, signature_type: signatureType };
+    const answer = await api.query(REST_PATHS.latest, parameters, 'latest');
     if (this.#asset !== asset) return;
-    const content = readProof(answer, asset.symbol);
-    if (content === undefined) {
-      this.#fail('There is no live price to prove.');
-      return;
-    }
+    this.#algorithms ??= readAlgorithms(await api.get(REST_PATHS.algorithms));
     const signer = signerOf(asset);
     if (signer === undefined) {
       this.#fail('No key is pinned for this type of signature.');
       return;
     }
-    const algorithmText = algorithms.get(content.algorithm);
     const request = {
       kind: 'aggregate',
-      text: answer,
+      answer,
+      symbol,
       signers: [signer],
       oracleId: oracleId(),
-      algorithmText,
+      algorithms: this.#algorithms,
     } as const;
-    const report = await verifier.verify<'aggregate'>(request);
-    if (this.#asset !== asset) return;
+    const proof = await verifier.verify<'aggregate'>(request);
+    if (this.#asset !== asset || this.#isInUse) return;
+    if (proof?.content === undefined) {
+      this.#fail(proof?.report.checks[0]?.reason ?? 'There is no live price to prove.');
+      return;
+    }
     const copy = this.#copyButtons(asset, verifyCommand({ answer, asset, signer, oracleId: oracleId() }));
-    this.#draw(content, report, algorithmText, copy);
+    this.#draw(proof.content, proof.report, copy);
   }
 
   #fail(reason: string): void {
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
   }
 
-  #draw(
-    content: ProofContent,
-    report: AggregateReport<readonly string[]>,
-    algorithmText: string | undefined,
-    copy: HTMLElement,
-  ): void {
+  /** Once a proof is old it looks so, whether or not another one comes. */
+  #drawAge(): void {
+    if (this.#age === undefined) return;
+    const { element, signedAtNs } = this.#age;
+    const oldMs = ageMs(signedAtNs, this.#options.nowMs());
+    element.textContent = `${ageText(oldMs)} ago`;
+    element.dataset['tone'] = oldMs > OLD_MS ? 'stale' : '';
+  }
+
+  #draw(content: ProofContent, report: Proof['report'], copy: HTMLElement): void {
     const { root } = this.#options;
     const { byPublisher, others } = sortChecks(report.checks);
     const isVerified = report.verdict === 'verified';
@@ -114,6 +127,9 @@ export class ProofPanel {
     const verdict = isVerified
       ? `Verified here: ${report.checks.filter(({ status }) => status === 'ok').length} checks`
       : `Failed: ${failed.map(({ name }) => name).join(', ')}`;
+    const age = element('small', {});
+    this.#age = { element: age, signedAtNs: content.signedAtNs };
+    this.#drawAge();
     root.replaceChildren(
       element(
         'div',
@@ -124,10 +140,10 @@ export class ProofPanel {
       ),
       facts([
         ['Signed price', isVerified ? element('b', { class: 'number' }, exactPrice(content.price)) : '—'],
-        ['Signed at', `${timeText(content.signedAtNs)} UTC`],
+        ['Signed at', element('span', {}, `${timeText(content.signedAtNs)} UTC, `, age)],
         ['Signer', hexText(content.signer)],
         ['Merkle root', hexText(content.merkleRoot)],
-        ['Algorithm', algorithmDetails(content.algorithm, algorithmText)],
+        ['Algorithm', algorithmDetails(content)],
       ]),
       element('h3', {}, `Publishers (${content.publishers.length})`),
       publisherTable(content, byPublisher),
@@ -157,9 +173,9 @@ function verdictLine(isVerified: boolean, text: string): HTMLElement {
   return element('p', { class: 'verdict', 'data-status': isVerified ? 'ok' : 'failed' }, text);
 }
 
-function algorithmDetails(algorithm: string, text: string | undefined): HTMLElement | string {
-  if (text === undefined) return algorithm;
-  return element('details', {}, element('summary', {}, algorithm), element('pre', {}, text));
+function algorithmDetails({ algorithm, algorithmText }: ProofContent): HTMLElement | string {
+  if (algorithmText === undefined) return algorithm;
+  return element('details', {}, element('summary', {}, algorithm), element('pre', {}, algorithmText));
 }
 
 function publisherTable(

@@ -1,5 +1,5 @@
 import type { PayloadReport } from '../verify_payload.js';
-import type { AggregateReport } from '../verify_signed_price.js';
+import type { Proof, ProofExpectations } from './proof.js';
 
 // What the page and its worker say to each other.
 
@@ -12,19 +12,17 @@ export interface PayloadRequest {
   readonly taxonomyId: number;
 }
 
-export interface AggregateRequest {
+export interface AggregateRequest extends ProofExpectations {
   readonly kind: 'aggregate';
   /** The JSON text of an answer of `/v1/prices/latest`. */
-  readonly text: string;
-  readonly signers: readonly string[];
-  readonly oracleId: string | undefined;
-  readonly algorithmText: string | undefined;
+  readonly answer: string;
+  readonly symbol: string;
 }
 
 /** Answers by the kind of their request. */
 export interface VerifyReports {
   readonly payload: PayloadReport<readonly string[]>;
-  readonly aggregate: AggregateReport<readonly string[]>;
+  readonly aggregate: Proof | undefined;
 }
 
 /** A request on its way to the worker, and what comes back under the same number. */

@@ -1,5 +1,5 @@
-import { verifyAggregate } from '../verify_aggregate.js';
 import { verifyPayload } from '../verify_payload.js';
+import { proofOf } from './proof.js';
 import type { Numbered, VerifyReports, VerifyRequest } from './verify_messages.js';
 
 // The program of the worker. A verification takes milliseconds, and 60 frames a second leave 16 for all that the page does.
@@ -13,6 +13,5 @@ function verify(request: VerifyRequest): VerifyReports[VerifyRequest['kind']] {
     const { hex, signers, taxonomyId } = request;
     return verifyPayload(hex, { signers, taxonomyId });
   }
-  const { text, signers, oracleId, algorithmText } = request;
-  return verifyAggregate(text, { signers, oracleId, algorithmText })[0]!;
+  return proofOf(request.answer, request.symbol, request);
 }

@@ -8,7 +8,7 @@ export const PALETTE = `
   --line: light-dark(#e2e5e8, #262c33);
   --text: light-dark(#14181d, #e5e9ed);
   --soft: light-dark(#5b6570, #8d98a4);
-  --faint: light-dark(#8b949e, #5f6a75);
+  --faint: light-dark(#666f79, #7f8a96);
   --accent: light-dark(#0b7a65, #3fc7a6);
   --accent-soft: light-dark(#e3f3ef, #12302a);
   --up: light-dark(#0a7d55, #35c489);

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { readBasePrices, readCandles, readNodes } from '../../../src/client/page/answers.js';
 import { CHART_INTERVALS, candlesOf, nextCandle } from '../../../src/client/page/live_candles.js';
-import { readProof, sortChecks } from '../../../src/client/page/proof.js';
+import { sortChecks } from '../../../src/client/page/proof_checks.js';
 import { RESOLUTIONS } from '../../../src/wire/rest.js';
 
 const MINUTE_S = 60;
@@ -44,11 +44,6 @@ test('a price moves the candle of its interval, or begins the next one', async (
   t.equal(at(7, SUNDAY_S - 1), undefined, 'of an interval that is over');
   t.equal(nextCandle(undefined, '1W', 7, SUNDAY_S)?.time, SUNDAY_S - 6 * 86_400, 'weeks begin on Monday');
   t.equal(nextCandle(undefined, '1M', 7, SUNDAY_S)?.time, Date.UTC(2026, 10, 1) / 1000);
-});
-
-test('a proof of an asset without a price is none, and a malformed one is an error', async (t) => {
-  t.equal(readProof('{"data":{}}', 'A'), undefined);
-  t.throws(() => readProof('{"data":{"A":{"price":"1"}}}', 'A'), /signature_type/);
 });
 
 test('the checks of publishers stand beside them', async (t) => {

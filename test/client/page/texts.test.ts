@@ -80,10 +80,12 @@ test('the connection in a word', async (t) => {
   t.match(state(3_001), { tone: 'bad', text: 'Silent for 2.0 s' });
   t.match(state(9_000, 0), { text: 'Connected' }, 'nothing is wanted, so nothing comes');
   log.refused(9_000);
-  t.match(state(9_000), { tone: 'good' }, 'the connection is well, whatever comes on it');
+  t.match(state(9_000), { tone: 'bad', text: 'Frames fail' });
+  log.passed(9_100, 0);
+  t.match(state(9_100), { tone: 'good', text: 'Live' });
   log.down('closed with 1006');
   t.match(state(9_000), { tone: 'bad', text: 'No connection' });
-  t.match(log, { verified: 1, failed: 1, lastFrameMs: 9_000 });
+  t.match(log, { verified: 2, failed: 1, lastFrameMs: 9_100 });
   t.same([0, 3_000, -60_000].map(clockRemark), [
     'agrees with the service',
     '3.0 s ahead of the service',

@@ -1,0 +1,18 @@
+import type { Check } from '../checks.js';
+
+const PUBLISHER_CHECK = /^signed_prices\[(\d+)\] (.*)$/;
+
+/** The checks of one publisher's price, in the order of the publishers, and all other checks. */
+export function sortChecks(checks: readonly Check[]): {
+  readonly byPublisher: ReadonlyMap<number, readonly Check[]>;
+  readonly others: readonly Check[];
+} {
+  const byPublisher = new Map<number, Check[]>();
+  const others: Check[] = [];
+  for (const check of checks) {
+    const place = PUBLISHER_CHECK.exec(check.name)?.[1];
+    if (place === undefined) others.push(check);
+    else byPublisher.set(Number(place), [...(byPublisher.get(Number(place)) ?? []), check]);
+  }
+  return { byPublisher, others };
+}
