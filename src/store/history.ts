@@ -31,8 +31,12 @@ export function readHistory(
 ): Candles | 'too many' {
   const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
-  if (running === undefined || series.firstDay === undefined || fromS >= toS) return candles;
-  const lastS = running.minute * MINUTE_S;
+  // Without a running minute all there is came from another store.
+  const lastDay = running
+    ? dayOfMinute(running.minute)
+    : (series.unsealedDays.at(-1) ?? series.lastSealedDay);
+  if (lastDay === undefined || series.firstDay === undefined || fromS >= toS) return candles;
+  const lastS = running ? running.minute * MINUTE_S : (lastDay + 1) * DAY_S - MINUTE_S;
   const firstS = series.firstDay * DAY_S;
   if (toS <= intervalAt(resolution, firstS).startS || fromS > lastS) return candles;
 
@@ -40,10 +44,9 @@ export function readHistory(
   const startS = atFrom.startS < fromS ? atFrom.endS : atFrom.startS;
   const endS = intervalAt(resolution, Math.min(toS - 1, lastS)).endS;
   const fold = new Fold(candles, resolution, startS, endS);
-  const lastDay = dayOfMinute(running.minute);
   for (let day = Math.max(Math.floor(startS / DAY_S), series.firstDay); day <= lastDay; day++) {
     if (day * DAY_S >= endS || candles.t.length > candlesMax) break;
-    if (day !== lastDay && !series.unsealedDays.includes(day)) {
+    if ((day !== lastDay || running === undefined) && !series.unsealedDays.includes(day)) {
       const isCoarse = isWholeQuarters(resolution);
       const block = (isCoarse ? tables.quarters : tables.days).get([series.assetKey, day]);
       fold.addBlock(block, day * DAY_S, isCoarse ? QUARTER_S : MINUTE_S);
@@ -52,7 +55,7 @@ export function readHistory(
         fold.addBlock(minutesOf(series, hour, tables), hour * HOUR_S, MINUTE_S);
     }
   }
-  fold.add(lastS, running.open, running.high, running.low, running.close);
+  if (running) fold.add(lastS, running.open, running.high, running.low, running.close);
   return candles.t.length > candlesMax ? 'too many' : candles;
 }
 

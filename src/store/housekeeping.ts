@@ -98,10 +98,13 @@ export function sealedDays(series: AssetSeries): Days {
   return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };
 }
 
-/** The day that is not over yet. An asset that is not configured is not loaded; its stored hours tell enough. */
-function runningDay(series: AssetSeries): number | undefined {
-  const running = series.newest?.minute;
-  return running === undefined ? series.unsealedDays.at(-1) : dayOfMinute(running.minute);
+/**
+ * The day that is not over yet. Without a running minute, as in an asset that is not configured, and so not loaded, or one that only got
+ * candles of another store, the stored hours and days tell enough.
+ */
+function runningDay({ newest, unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
+  if (newest?.minute !== undefined) return dayOfMinute(newest.minute.minute);
+  return unsealedDays.at(-1) ?? (lastSealedDay === undefined ? undefined : lastSealedDay + 1);
 }
 
 /** Moves a finished day's minutes from its hours into one record, and writes their quarter hours into another. */
@@ -123,5 +126,6 @@ function sealFirstDay(series: AssetSeries, tables: Tables): DamagedRecord | unde
   tables.quarters.put([series.assetKey, day], minutes.coarser(MINUTES_PER_QUARTER));
   for (const hour of hours) tables.hours.remove([series.assetKey, hour]);
   series.unsealedDays.shift();
+  series.lastSealedDay = day;
   return undefined;
 }

@@ -30,6 +30,8 @@ export interface AssetSeries {
   isSealingStopped: boolean;
   /** The first day that may have candles, or `undefined` when there are none. */
   firstDay: number | undefined;
+  /** The last day that was sealed, or `undefined` when there is none. */
+  lastSealedDay: number | undefined;
 }
 
 export function emptySeries(assetKey: string): AssetSeries {
@@ -41,6 +43,7 @@ export function emptySeries(assetKey: string): AssetSeries {
     unsealedDays: [],
     isSealingStopped: false,
     firstDay: undefined,
+    lastSealedDay: undefined,
   };
 }
 

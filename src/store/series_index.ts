@@ -37,9 +37,13 @@ export function loadSeries(
     const { unsealedDays } = seriesOf(String(assetKey));
     if (unsealedDays.at(-1) !== day) unsealedDays.push(day);
   }
+  // One that only got candles of another store may have nothing but days.
+  for (const asset of assets) seriesOf(recordKeys.of(asset));
   for (const series of byAssetKey.values()) {
     const range = { start: [series.assetKey, 0], end: [series.assetKey, DAY_MAX], limit: 1 } as const;
     for (const [, day] of tables.days.keysOnDisk(range)) series.firstDay = Number(day);
+    const back = { start: range.end, end: range.start, limit: 1, reverse: true } as const;
+    for (const [, day] of tables.days.keysOnDisk(back)) series.lastSealedDay = Number(day);
     series.firstDay ??= series.unsealedDays[0];
   }
 

@@ -94,6 +94,7 @@ function addDay(
   tables.days.put([series.assetKey, day], block);
   tables.quarters.put([series.assetKey, day], block.coarser(MINUTES_PER_QUARTER));
   noteFirst(series, day);
+  series.lastSealedDay = Math.max(day, series.lastSealedDay ?? day);
 }
 
 function noteFirst(series: AssetSeries, day: number): void {

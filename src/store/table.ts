@@ -26,13 +26,21 @@ export interface Table<Value> {
   /** How many records wait to be written. */
   readonly waiting: number;
   /** The keys on disk, ascending, without those that wait to be written. */
-  keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key>;
+  keysOnDisk(range?: KeyRange): Iterable<Key>;
   /** The keys on disk, and those that wait to be written. */
   keys(): Iterable<Key>;
   /** How many records are on disk. */
   readonly recordCount: number;
   /** Every record on disk, checked against its checksum. */
   recordsOnDisk(): Iterable<StoredRecord>;
+}
+
+/** Keys from `start` on, before `end`; with `reverse` they descend, and `start` is the greater one. */
+export interface KeyRange {
+  readonly start: Key;
+  readonly end: Key;
+  readonly limit: number;
+  readonly reverse?: boolean;
 }
 
 /** A record on disk, undecoded. */
@@ -113,10 +121,10 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     return this.#pending.size;
   }
 
-  keysOnDisk(range?: { readonly start: Key; readonly end: Key; readonly limit: number }): Iterable<Key> {
+  keysOnDisk(range?: KeyRange): Iterable<Key> {
     if (range === undefined) return this.#database.getKeys();
-    const { start, end, limit } = range;
-    return this.#database.getKeys({ start: [start[0], start[1]], end: [end[0], end[1]], limit });
+    const { start, end, ...rest } = range;
+    return this.#database.getKeys({ start: [start[0], start[1]], end: [end[0], end[1]], ...rest });
   }
 
   *keys(): Iterable<Key> {

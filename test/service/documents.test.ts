@@ -210,6 +210,11 @@ test('a running service says what its documents say', async (t) => {
     await expect(200, `/udf/history?symbol=BTCUSD&from=${second}&to=${second + 60}&resolution=1&countback=5`);
     await expect(200, '/udf/history?symbol=BTCUSD&from=0&to=60&resolution=1');
     await expect(200, '/udf/history?symbol=BTCUSD&from=0&to=60&resolution=3');
+    for (const step of ['1', '15', '60', '1D', 'W', '1M'])
+      await expect(
+        200,
+        `/udf/history?symbol=BTCUSD&from=0&to=-999999999999999&resolution=${step}&countback=1`,
+      );
     await expect(400, '/udf/history?symbol=BTCUSD');
   });
 

@@ -91,6 +91,45 @@ test('a store that gets candles and then a part of the records again has the sam
   );
 });
 
+test('a store that got candles and no record has their history, after a restart too', async (t) => {
+  const clock = new FakeClock(atSecond(START_S));
+  const dir = t.testdir({ one: {}, other: {}, days: {} });
+  const options = storeOptions(join(dir, 'one'), { clock });
+  const asset = options.assets[0]!;
+  const one = await openStore(options);
+  const lastS = START_S + 3 * DAY_S + 2 * HOUR_S;
+  for (let atS = START_S; atS <= lastS; atS += 600)
+    one.append(sampleAggregate(asset, [], BigInt(atS) as Price, atSecond(atS)));
+  await one.durable();
+  const { first, end } = one.sealedDays(asset);
+  const lastMinuteS = Math.floor(lastS / 60) * 60;
+  const historiesOf = (store: Store, toS: number) =>
+    (['1', '15', '60', '1D'] as const).map((step) => store.history(asset, step, 0, toS, 1_000_000));
+  /** @param endS of what is copied */
+  const check = async (name: string, copy: (to: Store) => void, endS: number) => {
+    const others = storeOptions(join(dir, name), { clock });
+    for (const isAgain of [false, true]) {
+      const other = await openStore(others);
+      if (!isAgain) copy(other);
+      // The last minute is not closed, and so not copied; nothing is asked for that it is a part of.
+      t.same(other.history(asset, '1', 0, ALL, 1_000_000), one.history(asset, '1', 0, endS, 1_000_000));
+      t.same(historiesOf(other, end * DAY_S), historiesOf(one, end * DAY_S));
+      t.equal(other.sealedDays(asset).first, first);
+      t.ok(other.sealedDays(asset).end >= end, 'it seals as well');
+      await other.close();
+    }
+  };
+  t.ok(end - first >= 2);
+  const beforeS = lastS + 2 * DAY_S;
+  await check('other', (to) => copyCandles(one, to, asset, lastS, beforeS), lastMinuteS);
+  const copyDays = (to: Store) => {
+    for (let day = first; day < end; day++)
+      to.candles.addDay(asset, day, one.candles.day(asset, day)!, Math.floor(beforeS / 60));
+  };
+  await check('days', copyDays, end * DAY_S);
+  await one.close();
+});
+
 test('the place in the log is kept with what was recorded', async (t) => {
   const options = storeOptions(t.testdir(), { clock: new FakeClock(atSecond(START_S)) });
   let store = await openStore(options);

@@ -91,7 +91,8 @@ export class CandleTexts {
       return known;
     }
     const texts = textsOf(this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S));
-    if (texts === 'too many') return texts;
+    // A day without candles may get some of another node, and costs nothing to read.
+    if (texts === 'too many' || texts.length === 0) return texts;
     this.#kept.set(key, texts);
     this.#characters += charactersOf(texts);
     for (const [oldest, those] of this.#kept) {

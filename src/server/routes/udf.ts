@@ -129,8 +129,8 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
           const step = resolution.safeParse(values.resolution);
           if (!step.success)
             return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
-          // A chart asks for the far future when it wants all there is; intervals are only defined near our time.
-          const toS = Math.min(values.to, Number(secondOf(clock.nowNs())) + FUTURE_S_MAX);
+          // A chart asks for the far future when it wants all there is, and anybody for the far past; intervals are only defined near our time.
+          const toS = Math.max(0, Math.min(values.to, Number(secondOf(clock.nowNs())) + FUTURE_S_MAX));
           const answer = udfCandles(options, asset, step.data, values.from, toS, values.countback);
           return { data: JSON.stringify(answer) };
         },
