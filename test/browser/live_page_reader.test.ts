@@ -64,8 +64,9 @@ test('the reader of the live page', needsBrowser(), async (t) => {
         t.ok(await page.evaluate('document.activeElement.matches(".copies button")'));
         await page.route('**/v1/prices/latest*', async (route) => {
           const body = await (await route.fetch()).text();
-          // Ten minutes and more before it was signed.
-          await route.fulfill({ body: body.replace(/(?<="timestamp":"?\d{6})\d{4}/g, '0000') });
+          // An hour before it was signed.
+          const seconds = /(?<="timestamp":"?)\d{10}/g;
+          await route.fulfill({ body: body.replace(seconds, (second) => String(Number(second) - 3_600)) });
         });
         await page.focus('#grid');
         await page.waitForSelector('.proof .facts [data-tone=stale]');
