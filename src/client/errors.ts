@@ -51,6 +51,13 @@ export class RefusedError extends TicksealError {
   }
 }
 
+const TOO_MANY_REQUESTS = 429;
+
+/** The service refused only for now: the token, or the address, had sent too many requests. */
+export function isRateLimited(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
+}
+
 /** The service cannot be reached, or failed to answer. */
 export class UnreachableError extends TicksealError {
   override readonly name = 'UnreachableError';

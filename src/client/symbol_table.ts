@@ -1,5 +1,5 @@
 import type { SignatureType } from '../wire/signatures.js';
-import { RefusedError, type TicksealError } from './errors.js';
+import { isRateLimited, RefusedError, type TicksealError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest.js';
 import { fetchTaxonomy, idsBySymbol } from './taxonomy.js';
@@ -10,7 +10,6 @@ const REFRESH_INTERVAL_MS = 10_000;
 const RETRY_DELAY_MS = 1_000;
 /** How often a table in which an ID in use has moved is left aside; the connection says it long before. */
 const LEFT_ASIDE_MAX = 6;
-const TOO_MANY_REQUESTS = 429;
 
 export interface SymbolTableEvents {
   /** The table was read; it may have changed. */
@@ -125,8 +124,7 @@ export class SymbolTable {
         isRead = !this.#isOutdated;
       }
     } catch (error) {
-      const isFinal = error instanceof RefusedError && error.status !== TOO_MANY_REQUESTS;
-      if (isFinal && !this.#isClosed) {
+      if (error instanceof RefusedError && !isRateLimited(error) && !this.#isClosed) {
         this.close();
         this.#events.onRefused(error);
       }

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { RestService } from '../../src/client/rest.js';
 import { SymbolTable } from '../../src/client/symbol_table.js';
 import { FakeSchedule } from './fake_schedule.js';
+import { taxonomyAnswer } from './taxonomy_answer.js';
 
 const REFRESH_MS = 10_000;
 
@@ -10,16 +11,7 @@ function tableOf(inUse: ReadonlySet<string>) {
   const service = { ids: { BTC: 1, ETH: 2 } as Record<string, number> };
   const rest = {
     url: 'http://service',
-    getData: async () => ({
-      taxonomy_id: 1,
-      assets: Object.entries(service.ids).map(([name, asset_id]) => ({
-        asset_id,
-        name,
-        signature_type: 'evm',
-        aggregation: 'median',
-        calendar: 'none',
-      })),
-    }),
+    getData: async () => taxonomyAnswer(service.ids),
   } as unknown as RestService;
   const platform = { nowMs: () => 0, schedule: fake.schedule } as never;
   const table = new SymbolTable(rest, undefined, platform, inUse, {

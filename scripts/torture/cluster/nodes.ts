@@ -44,7 +44,7 @@ export class TortureNode {
 
   /** The message server that its configuration prefers. */
   get home(): number {
-    return (this.number - 1) % SERVERS;
+    return homeOf(this.number);
   }
 
   /** The message server that it is connected to. */
@@ -180,6 +180,10 @@ interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
 }
 
+function homeOf(node: number): number {
+  return (node - 1) % SERVERS;
+}
+
 /** @param dir of its configuration, keys and data */
 async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
   mkdirSync(dir);
@@ -197,7 +201,7 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
   config.cluster = {
     role: isAggregator ? 'aggregator' : 'edge',
     node: number,
-    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(number - 1 + i) % SERVERS]!.port}`),
+    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(homeOf(number) + i) % SERVERS]!.port}`),
     log_retention: '5h',
   };
   writeFileSync(file, JSON.stringify(config));

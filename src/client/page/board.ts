@@ -35,6 +35,11 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
   return `${signatureType} ${symbol}`;
 }
 
+/** What each streaming ID stands for, as {@link assetKey}. */
+export function keysById(assets: readonly TaxonomyAsset[]): ReadonlyMap<number, string> {
+  return new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
+}
+
 /**
  * The newest verified value of every asset; a frame that fails its checks takes all values away. Ages are by a steady clock,
  * whose `nowMs` counts from anywhere. The frame of a connection that came the soonest after its time says how that clock
@@ -59,7 +64,7 @@ export class Board {
 
   /** A value stays where its streaming ID means the asset that it meant before. */
   setAssets(assets: readonly TaxonomyAsset[]): void {
-    const keys = new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
+    const keys = keysById(assets);
     for (const asset of this.#assets)
       if (keys.get(asset.id) !== assetKey(asset)) this.#quotes.delete(asset.id);
     this.#assets = assets;

@@ -1,14 +1,14 @@
-import { RefusedError } from '../errors.js';
+import { isRateLimited, RefusedError } from '../errors.js';
 import type { RestService } from '../rest.js';
 import { fetchTaxonomy, type Taxonomy, type TaxonomyAsset } from '../taxonomy.js';
-import { assetKey } from './board.js';
+import { assetKey, keysById } from './board.js';
+import { pause } from './pause.js';
 
 /** How often the taxonomy is read again, and how soon after the last time at the earliest. */
 const INTERVAL_MS = 60_000;
 const INTERVAL_MS_MIN = 5_000;
 /** How soon after a failure; at the rate limit twice as long after each. */
 const RETRY_MS = 3_000;
-const TOO_MANY_REQUESTS = 429;
 
 export interface CurrentTaxonomyOptions {
   readonly api: RestService;
@@ -82,10 +82,10 @@ export class CurrentTaxonomy {
         await this.#read(true);
         return;
       } catch (error) {
-        const isBusy = error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
+        const isBusy = isRateLimited(error);
         if (error instanceof RefusedError && !isBusy) throw error;
         this.#options.onProblem((error as Error).message);
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        await pause(delayMs);
         if (isBusy) delayMs = Math.min(2 * delayMs, INTERVAL_MS);
       }
     }
@@ -104,7 +104,7 @@ export class CurrentTaxonomy {
 
   /** Whether the ID of an asset in use stands for another one now. */
   #moves({ assets }: Taxonomy): boolean {
-    const keys = new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
+    const keys = keysById(assets);
     return this.#options.inUse().some((asset) => (keys.get(asset.id) ?? assetKey(asset)) !== assetKey(asset));
   }
 }

@@ -250,12 +250,13 @@ export class LivePage {
       return;
     }
     const { payload } = report;
-    const fault = this.#board.apply(payload, performance.now());
+    const nowMs = performance.now();
+    const fault = this.#board.apply(payload, nowMs);
     if (fault !== undefined) {
       this.#fault(fault);
       return;
     }
-    this.#connection.passed(performance.now(), ageMs(payload.timestampNs, Date.now()));
+    this.#connection.passed(nowMs, ageMs(payload.timestampNs, Date.now()));
     this.#newestPayload = {
       hex: hex.startsWith('0x') ? hex : `0x${hex}`,
       ids: new Set(payload.assets.map(({ id }) => id)),

@@ -1,3 +1,5 @@
+import { pause } from './pause.js';
+
 /** Runs that wait for their turn; one more is refused. */
 const WAITING_MAX = 50;
 
@@ -40,8 +42,4 @@ export class PacedQueue {
     }
     this.#isRunning = false;
   }
-}
-
-export function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
 }

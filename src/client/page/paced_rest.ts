@@ -1,12 +1,12 @@
-import { RefusedError } from '../errors.js';
+import { isRateLimited } from '../errors.js';
 import { BROWSER } from '../platform.js';
 import { RestService } from '../rest.js';
 import { TokenSource } from '../token_source.js';
-import { PacedQueue, pause } from './paced_queue.js';
+import { PacedQueue } from './paced_queue.js';
+import { pause } from './pause.js';
 
 /** A token has five requests a second by default; this leaves room for the reader's other programs. */
 const INTERVAL_MS = 300;
-const TOO_MANY_REQUESTS = 429;
 const TRIES_MAX = 4;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 30_000;
@@ -33,8 +33,7 @@ export class PacedRest extends RestService {
       try {
         return await super.get(path);
       } catch (error) {
-        const isBusy = error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
-        if (!isBusy || tries === TRIES_MAX) throw error;
+        if (!isRateLimited(error) || tries === TRIES_MAX) throw error;
         await pause(Math.min(Math.max(error.retryAfterMs ?? 0, WAIT_MS_MIN), WAIT_MS_MAX));
       }
     }

@@ -1,8 +1,8 @@
 import type { Down } from '../reconnecting_socket.js';
 import { Subscriber, type SubscriptionResult } from '../subscriber.js';
 import type { PayloadReport } from '../verify_payload.js';
-import { pause } from './paced_queue.js';
 import type { PacedRest } from './paced_rest.js';
+import { pause } from './pause.js';
 import type { Verifier } from './verifier.js';
 
 export interface PriceStreamOptions {

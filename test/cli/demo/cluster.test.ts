@@ -115,7 +115,7 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
   const kill = async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;
     // On a busy machine another node may lead than when the banner was printed, or than an edge knew a moment ago: then once more.
-    for (let isChanged = false; !isChanged; ) {
+    for (;;) {
       leader = await eventually(() => leadingNode(edges[0]!, token));
       const next = leader === '1' ? '2' : '1';
       const place = out().length;
@@ -123,12 +123,12 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
       const isSaid = (line: string) => out().includes(line, place);
       await eventually(() => isSaid(`node ${leader} has ended (SIGKILL); it starts again in 5 s`));
       const restarted = `node ${leader} was started again: `;
-      isChanged = await eventually(() => {
-        if (out().includes(`node ${next} leads, node ${leader} did before`)) return { is: true };
-        return isSaid(restarted) && { is: false };
-      }).then(({ is }) => is);
-      if (!isChanged)
-        killLines.set(leader, /kill -9 \d+/.exec(out().slice(out().lastIndexOf(restarted)))![0]);
+      const outcome = await eventually(() => {
+        if (out().includes(`node ${next} leads, node ${leader} did before`)) return 'changed';
+        return isSaid(restarted) && 'restarted';
+      });
+      if (outcome === 'changed') break;
+      killLines.set(leader, /kill -9 \d+/.exec(out().slice(out().lastIndexOf(restarted)))![0]);
     }
     for (const edge of edges) t.ok((await untilSigned(edge, token, nowNs)) > nowNs, 'prices go on');
   };

@@ -3,6 +3,7 @@ import { type Test, test } from 'tap';
 import { RefusedError, UnreachableError } from '../../../src/client/errors.js';
 import { CurrentTaxonomy } from '../../../src/client/page/current_taxonomy.js';
 import type { RestService } from '../../../src/client/rest.js';
+import { taxonomyAnswer } from '../taxonomy_answer.js';
 
 const URL = 'http://service';
 const REFRESH_MS = 60_000;
@@ -24,15 +25,8 @@ function openTaxonomy(t: Test) {
       service.reads += 1;
       if (service.error !== undefined) throw service.error;
       return {
-        taxonomy_id: 1,
+        ...taxonomyAnswer(service.ids),
         signers: [{ address: '0x12', signature_type: 'evm', role: 'stream' }],
-        assets: Object.entries(service.ids).map(([name, asset_id]) => ({
-          asset_id,
-          name,
-          signature_type: 'evm',
-          aggregation: 'median',
-          calendar: 'none',
-        })),
       };
     },
   } as unknown as RestService;
