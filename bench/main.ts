@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
-import { Progress } from '../src/cli/progress.js';
+import { Progress } from '../src/cli/progress_line.js';
 import { barsFile, barsSvg, CHARTS } from './harness/bars.js';
 import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';

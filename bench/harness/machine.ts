@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
-import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1.js';
+import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 
 /** What the figures were measured on. */
 export interface Machine {

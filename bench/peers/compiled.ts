@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServerProcess, startProgram } from '../../scripts/load/server_process.js';
-import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1.js';
+import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Measurement, Scale } from '../harness/row.js';
 
 /** Peers in other languages. */

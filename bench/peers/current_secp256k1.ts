@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1.js';
+import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/secp256k1_library.sh', import.meta.url));
 /** The first time it downloads what it needs and compiles it. */

@@ -1,9 +1,9 @@
 import { percentile } from '../../scripts/load/statistics.js';
 import { pause } from '../../scripts/load/wait.js';
 import { systemClock } from '../../src/clock/clock.js';
-import type { NatsBus } from '../../src/cluster/nats/bus.js';
-import { type AssetKey, assetKey, Taxonomy } from '../../src/cluster/taxonomy.js';
-import { TickSender } from '../../src/cluster/tick_sender.js';
+import type { NatsBus } from '../../src/cluster/nats/nats_bus.js';
+import { type AssetKey, assetKey, Taxonomy } from '../../src/cluster/ticks/id_mapping.js';
+import { TickSender } from '../../src/cluster/ticks/tick_sender.js';
 import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 import type { Price } from '../../src/model/price.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';

@@ -5,7 +5,7 @@ import { openStreams } from '../../scripts/load/streams.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond, pacedCallsPerCpuSecond } from '../harness/stage.js';
 import { startPricedService } from '../workloads/priced_service.js';

@@ -1,9 +1,9 @@
 import { publisherKeys, SERVICE_KEY } from '../../scripts/load/keys.js';
-import { EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
 import { eip191, isSignedBy } from '../../src/crypto/evm.js';
-import { secp256k1, systemSecp256k1 } from '../../src/crypto/secp256k1.js';
-import { loadNativeSecp256k1 } from '../../src/crypto/secp256k1_native.js';
-import type { Secp256k1 } from '../../src/crypto/secp256k1_operations.js';
+import { secp256k1, systemSecp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { loadNativeSecp256k1 } from '../../src/crypto/secp256k1/secp256k1_native.js';
+import type { Secp256k1 } from '../../src/crypto/secp256k1/secp256k1_operations.js';
+import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { measureCompiled } from '../peers/compiled.js';

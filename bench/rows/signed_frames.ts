@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { KECCAK256_BYTES, keccak256Into } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';

@@ -1,9 +1,9 @@
 import { getPublicKey, Point, pedersen, verify } from '@scure/starknet';
 import { ORACLE_ID, symbolOf } from '../../scripts/load/config.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
-import { Pedersen } from '../../src/crypto/pedersen.js';
-import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark.js';
-import { StarkVerifier, starkSignMessage } from '../../src/crypto/stark_ecdsa.js';
+import { Pedersen } from '../../src/crypto/stark/pedersen.js';
+import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark/stark.js';
+import { StarkVerifier, starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';

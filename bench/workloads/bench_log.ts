@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { LOG_START } from '../../src/cluster/bus.js';
-import { encodeLogBatch, type LogEntry } from '../../src/cluster/log_batch.js';
-import { LogFollower } from '../../src/cluster/log_follower.js';
-import { LogWriter } from '../../src/cluster/log_writer.js';
-import { type NatsBus, openNatsBus } from '../../src/cluster/nats/bus.js';
+import { encodeLogBatch, type LogEntry } from '../../src/cluster/log/log_batch.js';
+import { LogFollower } from '../../src/cluster/log/log_follower.js';
+import { LogWriter } from '../../src/cluster/log/log_writer.js';
+import { type NatsBus, openNatsBus } from '../../src/cluster/nats/nats_bus.js';
 import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';

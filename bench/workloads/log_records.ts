@@ -1,6 +1,6 @@
 import { symbolOf } from '../../scripts/load/config.js';
 import { Updates } from '../../scripts/load/updates.js';
-import type { LogEntry } from '../../src/cluster/log_batch.js';
+import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { type Holding, holdingBytes } from '../../src/records/second_record.js';

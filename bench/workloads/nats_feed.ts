@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { Names } from '../../src/cluster/nats/options.js';
-import { TICK_TOPIC } from '../../src/cluster/topics.js';
+import { Names } from '../../src/cluster/nats/nats_options.js';
+import { TICK_TOPIC } from '../../src/cluster/subjects.js';
 import { CLUSTER_NAME } from './bench_log.js';
 
 const NAMES = new Names(CLUSTER_NAME);

@@ -1,13 +1,13 @@
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import type { MarkPlace } from '../../src/clock/written_mark.js';
-import { createCryptoJobs } from '../../src/crypto/jobs.js';
 import { keccak256Into } from '../../src/crypto/keccak.js';
+import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
+import { UNLIMITED } from '../../src/fair/budget.js';
 import { createCounters } from '../../src/metrics/counters.js';
-import { UNLIMITED } from '../../src/model/budget.js';
 import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
-import { StreamSession } from '../../src/stream/session.js';
+import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
 import { filledTable } from './stream_table.js';
 

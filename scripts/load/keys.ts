@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { evmAddress } from '../../src/crypto/evm.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { fieldNumber } from '../../src/crypto/stark.js';
-import { starkPublicKey } from '../../src/crypto/stark_ecdsa.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { fieldNumber } from '../../src/crypto/stark/stark.js';
+import { starkPublicKey } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 
 /** One publisher's key pair; the same in every run. */

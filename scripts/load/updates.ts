@@ -1,8 +1,8 @@
 import { eip191, evmPriceHash } from '../../src/crypto/evm.js';
-import { Pedersen } from '../../src/crypto/pedersen.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { fieldNumber, starkExternalAssetId, starkPriceMessage } from '../../src/crypto/stark.js';
-import { starkSignMessage } from '../../src/crypto/stark_ecdsa.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { Pedersen } from '../../src/crypto/stark/pedersen.js';
+import { fieldNumber, starkExternalAssetId, starkPriceMessage } from '../../src/crypto/stark/stark.js';
+import { starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';

@@ -1,7 +1,7 @@
 import { decodePayload, parseExactJson } from '../../src/client/index.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { fetchBody } from '../load/fetch_body.js';
 
 /** Every signed value that a client was given, by any process of the service, and what contradicts what. */

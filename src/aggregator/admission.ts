@@ -2,9 +2,9 @@ import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Rejections } from '../ingest/rejections.js';
 import { secondOf, type TimeNs } from '../model/time.js';
-import type { PublisherSession } from './session.js';
+import type { PublisherSession } from './publisher_session.js';
 import { SignatureThrottle } from './signature_throttle.js';
-import { BAD_SIGNATURE } from './verifier.js';
+import { BAD_SIGNATURE } from './update_verifier.js';
 
 /** The part of one message that goes on to the verifiers. */
 export interface Admitted {

@@ -1,6 +1,6 @@
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
-import type { CryptoPool } from '../crypto/pool.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
 import { type Candidate, Gate, type IngestWindow } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Counters } from '../metrics/counters.js';
@@ -17,7 +17,7 @@ import { AssetBook } from './books/book.js';
 import { Triggers } from './books/triggers.js';
 import { Intake } from './intake.js';
 import { LastUpdates } from './last_updates.js';
-import type { PublisherSession, PublishOutcome, PublishReceiver } from './session.js';
+import type { PublisherSession, PublishOutcome, PublishReceiver } from './publisher_session.js';
 import { SigningQueue } from './signing_queue.js';
 
 export interface AggregatorOptions {

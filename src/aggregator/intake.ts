@@ -1,12 +1,12 @@
-import type { CryptoPool } from '../crypto/pool.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
+import { SharedRoom } from '../fair/shared_room.js';
+import { TurnQueue, type WorkOwner } from '../fair/turn_queue.js';
 import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
-import { SharedRoom } from '../model/shared_room.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import { TurnQueue, type WorkOwner } from '../model/turn_queue.js';
 import { Admission } from './admission.js';
 import {
   type PublisherSession,
@@ -14,8 +14,8 @@ import {
   type PublishReceiver,
   TOO_MANY_WAIT,
   type UnsettledMessage,
-} from './session.js';
-import { type Refusals, verifyCandidates } from './verifier.js';
+} from './publisher_session.js';
+import { type Refusals, verifyCandidates } from './update_verifier.js';
 
 export interface IntakeOptions {
   readonly gate: Gate;

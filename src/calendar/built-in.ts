@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status.js';
+import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import type { BUILT_IN_CALENDARS } from './definition.js';
 import { MINUTES_PER_DAY, type Schedule, type Session } from './schedule.js';
 import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status.js';
+import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import { BUILT_IN_SCHEDULES } from './built-in.js';
 import type { CalendarDefinition } from './definition.js';
 import { closedEarly, MINUTES_PER_DAY, type Schedule, type Session, usualSessionsOn } from './schedule.js';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Temporal } from 'temporal-polyfill';
-import { MARKET_REGULAR } from '../wire/market_status.js';
+import { MARKET_REGULAR } from '../wire/market_status_codes.js';
 import type { OpenStatus } from './status.js';
 
 export const MINUTES_PER_DAY = 1440;

@@ -1,4 +1,4 @@
-import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status.js';
+import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status_codes.js';
 
 /** The status of a session; between sessions the market is closed. */
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;

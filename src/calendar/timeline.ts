@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Temporal } from 'temporal-polyfill';
-import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status.js';
+import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status_codes.js';
 import { MINUTES_PER_DAY, type Schedule, sessionsOn } from './schedule.js';
 import type { Calendar, MarketState } from './status.js';
 

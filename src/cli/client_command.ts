@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WebSocket } from 'ws';
-import type { Down, OpenConnection } from '../client/reconnecting_socket.js';
+import type { Down } from '../client/connect/reconnecting_socket.js';
+import type { OpenConnection } from '../client/connect/socket_like.js';
 
 /** Where a client command reads and writes; the entry point hands it the process's own streams. */
 export interface CommandStreams {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { parseSecretKey } from '../client/sign_price.js';
+import { parseSecretKey } from '../client/sign/sign_price.js';
 import { readSecretFile } from '../config/secret_file.js';
 import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
 

@@ -1,4 +1,4 @@
-import type { PriceSigner, PriceToSign, PriceUpdate } from '../client/sign_price.js';
+import type { PriceSigner, PriceToSign, PriceUpdate } from '../client/sign/sign_price.js';
 
 /** Assets whose last price is kept. */
 export const LAST_PRICES_MAX = 10_000;

@@ -1,12 +1,12 @@
-import { parseDecimalPrice } from '../client/decimal_price.js';
-import { parseExactJson, writeExactJson } from '../client/exact_json.js';
-import type { PriceToSign } from '../client/sign_price.js';
-import { parseStarkAssetId } from '../client/stark.js';
+import type { PriceToSign } from '../client/sign/sign_price.js';
+import { parseDecimalPrice } from '../client/verify/decimal_price.js';
+import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
+import { parseStarkAssetId } from '../client/verify/stark_messages.js';
 import { shownText } from '../config/shown_text.js';
 import type { SignatureType } from '../model/asset.js';
 import { parsePrice } from '../model/price.js';
 import { type Clock, parseTimeNs } from '../model/time.js';
-import { SIGNED_PRICES_TYPE } from '../wire/publish.js';
+import { SIGNED_PRICES_TYPE } from '../wire/publish_message.js';
 
 /** What one line of input asks for. */
 export type PriceLine =

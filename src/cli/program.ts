@@ -1,15 +1,15 @@
 import { Command } from 'commander';
-import { registerBackup } from './backup.js';
-import { registerCheckConfig } from './check_config.js';
-import { registerDemoCluster } from './demo_cluster.js';
-import { registerKeygen } from './keygen.js';
-import { registerPublish } from './publish.js';
-import { registerServe } from './serve.js';
-import { registerStore } from './store.js';
-import { registerSubscribe } from './subscribe.js';
-import { registerToken } from './token.js';
-import { registerVerify } from './verify.js';
-import { programVersion } from './version.js';
+import { registerBackup } from './backup_command.js';
+import { registerCheckConfig } from './check_config_command.js';
+import { registerDemoCluster } from './demo_cluster_command.js';
+import { registerKeygen } from './keygen_command.js';
+import { programVersion } from './program_version.js';
+import { registerPublish } from './publish_command.js';
+import { registerServe } from './serve_command.js';
+import { registerStore } from './store_command.js';
+import { registerSubscribe } from './subscribe_command.js';
+import { registerToken } from './token_command.js';
+import { registerVerify } from './verify_command.js';
 
 /** The whole command line. */
 export function createProgram(): Command {

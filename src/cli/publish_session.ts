@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { Publisher, type PublishResult } from '../client/publisher.js';
-import type { PriceSigner } from '../client/sign_price.js';
+import { Publisher, type PublishResult } from '../client/prices/publisher.js';
+import type { PriceSigner } from '../client/sign/sign_price.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
-import type { RequestedAck } from '../wire/publish.js';
+import type { RequestedAck } from '../wire/publish_message.js';
 import { type CommandStreams, describeDown, LineWriter, openSocket } from './client_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
-import { Progress } from './progress.js';
+import { Progress } from './progress_line.js';
 
 export interface SessionOptions {
   readonly url: string;

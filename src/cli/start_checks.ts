@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
-import { loadKeys, type PrivateKeys, readSecret } from '../config/keys.js';
 import { type LoadResult, loadConfig } from '../config/load.js';
+import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 

@@ -8,9 +8,9 @@ import {
   type MarketHours,
   marketStatus,
   recent,
-} from './market_data.js';
-import { PricePublisher, type PublishOptions } from './price_publisher.js';
-import { StreamClient } from './stream_client.js';
+} from './prices/market_data.js';
+import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
+import { StreamClient } from './prices/stream_client.js';
 
 /** Reads and publishes prices. Nothing is connected before a method needs it. */
 export class Client extends StreamClient {

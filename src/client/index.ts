@@ -1,15 +1,12 @@
 /** The client of a signed price data service, for Node and browsers. */
 
 import { Client } from './client.js';
-import type { ClientOptions } from './client_context.js';
-import { BROWSER } from './platform.js';
-import { StreamClient } from './stream_client.js';
+import { BROWSER } from './connect/platform.js';
+import type { ClientOptions } from './prices/client_context.js';
+import { StreamClient } from './prices/stream_client.js';
 
 export type { Channel, MessageType } from '../wire/stream.js';
-export type { Check, PassedVerdict, Signers, Verdict } from './checks.js';
 export { Client } from './client.js';
-export type { ClientEvents, ClientOptions, StateEvent } from './client_context.js';
-export { formatDecimalPrice, parseDecimalPrice } from './decimal_price.js';
 export {
   ProtocolError,
   RefusedError,
@@ -17,28 +14,38 @@ export {
   UnknownAssetError,
   UnreachableError,
   UnverifiedError,
-} from './errors.js';
-export { parseExactJson, writeExactJson } from './exact_json.js';
-export { type Frame, type FrameAsset, parseFrame, type SignedFrame, type UnsignedFrame } from './frame.js';
-export type { Schedule } from './liveness.js';
+} from './connect/errors.js';
+export type { Schedule } from './connect/liveness.js';
+export type { ConnectionOptions, Down } from './connect/reconnecting_socket.js';
+export type { OpenConnection, SocketLike } from './connect/socket_like.js';
+export type { ClientEvents, ClientOptions, StateEvent } from './prices/client_context.js';
+export {
+  type Frame,
+  type FrameAsset,
+  parseFrame,
+  type SignedFrame,
+  type UnsignedFrame,
+} from './prices/frame.js';
 export {
   AggregatePrice,
   type AssetQuery,
   type Candle,
   type CandleQuery,
   type MarketHours,
-} from './market_data.js';
-export { decodePayload, type Payload, type PayloadAsset } from './payload.js';
-export type { PriceCurves } from './price_curves.js';
+} from './prices/market_data.js';
 export {
   PricePublisher,
   type PricesToPublish,
   type PublishOptions,
   type PublishVerdict,
-} from './price_publisher.js';
-export { PriceStream, type StreamOptions } from './price_stream.js';
-export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './publisher.js';
-export type { ConnectionOptions, Down, OpenConnection, SocketLike } from './reconnecting_socket.js';
+} from './prices/price_publisher.js';
+export { PriceStream, type StreamOptions } from './prices/price_stream.js';
+export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './prices/publisher.js';
+export { StreamClient } from './prices/stream_client.js';
+export { Subscriber, type SubscriberOptions, type SubscriptionResult } from './prices/subscriber.js';
+export type { ServiceSigner, Taxonomy, TaxonomyAsset } from './prices/taxonomy.js';
+export { type MarketStatusName, Tick } from './prices/tick.js';
+export type { PriceCurves } from './sign/price_curves.js';
 export {
   createPriceSigner,
   type PriceSigner,
@@ -49,18 +56,18 @@ export {
   type SignedPrice,
   type SignerOptions,
   signPrice,
-} from './sign_price.js';
-export { StreamClient } from './stream_client.js';
-export { Subscriber, type SubscriberOptions, type SubscriptionResult } from './subscriber.js';
-export type { ServiceSigner, Taxonomy, TaxonomyAsset } from './taxonomy.js';
-export { type MarketStatusName, Tick } from './tick.js';
-export { type AggregateExpectations, verifyAggregate } from './verify_aggregate.js';
-export { type PayloadExpectations, type PayloadReport, verifyPayload } from './verify_payload.js';
+} from './sign/sign_price.js';
+export type { Check, PassedVerdict, Signers, Verdict } from './verify/checks.js';
+export { formatDecimalPrice, parseDecimalPrice } from './verify/decimal_price.js';
+export { decodePayload, type Payload, type PayloadAsset } from './verify/decode_payload.js';
+export { parseExactJson, writeExactJson } from './verify/exact_json.js';
+export { type AggregateExpectations, verifyAggregate } from './verify/verify_aggregate.js';
+export { type PayloadExpectations, type PayloadReport, verifyPayload } from './verify/verify_payload.js';
 export {
   type AggregateReport,
   type SignedPriceExpectations,
   verifySignedPrice,
-} from './verify_signed_price.js';
+} from './verify/verify_signed_price.js';
 
 /**
  * Makes a client of one or more services.

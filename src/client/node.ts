@@ -1,9 +1,9 @@
-import { nativePriceCurves } from '../crypto/price_curves.js';
+import { nativePriceCurves } from '../crypto/native_price_curves.js';
 import { Client } from './client.js';
-import type { ClientOptions } from './client_context.js';
+import { NODE } from './connect/node_platform.js';
 import { createPriceSigner as createPortableSigner } from './node_index.js';
-import { NODE } from './node_platform.js';
-import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sign_price.js';
+import type { ClientOptions } from './prices/client_context.js';
+import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sign/sign_price.js';
 
 /** The client as Node loads it from this project's own package: the same, but it signs with the service's own curves. */
 

@@ -1,7 +1,7 @@
 import { Client } from './client.js';
-import type { ClientOptions } from './client_context.js';
-import { NODE } from './node_platform.js';
-import { StreamClient } from './stream_client.js';
+import { NODE } from './connect/node_platform.js';
+import type { ClientOptions } from './prices/client_context.js';
+import { StreamClient } from './prices/stream_client.js';
 
 /** The client as Node loads it from the client's own package: the same, but its sockets log in with the header. */
 

@@ -1,14 +1,14 @@
 import type { LogPosition } from './bus.js';
-import { Claimant } from './claimant.js';
-import { type LeaderHost, Leadership } from './leadership.js';
-import type { Claim, LogBatch } from './log_batch.js';
-import { LogFollower } from './log_follower.js';
+import { Claimant } from './leading/claimant.js';
+import { type LeaderHost, Leadership } from './leading/leadership.js';
+import { SilenceWatch } from './leading/silence_watch.js';
+import type { Term } from './leading/term.js';
+import type { Claim, LogBatch } from './log/log_batch.js';
+import { LogFollower } from './log/log_follower.js';
 import type { MemberOptions } from './member_options.js';
 import type { NodeReport, Role } from './node_report.js';
-import { Nodes } from './nodes.js';
-import { SilenceWatch } from './silence_watch.js';
-import type { Term } from './term.js';
-import { TickReceiver } from './tick_receiver.js';
+import { Nodes } from './node_reports.js';
+import { TickReceiver } from './ticks/tick_receiver.js';
 
 /** One node of a cluster: follows the log, and leads when it should. */
 export class Member {

@@ -1,9 +1,9 @@
 import type { Signer } from '../model/nodes.js';
 import type { Bus, LogPosition } from './bus.js';
-import type { LeaderHost } from './leadership.js';
-import type { LogBatch } from './log_batch.js';
-import type { Taxonomy } from './taxonomy.js';
-import type { PriceListener } from './tick_receiver.js';
+import type { LeaderHost } from './leading/leadership.js';
+import type { LogBatch } from './log/log_batch.js';
+import type { Taxonomy } from './ticks/id_mapping.js';
+import type { PriceListener } from './ticks/tick_receiver.js';
 import type { ClusterTiming } from './timing.js';
 
 /** What a node does with what the cluster tells it. */

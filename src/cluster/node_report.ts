@@ -7,7 +7,7 @@ import {
   Signer as SignerTable,
   Signs,
 } from './generated/wire.js';
-import { WIRE_VERSION } from './log_batch.js';
+import { WIRE_VERSION } from './log/log_batch.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from './unreadable.js';
 
 /** What a node is just now: a leader makes prices, a standby could, an edge never does. */

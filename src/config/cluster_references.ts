@@ -1,8 +1,8 @@
 import { CHECKPOINT_S, CLUSTER_ASSETS_MAX } from '../model/nodes.js';
 import { NS_PER_SECOND } from '../model/time.js';
-import { RECENT_WINDOW_S } from '../wire/rest.js';
+import { RECENT_WINDOW_S } from '../wire/rest_values.js';
 import type { Problem } from './document.js';
-import type { ReadableFile } from './references.js';
+import type { ReadableFile } from './readable_file.js';
 
 /** Finds the problems between two keys of `cluster`, or of it and others. */
 export function* clusterProblems({ cluster, ingest, assets }: ReadableFile): Generator<Problem> {

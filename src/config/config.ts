@@ -3,7 +3,8 @@ import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { type ClusterConfig, toCluster } from './cluster.js';
+import { type ClusterConfig, toCluster } from './cluster_section.js';
+import { type KeySource, toKeySource } from './key_source.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
@@ -72,9 +73,6 @@ export interface Listener {
   /** 0 picks a free port. */
   readonly port: number;
 }
-
-/** Where a private key comes from: a file, or an environment variable. */
-export type KeySource = { readonly file: string } | { readonly env: string };
 
 export type Scope = 'rest' | 'stream' | 'publish';
 
@@ -200,10 +198,6 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
     },
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };
-}
-
-function toKeySource({ file, env }: NonNullable<ConfigFile['keys']['evm']>): KeySource {
-  return file === undefined ? { env: env! } : { file };
 }
 
 function toToken(token: ConfigFile['tokens'][number]): TokenConfig {

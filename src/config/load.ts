@@ -5,9 +5,10 @@ import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
 import { describeIssue } from './issue_text.js';
-import { type Environment, loadKeys } from './keys.js';
 import { namedFileProblems, withAbsolutePaths } from './named_files.js';
-import { type ReadableFile, referenceProblems } from './references.js';
+import { type Environment, loadKeys } from './private_keys.js';
+import type { ReadableFile } from './readable_file.js';
+import { referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
 import { configWarnings } from './warnings.js';
 

@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Config, KeySource } from './config.js';
+import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
-import { type Environment, readSecret } from './keys.js';
+import type { KeySource } from './key_source.js';
+import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
 /** Paths of the file start at its folder. */

@@ -6,24 +6,8 @@ import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
-import type { ConfigFile } from './schema.js';
+import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
-
-/** The parts of a file that fit the schema. A whole {@link ConfigFile} is one too. */
-export interface ReadableFile {
-  readonly listen: Partial<ConfigFile['listen']>;
-  readonly admin: Partial<ConfigFile['admin']>;
-  readonly keys: Partial<ConfigFile['keys']>;
-  readonly tokens: readonly Partial<ConfigFile['tokens'][number]>[];
-  readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
-  readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
-  readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
-  readonly ingest: Partial<ConfigFile['ingest']>;
-  readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
-  readonly pushed_assets: ConfigFile['pushed_assets'];
-  /** Every name of the file's calendars; `undefined` where the definition does not fit the schema. */
-  readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
-}
 
 /** Finds the problems between two keys of the file. */
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {

@@ -10,12 +10,12 @@ import type { TimeNs } from '../model/time.js';
 import { algorithmChecksum } from './algorithm_definition.js';
 import { checksumAddress } from './checksum_address.js';
 import { eip191, evmAddress, evmAggregateHash } from './evm.js';
-import { EVM_SIGNATURE_BYTES } from './jobs.js';
 import { merkleRoot } from './merkle.js';
-import type { CryptoPool } from './pool.js';
-import { secp256k1 } from './secp256k1.js';
-import { fieldNumber, starkPriceMessage } from './stark.js';
-import { starkPublicKey } from './stark_ecdsa.js';
+import { EVM_SIGNATURE_BYTES } from './pool/jobs.js';
+import type { CryptoPool } from './pool/pool.js';
+import { secp256k1 } from './secp256k1/secp256k1.js';
+import { fieldNumber, starkPriceMessage } from './stark/stark.js';
+import { starkPublicKey } from './stark/stark_ecdsa.js';
 
 /** The service's private keys, 32 bytes each. */
 export interface ServiceKeys {

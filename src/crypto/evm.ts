@@ -2,8 +2,8 @@ import type { Price } from '../model/price.js';
 import { secondOf, type TimeNs } from '../model/time.js';
 import { evmSigner, isSame, rememberEvmSigner } from './evm_signers.js';
 import { hashWritten, keccak256, keccakRoom, keccakRoomView } from './keccak.js';
-import { secp256k1 } from './secp256k1.js';
-import { GROUP_ORDER } from './secp256k1_field_code.js';
+import { secp256k1 } from './secp256k1/secp256k1.js';
+import { GROUP_ORDER } from './wasm/secp256k1_field_code.js';
 
 export const EVM_ADDRESS_BYTES = 20;
 

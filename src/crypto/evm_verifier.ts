@@ -1,9 +1,19 @@
-import { BATCH_MAX, EcdsaBatch } from './ecdsa_batch.js';
 import { isCanonicalSignature, isHashSignedBy, writtenEip191 } from './evm.js';
 import { type EvmSigner, evmSigner } from './evm_signers.js';
-import type { EvmVerifyJob } from './jobs.js';
-import { secp256k1 } from './secp256k1.js';
+import { secp256k1 } from './secp256k1/secp256k1.js';
 import type { Verdict } from './verdict.js';
+import { BATCH_MAX, EcdsaBatch } from './wasm/ecdsa_batch.js';
+
+/** A publisher's EVM signature to verify. The caller has recomputed the message hash. */
+export interface EvmVerifyJob {
+  /** 32 bytes, before EIP-191. */
+  readonly msgHash: Uint8Array;
+  /** r then s: 64 bytes. */
+  readonly signature: Uint8Array;
+  readonly recovery: 0 | 1;
+  /** The declared signer: 20 bytes. */
+  readonly address: Uint8Array;
+}
 
 /** So many signers are verified in batches at the most: their tables take 19 MB. */
 const KEYS_MAX = 64;

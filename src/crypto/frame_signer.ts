@@ -1,4 +1,4 @@
-import type { CryptoPool } from './pool.js';
+import type { CryptoPool } from './pool/pool.js';
 
 /** Signs streaming payloads: their Keccak digests, without the prefix of EIP-191. */
 export interface FrameSigner {

@@ -1,4 +1,4 @@
-import { BLOCK_BYTES, openKeccakModule, ROOM_BYTES, STATE_AT } from './keccak_module.js';
+import { BLOCK_BYTES, openKeccakModule, ROOM_BYTES, STATE_AT } from './wasm/keccak_module.js';
 
 /** Bytes of a Keccak-256 digest. */
 export const KECCAK256_BYTES = 32;

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { isLoginSigned } from '../aggregator/login_verifier.js';
-import type { PublishReceiver } from '../aggregator/session.js';
+import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import { createCalendars } from '../calendar/calendars.js';
 import { ClockWatch, secondsOf, streamTroubles } from '../clock/clock_watch.js';
 import { type Marks, openStreamTimes, type SignerPlace } from '../clock/signed_times.js';
@@ -9,13 +8,15 @@ import { publicUrlOf } from '../config/public_url.js';
 import { encodedAssetId } from '../crypto/evm.js';
 import { createFrameSigner } from '../crypto/frame_signer.js';
 import { keccak256Into } from '../crypto/keccak.js';
-import type { CryptoPool } from '../crypto/pool.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
+import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import { Catalogue } from '../model/catalogue.js';
 import type { Nodes } from '../model/nodes.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
 import { Tickets } from '../server/access/tickets.js';
 import { aggregateWriter } from '../server/routes/aggregate_json.js';
@@ -28,9 +29,8 @@ import { AggregateStreams } from '../stream/aggregate_streams.js';
 import { StreamEngine } from '../stream/engine.js';
 import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
-import type { Feed } from './feed.js';
-import { Markets } from './markets.js';
-import { Prices } from './prices.js';
+import { Markets } from './market_statuses.js';
+import { Prices } from './served_prices.js';
 
 export interface EdgeOptions {
   readonly webSockets: WebSocketLibrary;

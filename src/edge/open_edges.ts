@@ -1,13 +1,13 @@
 import { SharedClock } from '../clock/shared_clock.js';
 import { streamMarks } from '../clock/signed_times.js';
+import type { FeedSource } from '../feed/feed_source.js';
 import { createSharedAccess } from '../server/access/shared_access.js';
 import type { ListenOptions } from '../server/uws/app.js';
 import type { Store } from '../store/store.js';
 import { type EdgeOptions, openEdge } from './edge.js';
-import { type Edges, onlyEdge } from './edges.js';
-import type { FeedSource } from './feed_source.js';
-import { type EdgeThreadsCounters, openEdgeThreads } from './threads/edge_threads.js';
+import { type Edges, onlyEdge } from './edge_set.js';
 import type { LoadedThread } from './threads/loaded_thread.js';
+import { type EdgeThreadsCounters, openEdgeThreads } from './threads/threaded_edges.js';
 
 export interface EdgesOptions extends Omit<EdgeOptions, 'place' | 'access' | 'marks' | 'store'> {
   /** Their threads; without any there is one edge on the calling thread. */

@@ -1,6 +1,6 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { hasAtMost } from '../model/text.js';
-import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
+import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 

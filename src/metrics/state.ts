@@ -1,4 +1,4 @@
-import { type ClusterState, clusterText } from './cluster.js';
+import { type ClusterState, clusterText } from './cluster_metrics.js';
 import type { ReloadState } from './reloads.js';
 import { metricText } from './text_format.js';
 

@@ -1,4 +1,4 @@
-import { PRICE_BYTES, PRICE_DECIMALS, PRICE_PATTERN } from '../wire/price.js';
+import { PRICE_BYTES, PRICE_DECIMALS, PRICE_PATTERN } from '../wire/quantized_price.js';
 
 /** A price: the real price times 10^18, exact, within -2^127 .. 2^127-1 (the 16 bytes of a streaming payload). */
 export type Price = bigint & { readonly price: unique symbol };

@@ -1,4 +1,4 @@
-import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../wire/price.js';
+import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../wire/quantized_price.js';
 
 /** UNIX time in nanoseconds, exact. A `number` cannot hold one. */
 export type TimeNs = bigint & { readonly timeNs: unique symbol };

@@ -2,7 +2,7 @@ import { ByteBuffer } from 'flatbuffers';
 import { type Price, parsePrice, readPrice, writePrice } from '../model/price.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import { PRICE_BYTES } from '../wire/price.js';
+import { PRICE_BYTES } from '../wire/quantized_price.js';
 import { InputRecord } from './generated/record.js';
 import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';

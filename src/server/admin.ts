@@ -1,6 +1,6 @@
 import type uWS from 'uWebSockets.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
-import { failure, type RestResponse } from './http/messages.js';
+import { failure, type RestResponse } from './http/rest_exchange.js';
 import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
 import { readRequest, writeLater, writeResponse } from './uws/http.js';
 

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { openBus } from '../cluster/open_bus.js';
 import { DEFAULT_TIMING } from '../cluster/timing.js';
-import { clusterConfigHash } from '../config/cluster.js';
+import { clusterConfigHash } from '../config/cluster_hash.js';
 import { NS_PER_MS } from '../model/time.js';
-import { type ClusterNodeOptions, openClusterNode } from './cluster/cluster_node.js';
+import { type ClusterNodeOptions, openClusterNode } from './cluster_node.js';
 import type { PriceMaker } from './price_maker.js';
 import { openSolo, type PriceMakerOptions } from './solo.js';
 

@@ -1,9 +1,9 @@
-import type { PublishReceiver } from '../aggregator/session.js';
+import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
-import type { ClusterState } from '../metrics/cluster.js';
+import type { ClusterState } from '../metrics/cluster_metrics.js';
 import type { Activity } from '../metrics/state.js';
 import type { Nodes } from '../model/nodes.js';
-import type { InForce } from './in_force.js';
+import type { InForce } from './settings.js';
 
 /** Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges. */
 export interface PriceMaker extends Ticked {

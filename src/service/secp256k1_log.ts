@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Secp256k1 } from '../crypto/secp256k1_operations.js';
-import type { SystemSecp256k1 } from '../crypto/secp256k1_system.js';
+import type { Secp256k1 } from '../crypto/secp256k1/secp256k1_operations.js';
+import type { SystemSecp256k1 } from '../crypto/secp256k1/secp256k1_system.js';
 
 /** Logs which implementation of secp256k1 is in use, and why a library that was found or named is not. */
 export function logSecp256k1(

@@ -1,16 +1,16 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { PublishReceiver } from '../aggregator/session.js';
+import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import { secondsOf } from '../clock/clock_watch.js';
 import { Ticker } from '../clock/ticker.js';
 import { type Config, changedFixedSections, withFixedSections } from '../config/config.js';
-import type { PrivateKeys } from '../config/keys.js';
-import { createCryptoPool } from '../crypto/pool.js';
-import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1.js';
-import type { Edges } from '../edge/edges.js';
-import { FeedSource } from '../edge/feed_source.js';
+import type { PrivateKeys } from '../config/private_keys.js';
+import { createCryptoPool } from '../crypto/pool/pool.js';
+import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
+import type { Edges } from '../edge/edge_set.js';
 import { openEdges } from '../edge/open_edges.js';
 import { type LoadedThread, loadThread } from '../edge/threads/loaded_thread.js';
+import { FeedSource } from '../feed/feed_source.js';
 import { createCounters } from '../metrics/counters.js';
 import { Reloads } from '../metrics/reloads.js';
 import type { Clock } from '../model/time.js';
@@ -20,10 +20,10 @@ import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import { openStore, type StoreOptions } from '../store/store.js';
-import { derive, type InForce, identityOf, requireKeys, storeOptions } from './in_force.js';
 import { openPriceMaker } from './open_price_maker.js';
 import { openOperatorSide } from './operator_side.js';
 import { logSecp256k1 } from './secp256k1_log.js';
+import { derive, type InForce, identityOf, requireKeys, storeOptions } from './settings.js';
 import { SOLO_NODE } from './solo.js';
 
 export interface ServiceOptions {

@@ -1,15 +1,15 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Aggregator, type AggregatorOptions } from '../aggregator/aggregator.js';
-import { whenDurable } from '../aggregator/session.js';
+import { whenDurable } from '../aggregator/publisher_session.js';
 import { aggregateTroubles, ClockWatch, secondsOf } from '../clock/clock_watch.js';
 import { openAggregateTimes } from '../clock/signed_times.js';
-import type { FeedSource } from '../edge/feed_source.js';
-import { RecordingSink } from '../edge/recording_sink.js';
+import type { FeedSource } from '../feed/feed_source.js';
+import { RecordingSink } from '../feed/recording_sink.js';
 import { secondOf } from '../model/time.js';
 import type { Store } from '../store/store.js';
-import { type InForce, signersOf } from './in_force.js';
 import type { PriceMaker } from './price_maker.js';
+import { type InForce, signersOf } from './settings.js';
 
 export interface PriceMakerOptions
   extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool' | 'onDue' | 'onApplied'> {

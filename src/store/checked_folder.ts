@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATA_FILE, systemReason } from './data_folder.js';
+import type { OnProgress } from './folder_progress.js';
 import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
 import { isFolderInUse } from './lmdb/lock.js';
 import { findPageDamage } from './lmdb/page_tree.js';
-import type { OnProgress } from './progress.js';
 
 /** A data folder that can be read without the process ending at a damaged page. */
 export interface CheckedFolder {

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_S } from '../wire/resolution.js';
 import { openCheckedFolder, refuseDamage } from './checked_folder.js';
 import { DATA_FILE } from './data_folder.js';
+import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
-import type { OnProgress } from './progress.js';
-import { DAY_S } from './resolution.js';
+import { openTables, type Tables } from './open_tables.js';
 import { JournalTable, type StoredRecord } from './table.js';
-import { openTables, type Tables } from './tables.js';
 
 /** What a data folder holds. */
 export interface FolderContents {

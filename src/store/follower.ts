@@ -3,13 +3,13 @@ import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
 import { followHousekeeping } from './housekeeping.js';
 import { openFolderToRead } from './lmdb/folder.js';
+import { openTables, type Tables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { RecordKeys } from './record_keys.js';
 import { type AssetSeries, isBefore, recordHolding } from './series.js';
 import { loadSeries, type SeriesIndex } from './series_index.js';
 import type { Commit } from './store.js';
 import { type Codec, type CommitPart, JournalTable } from './table.js';
-import { openTables, type Tables } from './tables.js';
 
 /**
  * The store as a thread has it that only serves: on disk it reads what the thread that writes has committed, and what waits

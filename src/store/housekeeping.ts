@@ -1,8 +1,8 @@
 import { CandleBlock } from '../records/candle_block.js';
 import { DamagedRecord } from '../records/envelope.js';
-import { minutesOf } from './history.js';
+import { minutesOf } from './candle_history.js';
+import type { Tables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
-import type { Tables } from './tables.js';
 
 export const MINUTES_PER_QUARTER = 15;
 

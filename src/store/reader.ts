@@ -1,10 +1,10 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
-import type { Resolution } from '../wire/rest.js';
-import { type Candles, readHistory } from './history.js';
+import type { Resolution } from '../wire/rest_values.js';
+import { type Candles, readHistory } from './candle_history.js';
 import { type Days, sealedDays } from './housekeeping.js';
+import type { Tables } from './open_tables.js';
 import { type AssetSeries, secondInForce } from './series.js';
-import type { Tables } from './tables.js';
 
 /** What is served of the store. */
 export interface StoreReader {

@@ -2,7 +2,7 @@ import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { CandleBlock, toDouble } from '../records/candle_block.js';
 import type { Holding, MinuteCandle } from '../records/second_record.js';
-import type { Tables } from './tables.js';
+import type { Tables } from './open_tables.js';
 
 export const MINUTES_PER_HOUR = 60;
 export const HOURS_PER_DAY = 24;

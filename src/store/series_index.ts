@@ -1,8 +1,8 @@
 import type { AssetName } from '../model/asset_map.js';
 import { CandleBlock } from '../records/candle_block.js';
+import type { Tables } from './open_tables.js';
 import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
-import type { Tables } from './tables.js';
 
 /** More than any day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;

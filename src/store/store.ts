@@ -5,20 +5,20 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time
 import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
-import { RECENT_WINDOW_S } from '../wire/rest.js';
+import { DAY_S } from '../wire/resolution.js';
+import { RECENT_WINDOW_S } from '../wire/rest_values.js';
+import type { OnProgress } from './folder_progress.js';
 import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { type Marks, openMarks } from './marks.js';
-import type { OnProgress } from './progress.js';
+import { openTables, putInput, type Tables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
-import { DAY_S } from './resolution.js';
 import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
-import { openTables, putInput, type Tables } from './tables.js';
 
 /** Seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;

@@ -1,11 +1,11 @@
 import type { AssetName } from '../model/asset_map.js';
 import { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
-import { minutesOf } from './history.js';
+import { minutesOf } from './candle_history.js';
 import { MINUTES_PER_QUARTER } from './housekeeping.js';
+import type { Tables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { SeriesIndex } from './series_index.js';
-import type { Tables } from './tables.js';
 
 /** Candles as records that another store can take. Minutes, hours and days are counted since 1970. */
 export interface StoredCandles {

@@ -1,7 +1,12 @@
+import { Roster } from '../fair/roster.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
-import { Roster } from '../model/roster.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
-import { type ReaderBudgets, ReaderSession, type StreamConnection, type StreamRights } from './session.js';
+import {
+  type ReaderBudgets,
+  ReaderSession,
+  type StreamConnection,
+  type StreamRights,
+} from './reader_session.js';
 
 const NO_ASSETS: readonly Asset[] = [];
 

@@ -1,4 +1,4 @@
-import { TRACE_ID_LENGTH_MAX } from '../wire/publish.js';
+import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { ERROR_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
 import { isRequestType, readMessage } from './request.js';
 

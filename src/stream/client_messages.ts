@@ -1,8 +1,8 @@
 import type { TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import { BAD_MESSAGES_MAX } from '../wire/stream.js';
+import type { ReaderSession } from './reader_session.js';
 import { errorText, type RequestError } from './request.js';
-import type { ReaderSession } from './session.js';
 
 /** A longer message past the limit is not read. */
 export const FLOOD_LENGTH_MAX = 1_024;

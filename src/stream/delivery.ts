@@ -2,15 +2,15 @@ import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { FrameEncoder } from './encoder.js';
-import type { Group } from './group.js';
-import type { StreamOptions } from './options.js';
+import { signedFrameCost } from './frame_budgets.js';
+import type { StreamSession } from './group.js';
+import { type Group, payAlone } from './group.js';
 import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
-import { payAlone, signedFrameCost } from './payers.js';
 import type { PriceTable } from './price_table.js';
-import type { StreamSession } from './session.js';
 import { sentUpToNs } from './session_era.js';
 import { SignedBlock } from './signed_block.js';
 import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
+import type { StreamOptions } from './stream_options.js';
 
 export interface DeliveryOptions extends FrameSigning {
   readonly table: PriceTable;

@@ -1,13 +1,13 @@
 import type { AssetIndex } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
-import { MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status.js';
+import { MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status_codes.js';
 import {
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
   MASK_PRICE_AND_MARKET_STATUS,
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
-} from '../wire/payload.js';
+} from '../wire/payload_fields.js';
 import { MESSAGE_TYPES } from '../wire/stream.js';
 import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 import type { SignedBlock } from './signed_block.js';

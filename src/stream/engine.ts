@@ -1,7 +1,6 @@
 import type { AssetIndex } from '../model/asset.js';
 import { earlierOf, secondOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
-import { indexById, type StreamCatalogue } from './catalogue.js';
 import {
   changesError,
   FLOOD_LENGTH_MAX,
@@ -14,16 +13,16 @@ import {
   takeSubscriptionChanges,
 } from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
-import type { Group } from './group.js';
-import { Groups } from './groups.js';
+import type { Group, StreamSession } from './group.js';
+import { Groups } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
 import { tellMovedAssets } from './moved_assets.js';
 import { nextTryNs } from './pace.js';
 import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
-import type { StreamSession } from './session.js';
 import { SessionEras } from './session_era.js';
 import { type SlowReaderCounters, SlowReaders } from './slow_readers.js';
+import { indexById, type StreamCatalogue } from './stream_catalogue.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;

@@ -1,14 +1,19 @@
 import type { StreamEra } from '../clock/stream_times.js';
+import { Roster } from '../fair/roster.js';
 import type { AssetIndex } from '../model/asset.js';
-import { Roster } from '../model/roster.js';
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
-import type { AssetSet } from './asset_set.js';
+import { type AssetSet, NO_ASSETS } from './asset_set.js';
+import { Payers, signedFrameCost } from './frame_budgets.js';
 import type { KeptFrame } from './kept_frame.js';
-import type { StreamOptions } from './options.js';
-import { Payers } from './payers.js';
 import type { PriceTable } from './price_table.js';
-import type { StreamSession } from './session.js';
+import {
+  type ReaderBudgets,
+  ReaderSession,
+  type StreamConnection,
+  type StreamRights,
+} from './reader_session.js';
+import type { StreamOptions } from './stream_options.js';
 
 /** How long a `real_time` group waits when none of its callers could pay. */
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
@@ -72,4 +77,49 @@ export class Group {
     }
     return due;
   }
+}
+
+/** One connection of `/ws`. */
+export class StreamSession extends ReaderSession {
+  group: Group | undefined;
+  /** Its place among the group's members. */
+  memberPlace = 0;
+  /** `real_time`: it has got all changes up to this price sequence. */
+  sequence = 0;
+  /** `real_time`: newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
+  fresh: Set<AssetIndex> | undefined;
+  /** When the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
+  lastFrameNs = 0n;
+  /** Where `ts` of its frames comes from. */
+  era: StreamEra | undefined;
+  /** The last `ts` that it was sent, or may have been, before it became a member; then see `sentUpToNs`. */
+  lastTimestampNs = 0n;
+  /** The group's last `ts` when it became a member. */
+  joinedTimestampNs = 0n;
+
+  constructor(
+    connection: StreamConnection,
+    readonly options: StreamOptions,
+    rights: StreamRights,
+    budgets: ReaderBudgets,
+  ) {
+    super(connection, rights, budgets);
+  }
+
+  get set(): AssetSet {
+    return this.group?.set ?? NO_ASSETS;
+  }
+
+  /** Ascending by streaming ID. */
+  get assets(): readonly AssetIndex[] {
+    return this.set.assets;
+  }
+}
+
+/** Has the caller of a connection pay for a frame that is sent to it alone. @returns whether it could */
+export function payAlone({ budgets, group }: StreamSession, assets: number, nowNs: TimeNs): boolean {
+  if (budgets.signedFrames.take(signedFrameCost(assets), nowNs)) return true;
+  budgets.signedFrames.countRefusal();
+  if (group !== undefined) group.unpaidAtNs = nowNs;
+  return false;
 }

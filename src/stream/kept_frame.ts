@@ -1,6 +1,6 @@
 import type { AssetIndex } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
-import { NO_SCHEDULE } from '../wire/market_status.js';
+import { NO_SCHEDULE } from '../wire/market_status_codes.js';
 import {
   bytesAfterDigits,
   OPENING_BRACKET,

@@ -1,6 +1,6 @@
-import type { StreamCatalogue } from './catalogue.js';
+import type { StreamSession } from './group.js';
 import { TAXONOMY_CHANGED } from './request.js';
-import type { StreamSession } from './session.js';
+import type { StreamCatalogue } from './stream_catalogue.js';
 
 /** Tells the sessions whose assets get other streaming IDs; no frame may hold these before. */
 export function tellMovedAssets(

@@ -1,6 +1,6 @@
 import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
-import { SIMPLIFIED_LAYOUT } from '../wire/payload.js';
+import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
 
 /** An asset in a payload: its ID and its price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;

@@ -1,6 +1,6 @@
 import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { TimeNs } from '../model/time.js';
-import type { StreamSession } from './session.js';
+import type { StreamSession } from './group.js';
 
 /** Which era the `ts` of each connection come from. */
 export class SessionEras {

@@ -1,4 +1,4 @@
-import { PAYLOAD_SIGNATURE } from '../wire/payload.js';
+import { PAYLOAD_SIGNATURE } from '../wire/payload_fields.js';
 import { MESSAGE_TYPES } from '../wire/stream.js';
 import { HEX_OF_BYTE } from './price_table.js';
 

@@ -1,4 +1,4 @@
-import { PAYLOAD_SIGNATURE } from '../wire/payload.js';
+import { PAYLOAD_SIGNATURE } from '../wire/payload_fields.js';
 import type { Group } from './group.js';
 import { SignedBlock } from './signed_block.js';
 

@@ -1,6 +1,6 @@
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
-import type { ReaderSession } from './session.js';
+import type { ReaderSession } from './reader_session.js';
 
 /** Counts since the start. */
 export interface SlowReaderCounters {

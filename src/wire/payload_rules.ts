@@ -1,4 +1,4 @@
-import { NO_SCHEDULE } from './market_status.js';
+import { NO_SCHEDULE } from './market_status_codes.js';
 import {
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
@@ -6,7 +6,7 @@ import {
   type PAYLOAD_SIGNATURE,
   type PayloadPart,
   type VERSIONED_LAYOUT,
-} from './payload.js';
+} from './payload_fields.js';
 
 type NameIn<Part> = Part extends PayloadPart<infer Name> ? Name : never;
 type FieldName = NameIn<

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { PublishOutcome } from '../../src/aggregator/session.js';
+import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import type { Verdict } from '../../src/crypto/verdict.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import type { PublisherSession } from '../../src/aggregator/session.js';
+import type { PublisherSession } from '../../src/aggregator/publisher_session.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { sampleAsset } from '../model/sample.js';

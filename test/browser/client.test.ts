@@ -95,7 +95,7 @@ async function serveClient(t: Test): Promise<string> {
       text: '<!doctype html><link rel="icon" href="data:,"><script src="/client.js"></script>',
     },
     '/client.js': { type: 'text/javascript', text: await bundle('index.js', 'tickseal') },
-    '/worker.js': { type: 'text/javascript', text: await bundle('verify_worker.js') },
+    '/worker.js': { type: 'text/javascript', text: await bundle('verify/verify_worker.js') },
   };
   const server = createServer((request, response) => {
     const file = files[request.url ?? ''];

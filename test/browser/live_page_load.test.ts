@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
-import { PAGE_FOLDER } from '../../src/server/page/page_files.js';
+import { PAGE_FOLDER } from '../../src/server/live_page/page_files.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
 import type { Calendar } from '../../src/calendar/status.js';
-import type { MarketStatus } from '../../src/wire/market_status.js';
+import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 import { newYorkS, plusDays } from './reference.js';
 
 const { calendars } = createCalendars({});

@@ -1,6 +1,6 @@
 /** What the tests hold the calendars against: the clock of New York by arithmetic alone, and a walk minute by minute. */
 import type { Calendar } from '../../src/calendar/status.js';
-import type { MarketStatus } from '../../src/wire/market_status.js';
+import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 
 export const DAY_S = 86_400;
 

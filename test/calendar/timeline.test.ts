@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
 import type { CalendarDefinition } from '../../src/calendar/definition.js';
 import type { Calendar } from '../../src/calendar/status.js';
-import type { MarketStatus } from '../../src/wire/market_status.js';
+import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
 /** Easter Sundays, from the tables. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { LAST_PRICES_MAX, LastPrices } from '../../src/cli/last_prices.js';
-import { registerPublish } from '../../src/cli/publish.js';
-import { parseExactJson } from '../../src/client/exact_json.js';
+import { registerPublish } from '../../src/cli/publish_command.js';
 import { createPriceSigner } from '../../src/client/node.js';
-import { type PriceUpdate, parseSecretKey } from '../../src/client/sign_price.js';
-import { verifySignedPrice } from '../../src/client/verify_signed_price.js';
+import { type PriceUpdate, parseSecretKey } from '../../src/client/sign/sign_price.js';
+import { parseExactJson } from '../../src/client/verify/exact_json.js';
+import { verifySignedPrice } from '../../src/client/verify/verify_signed_price.js';
 import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
 import { runCommand } from './run_command.js';
 

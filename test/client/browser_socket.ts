@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { OpenConnection } from '../../src/client/reconnecting_socket.js';
+import type { OpenConnection } from '../../src/client/connect/socket_like.js';
 
 /** A socket as browsers have it: without pings of the protocol and without `terminate`. */
 export const openBrowserSocket: OpenConnection = (url, headers) =>

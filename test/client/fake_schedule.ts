@@ -1,4 +1,4 @@
-import type { Schedule } from '../../src/client/liveness.js';
+import type { Schedule } from '../../src/client/connect/liveness.js';
 
 /** Timers that run when the test says so. */
 export class FakeSchedule {

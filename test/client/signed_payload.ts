@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { checksumAddress, evmAddress } from '../../src/client/evm.js';
-import { signDigest } from '../../src/client/evm_sign.js';
+import { signDigest } from '../../src/client/sign/evm_sign.js';
+import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
 
 // Payloads of signed frames, as a service would sign them.
 

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
-import { encodeLogBatch } from '../../src/cluster/log_batch.js';
-import { LeadershipLost } from '../../src/cluster/log_writer.js';
+import { encodeLogBatch } from '../../src/cluster/log/log_batch.js';
+import { LeadershipLost } from '../../src/cluster/log/log_writer.js';
 import { Agenda } from './simulation/agenda.js';
 import { Invariants } from './simulation/invariants.js';
 import { MessageServers } from './simulation/message_servers.js';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { test } from 'tap';
-import { WIRE_VERSION } from '../../src/cluster/log_batch.js';
+import { WIRE_VERSION } from '../../src/cluster/log/log_batch.js';
 import { decodeNodeReport, encodeNodeReport } from '../../src/cluster/node_report.js';
 import { UnreadableMessage } from '../../src/cluster/unreadable.js';
 import { damaged } from './damaged.js';

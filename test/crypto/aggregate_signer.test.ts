@@ -4,7 +4,7 @@ import { type AggregateReport, verifyAggregate } from '../../src/client/index.js
 import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
-import { createCryptoPool } from '../../src/crypto/pool.js';
+import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';

@@ -1,6 +1,6 @@
-import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { GROUP_ORDER as N } from '../../src/crypto/secp256k1_field_code.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
+import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { craft, modulo, type Signature, word } from './crafted_signatures.js';
 
 /** Keys whose points are near those of the generator's table, and some far from it. */

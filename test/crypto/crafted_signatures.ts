@@ -1,5 +1,5 @@
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { GROUP_ORDER as N } from '../../src/crypto/secp256k1_field_code.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 
 /** What {@link EcdsaBatch} takes of a signature. */
 export interface Signature {

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
-import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../src/crypto/secp256k1_field_code.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
+import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { crafted, FAR, KEYS, ordinary, recovered, type Signed, sign, verify } from './batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, power, word } from './crafted_signatures.js';
 

@@ -13,7 +13,7 @@ import {
   isSignedBy,
 } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 

@@ -1,12 +1,12 @@
 import { type Test, test } from 'tap';
-import { EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
 import { eip191, evmAddress, isHashSignedBy } from '../../src/crypto/evm.js';
 import { evmSigner, rememberEvmSigner } from '../../src/crypto/evm_signers.js';
+import type { EvmVerifyJob } from '../../src/crypto/evm_verifier.js';
 import { EvmVerifier } from '../../src/crypto/evm_verifier.js';
-import type { EvmVerifyJob } from '../../src/crypto/jobs.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
-import { GROUP_ORDER as N } from '../../src/crypto/secp256k1_field_code.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Verdict } from '../../src/crypto/verdict.js';
+import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
+import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { word } from './crafted_signatures.js';
 
 /** More signatures than a signer needs for a table. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setEnvironmentData } from 'node:worker_threads';
 import { eventually } from '../../scripts/load/wait.js';
-import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool.js';
+import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { CRASHES_LEFT, HANGS_LEFT } from './faulty_worker.js';
 
 /** A pool whose threads crash or hang when a test says so. No deadline passes by itself: a test calls {@link expire}. */

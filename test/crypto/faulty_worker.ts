@@ -1,7 +1,7 @@
 import { getEnvironmentData } from 'node:worker_threads';
-import { verifyEvm as verify } from '../../src/crypto/worker.js';
+import { verifyEvm as verify } from '../../src/crypto/pool/worker.js';
 
-export { signEvm, signStark, verifyStark } from '../../src/crypto/worker.js';
+export { signEvm, signStark, verifyStark } from '../../src/crypto/pool/worker.js';
 
 /** Under these names of environment data the threads find how often they are still to crash, and to hang. */
 export const CRASHES_LEFT = 'crashesLeft';

@@ -1,7 +1,11 @@
 import { test } from 'tap';
-import { LIMB_BITS, LIMB_MASK, LIMBS, NUMBER_BYTES, TOP_LIMB_BITS } from '../../src/crypto/limbs.js';
-import { GROUP_ORDER as N, FIELD_PRIME as P, SCALAR_FACTOR } from '../../src/crypto/secp256k1_field_code.js';
-import { openSecp256k1Module } from '../../src/crypto/secp256k1_module.js';
+import { LIMB_BITS, LIMB_MASK, LIMBS, NUMBER_BYTES, TOP_LIMB_BITS } from '../../src/crypto/wasm/limbs.js';
+import {
+  GROUP_ORDER as N,
+  FIELD_PRIME as P,
+  SCALAR_FACTOR,
+} from '../../src/crypto/wasm/secp256k1_field_code.js';
+import { openSecp256k1Module } from '../../src/crypto/wasm/secp256k1_module.js';
 import { type Interval, isWithin, join, parseFunctions, runWithIntervals } from './wasm_intervals.js';
 
 // That no sum overflows is shown here for all inputs at once, with the instructions that the module has.

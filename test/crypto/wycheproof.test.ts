@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/ecdsa_batch.js';
 import { evmAddress, isCanonicalSignature, isSignedBy } from '../../src/crypto/evm.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 
 /** [tcId, comment, flags, msg, sig as r and s, result] */
 type WycheproofTest = [number, string, string[], string, string, 'valid' | 'invalid' | 'acceptable'];

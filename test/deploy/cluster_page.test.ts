@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
-import { clusterConfigHash } from '../../src/config/cluster.js';
+import { clusterConfigHash } from '../../src/config/cluster_hash.js';
 import type { Config } from '../../src/config/config.js';
 import { parseConfig } from '../../src/config/load.js';
 import { ROOT, readPage } from '../pages.js';

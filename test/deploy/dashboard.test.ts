@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { eventually } from '../../scripts/load/wait.js';
-import { clusterText } from '../../src/metrics/cluster.js';
+import { clusterText } from '../../src/metrics/cluster_metrics.js';
 import { SAMPLE_CLUSTER } from '../metrics/sample_state.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';

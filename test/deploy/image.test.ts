@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'tap';
-import type * as PageFiles from '../../src/server/page/page_files.js';
+import type * as PageFiles from '../../src/server/live_page/page_files.js';
 import { ADMIN_PATHS, PAGE_PATHS } from '../../src/wire/paths.js';
 import { ROOT } from '../pages.js';
 import { runProgram } from '../run_program.js';
@@ -47,7 +47,7 @@ test('what the image copies is enough to build it, and what was built is in the 
   for (const [, from = ''] of lastStage().matchAll(/^COPY --from=build \/build\/(\S+) (\S+)$/gm))
     cpSync(join(build, from), join(image, from), { recursive: true });
   const built = (path: string) => pathToFileURL(join(image, 'dist/src', path)).href;
-  const { loadPage } = (await import(built('server/page/page_files.js'))) as typeof PageFiles;
+  const { loadPage } = (await import(built('server/live_page/page_files.js'))) as typeof PageFiles;
   t.ok(loadPage().has(PAGE_PATHS.home), 'the live page is in it');
   t.match(await runProgram('node', ['dist/src/cli/main.js', '--version'], image), /^\d/, 'the program runs');
 });

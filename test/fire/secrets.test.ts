@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { writeExactJson } from '../../src/client/index.js';
-import { createToken } from '../../src/config/tokens.js';
+import { createToken } from '../../src/config/token_hash.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { Feed, units } from '../service/feed.js';
 import { sha256, TestSocket } from '../service/harness.js';

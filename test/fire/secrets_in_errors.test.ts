@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'tap';
-import { registerCheckConfig } from '../../src/cli/check_config.js';
+import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { makeCertificate } from '../certificate.js';
 import { run } from '../cli/run.js';
 import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import type { PublishOutcome } from '../../src/aggregator/session.js';
+import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';

@@ -1,4 +1,4 @@
-import type { ClusterState } from '../../src/metrics/cluster.js';
+import type { ClusterState } from '../../src/metrics/cluster_metrics.js';
 import type { ServiceState, StoreFigures } from '../../src/metrics/state.js';
 
 export const SAMPLE_STATE: ServiceState = {

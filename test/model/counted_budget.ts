@@ -1,5 +1,5 @@
-import { type Budget, UNLIMITED } from '../../src/model/budget.js';
-import type { ReaderBudgets } from '../../src/stream/session.js';
+import { type Budget, UNLIMITED } from '../../src/fair/budget.js';
+import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 
 /** A budget of which nothing comes back, unless the test puts it back. */
 export class CountedBudget implements Budget {

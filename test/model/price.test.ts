@@ -8,7 +8,7 @@ import {
   readPrice,
   writePrice,
 } from '../../src/model/price.js';
-import { PRICE_BYTES } from '../../src/wire/price.js';
+import { PRICE_BYTES } from '../../src/wire/quantized_price.js';
 
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }).map((value) => value as Price);
 

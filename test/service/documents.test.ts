@@ -6,7 +6,7 @@ import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { AnswerCache } from '../../src/server/rest/answer_cache.js';
-import { createRest } from '../../src/server/rest/rest.js';
+import { createRest } from '../../src/server/rest/rest_api.js';
 import { sampleLogins, sampleRequest } from '../server/access/sample_tokens.js';
 import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { promtool } from '../deploy/prometheus.js';
 import { ROOT } from '../pages.js';
 import { ServeProcess, writeConfig } from './child.js';

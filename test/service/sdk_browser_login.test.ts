@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { WebSocket } from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
+import { NODE } from '../../src/client/connect/node_platform.js';
 import { Client, type ClientOptions } from '../../src/client/index.js';
-import { NODE } from '../../src/client/node_platform.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TOKEN, withTokens } from './harness.js';
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import type { Secp256k1 } from '../../src/crypto/secp256k1_operations.js';
-import type { SystemSecp256k1 } from '../../src/crypto/secp256k1_system.js';
+import type { Secp256k1 } from '../../src/crypto/secp256k1/secp256k1_operations.js';
+import type { SystemSecp256k1 } from '../../src/crypto/secp256k1/secp256k1_system.js';
 import { logSecp256k1 } from '../../src/service/secp256k1_log.js';
 
 function logOf(implementation: Secp256k1['implementation'], system: SystemSecp256k1): string[] {

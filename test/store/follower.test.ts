@@ -7,7 +7,7 @@ import { NS_PER_SECOND } from '../../src/model/time.js';
 import { type Holding, holdingBytes, openHolding } from '../../src/records/second_record.js';
 import { type Follower, NotLoaded, openFollower } from '../../src/store/follower.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest.js';
+import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions } from './sample.js';
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { runHousekeeping } from '../../src/store/housekeeping.js';
+import type { Tables } from '../../src/store/open_tables.js';
 import type { AssetSeries } from '../../src/store/series.js';
-import type { Tables } from '../../src/store/tables.js';
 
 test('with many assets and few commits no more records are kept than come in', async (t) => {
   const assets = 5_000;

@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
-import type { Candles } from '../../src/store/history.js';
-import { intervalAt } from '../../src/store/resolution.js';
+import type { Candles } from '../../src/store/candle_history.js';
 import { openStore } from '../../src/store/store.js';
-import type { Resolution } from '../../src/wire/rest.js';
+import { intervalAt } from '../../src/wire/resolution.js';
+import type { Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import {
   atSecond,

@@ -4,10 +4,10 @@ import { test } from 'tap';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
 import { openJournal } from '../../src/store/journal.js';
 import { openFolder } from '../../src/store/lmdb/folder.js';
+import { openTables } from '../../src/store/open_tables.js';
 import { RecordKeys, symbolOf } from '../../src/store/record_keys.js';
 import { emptySeries, recordAggregate } from '../../src/store/series.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { openTables } from '../../src/store/tables.js';
 import {
   atSecond,
   putInputs,

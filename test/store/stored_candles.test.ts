@@ -7,7 +7,7 @@ import type { Price } from '../../src/model/price.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { Holding } from '../../src/records/second_record.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { RESOLUTIONS } from '../../src/wire/rest.js';
+import { RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { atSecond, START_S, sampleAggregate, storeOptions } from './sample.js';
 

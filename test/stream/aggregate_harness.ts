@@ -3,7 +3,7 @@ import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { AggregateSession } from '../../src/stream/aggregate_group.js';
 import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
 import type { StreamLimits } from '../../src/stream/engine.js';
-import type { ReaderBudgets } from '../../src/stream/session.js';
+import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';

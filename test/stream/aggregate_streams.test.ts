@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { NOTHING_SENT } from '../../src/stream/session.js';
+import { NOTHING_SENT } from '../../src/stream/reader_session.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 import { AggregateHarness, sampleAssets } from './aggregate_harness.js';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { StreamOptions } from '../../src/stream/options.js';
+import type { StreamOptions } from '../../src/stream/stream_options.js';
 import type { Channel } from '../../src/wire/stream.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 

@@ -4,14 +4,14 @@ import { createHeldBytes } from '../../scripts/load/held_memory.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
-import { NO_SCHEDULE } from '../../src/wire/market_status.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 

@@ -1,4 +1,4 @@
-import type { StreamOptions } from '../../src/stream/options.js';
+import type { StreamOptions } from '../../src/stream/stream_options.js';
 import type { Client, Harness } from './harness.js';
 
 const MS = 1_000_000n;

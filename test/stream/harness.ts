@@ -1,19 +1,15 @@
 import { StreamTimes } from '../../src/clock/stream_times.js';
 import { Ticker } from '../../src/clock/ticker.js';
-import { createCryptoJobs } from '../../src/crypto/jobs.js';
 import { keccak256Into } from '../../src/crypto/keccak.js';
+import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
-import type { StreamOptions } from '../../src/stream/options.js';
+import { StreamSession } from '../../src/stream/group.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import {
-  NOTHING_SENT,
-  type ReaderBudgets,
-  type StreamConnection,
-  StreamSession,
-} from '../../src/stream/session.js';
-import { NO_SCHEDULE } from '../../src/wire/market_status.js';
+import { NOTHING_SENT, type ReaderBudgets, type StreamConnection } from '../../src/stream/reader_session.js';
+import type { StreamOptions } from '../../src/stream/stream_options.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';

@@ -6,7 +6,7 @@ import type { TimeNs } from '../../src/model/time.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { KeptFrame } from '../../src/stream/kept_frame.js';
 import { PriceTable } from '../../src/stream/price_table.js';
-import { NO_SCHEDULE } from '../../src/wire/market_status.js';
+import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 
 const ASSETS = 6;
 

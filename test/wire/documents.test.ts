@@ -5,16 +5,16 @@ import { test } from 'tap';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { CLOSES, type Close } from '../../src/wire/close_codes.js';
-import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status.js';
+import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status_codes.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
 import {
   PAYLOAD_SIGNATURE,
   type PayloadLayout,
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
-} from '../../src/wire/payload.js';
-import { ACKS } from '../../src/wire/publish.js';
-import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest.js';
+} from '../../src/wire/payload_fields.js';
+import { ACKS } from '../../src/wire/publish_message.js';
+import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { pushedAssetsPath } from '../../src/wire/service_name.js';
 import { ATTRIBUTES, BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../../src/cluster/bus.js';
-import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log_batch.js';
+import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
 import { toHex } from '../../../src/model/hex.js';
 import { SEEN_FIELDS, SEEN_NANOS, SEEN_SECOND } from '../../../src/model/seen_updates.js';

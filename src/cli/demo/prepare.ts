@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createPriceSigner, parseSecretKey } from '../../client/sign_price.js';
+import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { DEMO_CATALOGUE } from './assets.js';

@@ -23,7 +23,7 @@ const STOP_DELAY_MS_MAX = 3_000;
 
 /** The process of the simulated publishers: it ends when it is told to, or when this one goes away. */
 export function forkPublishers({ dataDir, url }: PublishersOptions): ChildProcess {
-  const file = fileURLToPath(new URL('./publishers.js', import.meta.url));
+  const file = fileURLToPath(new URL('./simulated_publishers.js', import.meta.url));
   return fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 

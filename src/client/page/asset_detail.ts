@@ -1,5 +1,5 @@
-import type { Resolution } from '../../wire/rest.js';
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { Resolution } from '../../wire/rest_values.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { flash, SEAL_TEXTS } from './asset_table.js';
 import type { Board, Quote } from './board.js';
 import { byId, element } from './elements.js';

@@ -1,4 +1,4 @@
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { assetKey, type Board, type Seal } from './board.js';
 import { marketText } from './market_text.js';
 import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';

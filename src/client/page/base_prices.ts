@@ -1,6 +1,6 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import type { SignatureType } from '../../wire/signatures.js';
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readBasePrices } from './answers.js';
 import { assetKey } from './board.js';
 

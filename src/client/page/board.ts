@@ -1,5 +1,5 @@
-import type { Payload } from '../payload.js';
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import type { Payload } from '../verify/decode_payload.js';
 
 /** A value is stale when it is older than this: ten frames of the page's channel. */
 export const STALE_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
 
 // What the buttons under a proof copy.
 

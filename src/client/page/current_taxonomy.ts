@@ -1,6 +1,6 @@
-import { isRateLimited, RefusedError } from '../errors.js';
-import type { RestService } from '../rest.js';
-import { fetchTaxonomy, type Taxonomy, type TaxonomyAsset } from '../taxonomy.js';
+import { isRateLimited, RefusedError } from '../connect/errors.js';
+import type { RestService } from '../connect/rest_service.js';
+import { fetchTaxonomy, type Taxonomy, type TaxonomyAsset } from '../prices/taxonomy.js';
 import { assetKey, keysById } from './board.js';
 import { pause } from './pause.js';
 

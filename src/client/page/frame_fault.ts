@@ -1,4 +1,4 @@
-import type { PayloadReport } from '../verify_payload.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 
 /** A message across the page, with something to do about it. */

@@ -1,5 +1,5 @@
-import { intervalAt } from '../../store/resolution.js';
-import type { Resolution } from '../../wire/rest.js';
+import { intervalAt } from '../../wire/resolution.js';
+import type { Resolution } from '../../wire/rest_values.js';
 import type { Candles } from './answers.js';
 
 /** One interval's prices; as doubles, which is enough to draw them. */

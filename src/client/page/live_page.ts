@@ -1,6 +1,6 @@
-import type { Down } from '../reconnecting_socket.js';
-import type { Taxonomy, TaxonomyAsset } from '../taxonomy.js';
-import type { PayloadReport } from '../verify_payload.js';
+import type { Down } from '../connect/reconnecting_socket.js';
+import type { Taxonomy, TaxonomyAsset } from '../prices/taxonomy.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import { AssetDetail } from './asset_detail.js';
 import { AssetTable } from './asset_table.js';
 import { BasePrices } from './base_prices.js';
@@ -10,7 +10,7 @@ import { CurrentNodes } from './current_nodes.js';
 import { CurrentTaxonomy } from './current_taxonomy.js';
 import { byId } from './elements.js';
 import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from './frame_fault.js';
-import { listenToKeys } from './keys.js';
+import { listenToKeys } from './key_bindings.js';
 import { PacedRest } from './paced_rest.js';
 import type { Pins } from './pins.js';
 import { PriceChart } from './price_chart.js';

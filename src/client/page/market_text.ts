@@ -3,7 +3,7 @@ import {
   MARKET_CLOSED,
   MARKET_EXTENDED,
   MARKET_REGULAR,
-} from '../../wire/market_status.js';
+} from '../../wire/market_status_codes.js';
 
 const TEXTS: Readonly<Record<number, string>> = {
   [MARKET_CLOSED]: 'closed',

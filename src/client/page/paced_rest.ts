@@ -1,7 +1,7 @@
-import { isRateLimited } from '../errors.js';
-import { BROWSER } from '../platform.js';
-import { RestService } from '../rest.js';
-import { TokenSource } from '../token_source.js';
+import { isRateLimited } from '../connect/errors.js';
+import { BROWSER } from '../connect/platform.js';
+import { RestService } from '../connect/rest_service.js';
+import { TokenSource } from '../connect/token_source.js';
 import { PacedQueue } from './paced_queue.js';
 import { pause } from './pause.js';
 

@@ -7,8 +7,8 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import { REST_PATHS } from '../../wire/paths.js';
-import type { Resolution } from '../../wire/rest.js';
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { Resolution } from '../../wire/rest_values.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readCandles } from './answers.js';
 import { element } from './elements.js';
 import { type Candle, candlesOf, nextCandle } from './live_candles.js';

@@ -1,6 +1,6 @@
-import type { Down } from '../reconnecting_socket.js';
-import { Subscriber, type SubscriptionResult } from '../subscriber.js';
-import type { PayloadReport } from '../verify_payload.js';
+import type { Down } from '../connect/reconnecting_socket.js';
+import { Subscriber, type SubscriptionResult } from '../prices/subscriber.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import type { PacedRest } from './paced_rest.js';
 import { pause } from './pause.js';
 import type { Verifier } from './verifier.js';

@@ -1,5 +1,5 @@
-import { PRICE_DECIMALS } from '../../wire/price.js';
-import { formatDecimalPrice } from '../decimal_price.js';
+import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
+import { formatDecimalPrice } from '../verify/decimal_price.js';
 
 /** Digits of a price in the table, zeros in front not counted. The proof shows all of them. */
 const DIGITS_SHOWN = 6;

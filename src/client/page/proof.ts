@@ -1,9 +1,9 @@
 import type { AggregationType, SignatureType } from '../../wire/signatures.js';
-import { type AggregateForm, readAggregate } from '../aggregate_form.js';
-import { parseExactJson } from '../exact_json.js';
-import { keyText } from '../number_text.js';
-import { verifyAggregate } from '../verify_aggregate.js';
-import { type AggregateReport, formFault, formOf } from '../verify_signed_price.js';
+import { type AggregateForm, readAggregate } from '../verify/aggregate_form.js';
+import { parseExactJson } from '../verify/exact_json.js';
+import { keyText } from '../verify/number_text.js';
+import { verifyAggregate } from '../verify/verify_aggregate.js';
+import { type AggregateReport, formFault, formOf } from '../verify/verify_signed_price.js';
 
 /** What a proof shows of an aggregate; every price is exact. */
 export interface ProofContent {

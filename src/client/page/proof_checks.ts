@@ -1,4 +1,4 @@
-import type { Check } from '../checks.js';
+import type { Check } from '../verify/checks.js';
 
 const PUBLISHER_CHECK = /^signed_prices\[(\d+)\] (.*)$/;
 

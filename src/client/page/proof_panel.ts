@@ -1,6 +1,6 @@
 import { REST_PATHS } from '../../wire/paths.js';
-import type { Check } from '../checks.js';
-import type { TaxonomyAsset } from '../taxonomy.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import type { Check } from '../verify/checks.js';
 import { readAlgorithms } from './answers.js';
 import { ageMs } from './board.js';
 import { copyButton } from './copy_button.js';

@@ -1,4 +1,4 @@
-import type { PayloadReport } from '../verify_payload.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Proof, ProofExpectations } from './proof.js';
 
 // What the page and its worker say to each other.

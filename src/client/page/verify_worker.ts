@@ -1,4 +1,4 @@
-import { verifyPayload } from '../verify_payload.js';
+import { verifyPayload } from '../verify/verify_payload.js';
 import { proofOf } from './proof.js';
 import type { Numbered, VerifyReports, VerifyRequest } from './verify_messages.js';
 

@@ -1,17 +1,17 @@
 import type { Worker } from 'node:worker_threads';
 import type { Config } from '../../config/config.js';
+import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
+import type { Snapshot } from '../../feed/feed.js';
 import { createCounters } from '../../metrics/counters.js';
 import type { Nodes } from '../../model/nodes.js';
 import { holdingBytes } from '../../records/second_record.js';
 import type { Identity } from '../edge.js';
-import type { Snapshot } from '../feed.js';
-import { Asks, answerWith, Outbox } from './asks.js';
-import { createRingMemory, RingWriter } from './byte_ring.js';
 import { within } from './deadline.js';
 import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
-import type { Answer, ThreadCommand, ThreadEvent, ThreadReport, ThreadStart } from './messages.js';
+import { Asks, answerWith, Outbox } from './pending_replies.js';
 import type { RemotePublishers } from './remote_publishers.js';
+import type { Answer, ThreadCommand, ThreadEvent, ThreadReport, ThreadStart } from './thread_messages.js';
 import { Watchdog } from './watchdog.js';
 
 export interface EdgeThreadOptions {

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { within } from './deadline.js';
 import { interrupt } from './interrupt.js';
-import { CLOSE_FUNCTION } from './messages.js';
+import { CLOSE_FUNCTION } from './thread_messages.js';
 
 /** How long a thread with sockets that only a turn of its event loop closes has for that turn, before it is left to itself. */
 const LAST_TURN_MS_MAX = 5_000;

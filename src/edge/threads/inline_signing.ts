@@ -1,5 +1,5 @@
-import { EVM_SIGNATURE_BYTES } from '../../crypto/jobs.js';
 import { KECCAK256_BYTES } from '../../crypto/keccak.js';
+import { EVM_SIGNATURE_BYTES } from '../../crypto/pool/jobs.js';
 
 /** So many are signed at once, in order; some 1 ms. */
 const AT_ONCE_MAX = 16;

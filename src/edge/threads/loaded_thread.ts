@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { ThreadData, ThreadEvent } from './messages.js';
+import type { ThreadData, ThreadEvent } from './thread_messages.js';
 import { createLivenessMemory } from './watchdog.js';
 
 /** A thread that loads all that an edge needs and waits for its start, which then takes a tenth of the time. */

@@ -1,4 +1,8 @@
-import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
+import type {
+  PublisherSession,
+  PublishOutcome,
+  PublishReceiver,
+} from '../../aggregator/publisher_session.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
 import { type PackedMessage, unpackMessage } from '../../ingest/packed_message.js';

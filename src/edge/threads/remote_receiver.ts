@@ -3,13 +3,13 @@ import {
   type PublishOutcome,
   type PublishReceiver,
   TOO_MANY_WAIT,
-} from '../../aggregator/session.js';
+} from '../../aggregator/publisher_session.js';
+import { SharedRoom } from '../../fair/shared_room.js';
 import type { ReadMessage } from '../../ingest/message.js';
 import { packMessage } from '../../ingest/packed_message.js';
-import { SharedRoom } from '../../model/shared_room.js';
-import { callerNameOf } from '../caller_rights.js';
-import type { Asks, Outbox } from './asks.js';
-import type { ThreadEvent } from './messages.js';
+import { callerNameOf } from '../../server/access/caller_rights.js';
+import type { Asks, Outbox } from './pending_replies.js';
+import type { ThreadEvent } from './thread_messages.js';
 
 /** What may be with the main thread and not answered yet, in bytes of messages, of all callers together. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;

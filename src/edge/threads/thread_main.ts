@@ -3,18 +3,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { clockOfThread } from '../../clock/shared_clock.js';
 import { Ticker } from '../../clock/ticker.js';
 import { fromClone } from '../../config/clone.js';
-import { createCryptoPool } from '../../crypto/pool.js';
+import { createCryptoPool } from '../../crypto/pool/pool.js';
+import { RingReader } from '../../feed/byte_ring.js';
+import type { Feed, Snapshot } from '../../feed/feed.js';
+import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { createCounters } from '../../metrics/counters.js';
 import { openHolding } from '../../records/second_record.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
 import { type Edge, type Identity, openEdge } from '../edge.js';
-import type { Feed, Snapshot } from '../feed.js';
-import { Asks, answerWith, firstAtOnce, Outbox } from './asks.js';
-import { RingReader } from './byte_ring.js';
-import { readFeedMessage } from './feed_bytes.js';
 import { signInTurns } from './inline_signing.js';
+import { Asks, answerWith, firstAtOnce, Outbox } from './pending_replies.js';
+import { RemoteReceiver } from './remote_receiver.js';
 import {
   CLOSE_FUNCTION,
   type LogLevel,
@@ -24,8 +25,7 @@ import {
   type ThreadEvent,
   type ThreadReport,
   type ThreadStart,
-} from './messages.js';
-import { RemoteReceiver } from './remote_receiver.js';
+} from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
 
 /** Of closing what is open, before the thread ends all the same. */

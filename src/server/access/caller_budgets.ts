@@ -1,7 +1,7 @@
 import type { Limits } from '../../config/config.js';
-import { type Budget, type BudgetRate, SharedBudget } from '../../model/budget.js';
-import { signedFrameCost } from '../../stream/payers.js';
-import type { ReaderBudgets } from '../../stream/session.js';
+import { type Budget, type BudgetRate, SharedBudget } from '../../fair/budget.js';
+import { signedFrameCost } from '../../stream/frame_budgets.js';
+import type { ReaderBudgets } from '../../stream/reader_session.js';
 import type { Caller } from './logins.js';
 import { PerCaller } from './per_caller.js';
 import type { CallerCounts } from './shared_access.js';

@@ -5,7 +5,7 @@ import {
   isInBlock,
   parseAddress,
 } from '../../model/address.js';
-import type { RestRequest } from '../http/messages.js';
+import type { RestRequest } from '../http/rest_exchange.js';
 
 /** A chain of more proxies is not followed. */
 const PROXIES_MAX = 32;

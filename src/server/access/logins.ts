@@ -1,9 +1,9 @@
 import type { Scope } from '../../config/config.js';
-import type { LoginFault } from '../../ingest/login.js';
+import type { LoginFault } from '../../ingest/publisher_login.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type Clock, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
-import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
+import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { CallerTimes } from './caller_times.js';
 import type { Origins } from './origins.js';
 import { loginName, type PublisherLogin, type PublisherLogins } from './publisher_logins.js';

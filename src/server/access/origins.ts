@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/config.js';
 import { ANY_ORIGIN } from '../../config/origin.js';
-import type { RestRequest } from '../http/messages.js';
+import type { RestRequest } from '../http/rest_exchange.js';
 
 /** What of a configuration says it. */
 export interface OriginsConfig {

@@ -7,7 +7,7 @@ import {
   type LoginRefusal,
   type LoginWindow,
   readLogin,
-} from '../../ingest/login.js';
+} from '../../ingest/publisher_login.js';
 import type { Publisher, SignatureType } from '../../model/asset.js';
 import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { budgetWords } from '../../model/budget.js';
+import { budgetWords } from '../../fair/budget.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
 import { createTicketMemory } from './tickets.js';
 

@@ -1,7 +1,7 @@
 import type { SignatureType } from '../../model/asset.js';
 import { AggregateSession } from '../../stream/aggregate_group.js';
 import type { AggregateStreams } from '../../stream/aggregate_streams.js';
-import { NOTHING_SENT } from '../../stream/session.js';
+import { NOTHING_SENT } from '../../stream/reader_session.js';
 import { SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';

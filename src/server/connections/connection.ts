@@ -1,8 +1,8 @@
 import type { Scope } from '../../config/config.js';
 import type { SignatureType } from '../../model/asset.js';
-import type { StreamConnection } from '../../stream/session.js';
+import type { StreamConnection } from '../../stream/reader_session.js';
 import type { Caller } from '../access/logins.js';
-import type { RestRequest, RestResponse } from '../http/messages.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /** An open WebSocket as the service sees it. Once it is closed, calls do nothing. */
 export interface Connection extends StreamConnection {

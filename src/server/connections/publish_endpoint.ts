@@ -1,15 +1,19 @@
-import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../aggregator/session.js';
+import type {
+  PublisherSession,
+  PublishOutcome,
+  PublishReceiver,
+} from '../../aggregator/publisher_session.js';
+import { TurnQueue, type WorkOwner } from '../../fair/turn_queue.js';
 import { readPublishMessage } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
-import { TurnQueue, type WorkOwner } from '../../model/turn_queue.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS } from '../../wire/paths.js';
-import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish.js';
+import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish_message.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import type { CallerCounts } from '../access/shared_access.js';
-import { failure } from '../http/messages.js';
+import { failure } from '../http/rest_exchange.js';
 import { type Connection, type Endpoint, type OpenConnection, PARSER_HEADROOM } from './connection.js';
 import {
   type PublisherBounds,

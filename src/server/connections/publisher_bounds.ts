@@ -1,4 +1,4 @@
-import type { PublishOutcome } from '../../aggregator/session.js';
+import type { PublishOutcome } from '../../aggregator/publisher_session.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';

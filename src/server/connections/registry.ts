@@ -1,11 +1,11 @@
 import type { Scope } from '../../config/config.js';
-import { Roster } from '../../model/roster.js';
+import { Roster } from '../../fair/roster.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
 import { type Caller, type Logins, offersTicket } from '../access/logins.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import { Token } from '../access/tokens.js';
-import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
 import { parseQuery } from '../http/query.js';
+import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
 

@@ -1,10 +1,11 @@
 import type { StreamEngine } from '../../stream/engine.js';
-import { parseStreamOptions, type StreamOptions } from '../../stream/options.js';
-import { NOTHING_SENT, StreamSession } from '../../stream/session.js';
+import { StreamSession } from '../../stream/group.js';
+import { NOTHING_SENT } from '../../stream/reader_session.js';
+import { parseStreamOptions, type StreamOptions } from '../../stream/stream_options.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
-import { failure } from '../http/messages.js';
+import { failure } from '../http/rest_exchange.js';
 import {
   type Connection,
   type ConnectionEvents,

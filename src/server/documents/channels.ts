@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { CLOSE_MEANINGS, CLOSES, type Close } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
-import { aggregateQuery, publishQuery, streamQuery } from '../schemas/messages.js';
+import { aggregateQuery, publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
 
 /** An exchange on a channel, as the service sees it. */

@@ -21,7 +21,7 @@ import {
   unsignedFrame,
   unsubscribe,
   unsubscribed,
-} from '../schemas/messages.js';
+} from '../schemas/message_schemas.js';
 import { describePayload } from './payload_layout.js';
 
 /** A message of a WebSocket: what it is for, and its schema. */

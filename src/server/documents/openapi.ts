@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Parameter, Route, RouteAccess } from '../rest/route.js';
-import { errorResponse } from '../schemas/values.js';
+import { errorResponse } from '../schemas/value_schemas.js';
 import { API_VERSION, EXACT_NUMBERS, LOGIN_SCHEMES, TOKEN_SCHEME } from './about.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
 

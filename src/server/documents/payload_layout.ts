@@ -4,7 +4,7 @@ import {
   type PayloadLayout,
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
-} from '../../wire/payload.js';
+} from '../../wire/payload_fields.js';
 import { PAYLOAD_RULES } from '../../wire/payload_rules.js';
 
 /** The layouts as CommonMark, with tables. */

@@ -1,5 +1,5 @@
 import type { Origins } from '../access/origins.js';
-import type { RestRequest, RestResponse } from '../http/messages.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
  * Lets pages of allowed origins read what REST answers, errors too (the CORS protocol of the Fetch standard). Other pages get no

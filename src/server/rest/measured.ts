@@ -1,5 +1,5 @@
 import { type Counters, countRequest } from '../../metrics/counters.js';
-import type { RestRequest, RestResponse } from '../http/messages.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /** The label of all paths that the API does not have, so that nobody can add to the metrics by asking for them. */
 const OTHER_PATHS = 'other';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../../config/config.js';
 import type { Asset, SignatureType } from '../../model/asset.js';
-import { SYMBOL_PATTERN } from '../../wire/asset.js';
+import { SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_logins.js';

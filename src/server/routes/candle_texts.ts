@@ -1,8 +1,8 @@
 import type { Asset } from '../../model/asset.js';
-import type { Candles } from '../../store/history.js';
+import type { Candles } from '../../store/candle_history.js';
 import type { Days } from '../../store/housekeeping.js';
-import { DAY_S } from '../../store/resolution.js';
-import type { Resolution } from '../../wire/rest.js';
+import { DAY_S } from '../../wire/resolution.js';
+import type { Resolution } from '../../wire/rest_values.js';
 
 /** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
 export type ReadCandles = (

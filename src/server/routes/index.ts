@@ -1,13 +1,13 @@
 import type { Route } from '../rest/route.js';
-import { documentRoutes } from './documents.js';
-import { type HistoryRouteOptions, historyRoutes } from './history.js';
-import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status.js';
-import { type NodeRouteOptions, nodeRoutes } from './nodes.js';
-import { type PriceRouteOptions, priceRoutes } from './prices.js';
-import { type PublisherRouteOptions, publisherRoutes } from './publishers.js';
-import { type ReferenceRouteOptions, referenceRoutes } from './reference.js';
-import { type StreamTicketRouteOptions, streamTicketRoutes } from './stream_ticket.js';
-import { type UdfRouteOptions, udfRoutes } from './udf.js';
+import { documentRoutes } from './document_routes.js';
+import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
+import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status_route.js';
+import { type NodeRouteOptions, nodeRoutes } from './nodes_route.js';
+import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
+import { type PublisherRouteOptions, publisherRoutes } from './publisher_routes.js';
+import { type ReferenceRouteOptions, referenceRoutes } from './reference_routes.js';
+import { type StreamTicketRouteOptions, streamTicketRoutes } from './stream_ticket_route.js';
+import { type UdfRouteOptions, udfRoutes } from './udf_routes.js';
 
 export type RouteOptions = PriceRouteOptions &
   HistoryRouteOptions &

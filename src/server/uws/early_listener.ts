@@ -1,5 +1,5 @@
 import type uWS from 'uWebSockets.js';
-import { failure, type RestResponse } from '../http/messages.js';
+import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './app.js';
 import { readRequest, writeResponse } from './http.js';
 

@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import type { LoginHeaders } from '../../ingest/login.js';
-import { LOGIN_HEADERS } from '../../wire/login.js';
+import type { LoginHeaders } from '../../ingest/publisher_login.js';
+import { LOGIN_HEADERS } from '../../wire/login_message.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
-import { failure, type RestRequest, type RestResponse } from '../http/messages.js';
+import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 export type AnswerRest = (request: RestRequest) => RestResponse;
 

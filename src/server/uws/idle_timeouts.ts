@@ -1,4 +1,4 @@
-import { Roster } from '../../model/roster.js';
+import { Roster } from '../../fair/roster.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 

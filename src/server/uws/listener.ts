@@ -2,7 +2,7 @@ import type uWS from 'uWebSockets.js';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
-import type { RestRequest, RestResponse } from '../http/messages.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
 import { serveRest } from './http.js';
 import { WebSockets } from './websockets.js';

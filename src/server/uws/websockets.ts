@@ -11,10 +11,10 @@ import type {
   OpenConnection,
   UpgradeDecision,
 } from '../connections/connection.js';
-import type { RestRequest } from '../http/messages.js';
+import type { RestRequest } from '../http/rest_exchange.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
-import { lookAtAll, lookInTurn, type Member, sequenceOf, Topics } from './topics.js';
+import { lookAtAll, lookInTurn, type Member, sequenceOf, Topics } from './topic_members.js';
 
 interface Data {
   readonly socket: UwsSocket;

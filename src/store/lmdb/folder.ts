@@ -10,7 +10,7 @@ import {
   ROOM_BYTES_MIN,
   systemReason,
 } from '../data_folder.js';
-import type { OnProgress } from '../progress.js';
+import type { OnProgress } from '../folder_progress.js';
 import { type FolderLock, lockFolder } from './lock.js';
 import { findPageDamage } from './page_tree.js';
 

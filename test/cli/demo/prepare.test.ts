@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/assets.js';
 import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
 import { prepareDemo } from '../../../src/cli/demo/prepare.js';
-import { parseDecimalPrice } from '../../../src/client/decimal_price.js';
-import { parseSecretKey } from '../../../src/client/sign_price.js';
-import { starkExternalAssetId } from '../../../src/client/stark.js';
+import { parseSecretKey } from '../../../src/client/sign/sign_price.js';
+import { parseDecimalPrice } from '../../../src/client/verify/decimal_price.js';
+import { starkExternalAssetId } from '../../../src/client/verify/stark_messages.js';
 
 const PORTS = { port: 8080, adminPort: 9090 };
 

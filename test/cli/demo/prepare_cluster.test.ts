@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { renderClusterBanner } from '../../../src/cli/demo/cluster_banner.js';
 import { prepareDemoCluster } from '../../../src/cli/demo/prepare_cluster.js';
-import { clusterConfigHash } from '../../../src/config/cluster.js';
+import { clusterConfigHash } from '../../../src/config/cluster_hash.js';
 import { loadConfig } from '../../../src/config/load.js';
 
 function prepare(t: Test, dataDir = join(t.testdirName, 'data')) {

@@ -5,9 +5,9 @@ import { test } from 'tap';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/assets.js';
 import { ensureDemoSecrets } from '../../../src/cli/demo/secrets.js';
 import { startSimulation } from '../../../src/cli/demo/simulation.js';
-import { parseExactJson } from '../../../src/client/exact_json.js';
-import type { PriceUpdate } from '../../../src/client/sign_price.js';
-import { verifySignedPrice } from '../../../src/client/verify_signed_price.js';
+import type { PriceUpdate } from '../../../src/client/sign/sign_price.js';
+import { parseExactJson } from '../../../src/client/verify/exact_json.js';
+import { verifySignedPrice } from '../../../src/client/verify/verify_signed_price.js';
 import { startContractServer, TOKEN } from '../../client/contract_server.js';
 
 /** Each of the six publishers sends all its assets in its first message. */

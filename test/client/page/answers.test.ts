@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { readBasePrices, readCandles, readNodes } from '../../../src/client/page/answers.js';
 import { CHART_INTERVALS, candlesOf, nextCandle } from '../../../src/client/page/live_candles.js';
 import { sortChecks } from '../../../src/client/page/proof_checks.js';
-import { RESOLUTIONS } from '../../../src/wire/rest.js';
+import { RESOLUTIONS } from '../../../src/wire/rest_values.js';
 
 const MINUTE_S = 60;
 /** 2026-11-22, a Sunday. */

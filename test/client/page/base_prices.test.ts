@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { test } from 'tap';
 import { BasePrices } from '../../../src/client/page/base_prices.js';
-import type { TaxonomyAsset } from '../../../src/client/taxonomy.js';
+import type { TaxonomyAsset } from '../../../src/client/prices/taxonomy.js';
 
 const DAY_MS = 86_400_000;
 const PRICE = 110n * 10n ** 18n;

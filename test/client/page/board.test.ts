@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { ageMs, assetKey, Board, STALE_MS, searchAssets } from '../../../src/client/page/board.js';
-import type { TaxonomyAsset } from '../../../src/client/taxonomy.js';
+import type { TaxonomyAsset } from '../../../src/client/prices/taxonomy.js';
 
 const NOW_MS = 1_800_000_000_000;
 const ns = (ms: number) => BigInt(ms) * 1_000_000n;

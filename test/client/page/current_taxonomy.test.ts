@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
 import { type Test, test } from 'tap';
-import { RefusedError, UnreachableError } from '../../../src/client/errors.js';
+import { RefusedError, UnreachableError } from '../../../src/client/connect/errors.js';
+import type { RestService } from '../../../src/client/connect/rest_service.js';
 import { CurrentTaxonomy } from '../../../src/client/page/current_taxonomy.js';
-import type { RestService } from '../../../src/client/rest.js';
 import { taxonomyAnswer } from '../taxonomy_answer.js';
 
 const URL = 'http://service';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { PALETTE } from '../../../src/server/documents/page_style.js';
+import { PALETTE } from '../../../src/server/documents/reference_style.js';
 
 /** Of WCAG 2.2, level AA, for text. */
 const CONTRAST_MIN = 4.5;

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { parseExactJson, writeExactJson } from '../../../src/client/exact_json.js';
 import { readAlgorithms } from '../../../src/client/page/answers.js';
 import { proofOf } from '../../../src/client/page/proof.js';
+import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 import { REST_PATHS } from '../../../src/wire/paths.js';
 import { Feed, units } from '../../service/feed.js';
 import { get, startTestService } from '../../service/harness.js';

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { TcpProxy } from '../../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START, type LogPosition, WrongEnd } from '../../../src/cluster/bus.js';
-import type { NatsBus } from '../../../src/cluster/nats/bus.js';
+import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
 
 const WRITERS = 6;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
-import { openNatsBus } from '../../../src/cluster/nats/bus.js';
+import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { TestAuthority } from '../../certificate.js';
 import { ROOT } from '../../pages.js';
 import { natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';

@@ -7,8 +7,8 @@ import {
   type NatsServersOptions,
   startNatsServers,
 } from '../../../src/cli/demo/nats_servers.js';
-import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/bus.js';
-import type { NatsOptions } from '../../../src/cluster/nats/options.js';
+import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
+import type { NatsOptions } from '../../../src/cluster/nats/nats_options.js';
 
 const NO_SERVER = 'no nats-server: scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one';
 

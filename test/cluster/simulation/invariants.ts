@@ -1,6 +1,6 @@
 import type { LogPosition, LogRecord } from '../../../src/cluster/bus.js';
-import { decodeLogBatch } from '../../../src/cluster/log_batch.js';
-import { decodeTickBatch } from '../../../src/cluster/tick_batch.js';
+import { decodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { decodeTickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { LEASE_MARGIN } from '../../../src/cluster/timing.js';
 import { readEntry } from './sample.js';
 

@@ -1,5 +1,5 @@
 import type { Bus } from '../../../src/cluster/bus.js';
-import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log_batch.js';
+import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
 import type { Mutant } from './simulated_node.js';
 
 /** A second write leaves before the first one is acknowledged, naming it. */

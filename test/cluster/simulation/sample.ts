@@ -1,5 +1,5 @@
-import type { LogEntry } from '../../../src/cluster/log_batch.js';
-import { Taxonomy } from '../../../src/cluster/taxonomy.js';
+import type { LogEntry } from '../../../src/cluster/log/log_batch.js';
+import { Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { Price } from '../../../src/model/price.js';
 

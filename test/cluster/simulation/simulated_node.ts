@@ -1,9 +1,9 @@
 import { type Bus, LOG_START, type LogPosition } from '../../../src/cluster/bus.js';
-import type { LogBatch } from '../../../src/cluster/log_batch.js';
+import type { Term } from '../../../src/cluster/leading/term.js';
+import type { LogBatch } from '../../../src/cluster/log/log_batch.js';
 import { Member } from '../../../src/cluster/member.js';
-import type { Term } from '../../../src/cluster/term.js';
+import { TICK_TOPIC } from '../../../src/cluster/subjects.js';
 import type { ClusterTiming } from '../../../src/cluster/timing.js';
-import { TICK_TOPIC } from '../../../src/cluster/topics.js';
 import type { Agenda } from './agenda.js';
 import type { Invariants } from './invariants.js';
 import type { MessageServers } from './message_servers.js';

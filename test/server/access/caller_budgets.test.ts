@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { BudgetDirectory, type BudgetLimits } from '../../../src/server/access/caller_budgets.js';
 import { CallerCounts, createSharedAccess } from '../../../src/server/access/shared_access.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
-import { signedFrameCost } from '../../../src/stream/payers.js';
+import { signedFrameCost } from '../../../src/stream/frame_budgets.js';
 import { START_NS } from '../../model/sample.js';
 import { sampleToken } from './sample_tokens.js';
 

@@ -3,7 +3,7 @@ import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { offersTicket } from '../../../src/server/access/logins.js';
 import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
-import type { RestRequest } from '../../../src/server/http/messages.js';
+import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
 import { STREAM_PROTOCOL } from '../../../src/wire/ticket.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';

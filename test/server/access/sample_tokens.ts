@@ -7,7 +7,7 @@ import { PublisherLogins } from '../../../src/server/access/publisher_logins.js'
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
 import type { TokenDirectory } from '../../../src/server/access/tokens.js';
-import type { RestRequest } from '../../../src/server/http/messages.js';
+import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 
 export function sampleToken(text: string, overrides: Partial<TokenConfig> = {}): TokenConfig {

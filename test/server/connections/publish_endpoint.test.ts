@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import type { PublishOutcome, PublishReceiver } from '../../../src/aggregator/session.js';
-import { UNLIMITED } from '../../../src/model/budget.js';
+import type { PublishOutcome, PublishReceiver } from '../../../src/aggregator/publisher_session.js';
+import { UNLIMITED } from '../../../src/fair/budget.js';
 import { CallerCounts, createSharedAccess } from '../../../src/server/access/shared_access.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { Connection } from '../../../src/server/connections/connection.js';

@@ -12,10 +12,10 @@ import {
   streamQuery,
   subscribe,
   unsubscribe,
-} from '../../../src/server/schemas/messages.js';
-import { parseStreamOptions } from '../../../src/stream/options.js';
+} from '../../../src/server/schemas/message_schemas.js';
 import { readRequest } from '../../../src/stream/request.js';
-import { TRACE_ID_LENGTH_MAX } from '../../../src/wire/publish.js';
+import { parseStreamOptions } from '../../../src/stream/stream_options.js';
+import { TRACE_ID_LENGTH_MAX } from '../../../src/wire/publish_message.js';
 import { danglingReferences, messageFinder, messageNames } from './checker.js';
 import { bodyOf, routesOf } from './routes.js';
 

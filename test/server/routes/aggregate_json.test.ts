@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { z } from 'zod';
-import { parseExactJson } from '../../../src/client/exact_json.js';
+import { parseExactJson } from '../../../src/client/verify/exact_json.js';
 import { algorithmChecksum } from '../../../src/crypto/algorithm_definition.js';
 import type { Price } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { aggregateJson } from '../../../src/server/routes/aggregate_json.js';
-import { aggregatedSignedPrice, type publisherSignedPrice } from '../../../src/server/schemas/values.js';
+import {
+  aggregatedSignedPrice,
+  type publisherSignedPrice,
+} from '../../../src/server/schemas/value_schemas.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
 
 type PublisherSignedPrice = z.infer<typeof publisherSignedPrice>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { CandleTexts, type ReadCandles } from '../../../src/server/routes/candle_texts.js';
-import type { Resolution } from '../../../src/wire/rest.js';
+import type { Resolution } from '../../../src/wire/rest_values.js';
 import { sampleAsset } from '../../model/sample.js';
 
 const DAY_S = 86_400;

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import type { PrivateKeys } from '../../../src/config/keys.js';
+import type { PrivateKeys } from '../../../src/config/private_keys.js';
 import type { Clock } from '../../../src/model/time.js';
 import { natsServers } from '../../cluster/nats/servers.js';
 import { get, SERVICE_KEYS, type Sections, startTestService, type TestService } from '../harness.js';

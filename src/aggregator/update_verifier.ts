@@ -1,0 +1,93 @@
+import { isCanonicalSignature, isEvmPriceHash } from '../crypto/evm.js';
+import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from '../crypto/pool/pool.js';
+import { starkExternalAssetId, starkPriceMessage } from '../crypto/stark/stark.js';
+import type { Verdict } from '../crypto/verdict.js';
+import type { Candidate } from '../ingest/gate.js';
+import type { SignatureType } from '../model/asset.js';
+import { parseHex } from '../model/hex.js';
+
+/** Per candidate why its signature is refused, or `undefined` when it is right. */
+export type Refusals = readonly (string | undefined)[];
+
+/**
+ * Checks the signatures of one message's candidates: what needs one hash first, curve arithmetic only for the rest.
+ * Answers at once when the pool did the work on this thread.
+ */
+export function verifyCandidates(
+  candidates: readonly Candidate[],
+  type: SignatureType,
+  pool: CryptoPool,
+): Refusals | Promise<Refusals> {
+  const refusals: (string | undefined)[] = new Array(candidates.length).fill(undefined);
+  const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];
+  const places: number[] = [];
+  candidates.forEach((candidate, place) => {
+    const job = type === 'evm' ? evmJob(candidate) : starkJob(candidate);
+    if (typeof job === 'string') {
+      refusals[place] = job;
+    } else if (!candidate.verified) {
+      jobs.push(job);
+      places.push(place);
+    }
+  });
+  if (jobs.length === 0) return refusals;
+  const fill = (verdicts: readonly Verdict[]): Refusals => {
+    verdicts.forEach((verdict, i) => {
+      refusals[places[i]!] = REFUSAL_BY_VERDICT[verdict];
+    });
+    return refusals;
+  };
+  const verdicts =
+    type === 'evm' ? pool.verifyEvm(jobs as EvmVerifyJob[]) : pool.verifyStark(jobs as StarkVerifyJob[]);
+  return verdicts instanceof Promise ? verdicts.then(fill, giveUp) : fill(verdicts);
+
+  function giveUp(error: unknown): Refusals {
+    if (!(error instanceof ThreadHung)) throw error;
+    for (const place of places) refusals[place] = UNVERIFIED;
+    return refusals;
+  }
+}
+
+const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
+/** The refusal that took curve arithmetic to find. */
+export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
+/** Nothing is known of the signature: the publisher may send it again. */
+const UNVERIFIED = 'the signature could not be verified in time';
+const REFUSAL_BY_VERDICT: Readonly<Record<Verdict, string | undefined>> = {
+  valid: undefined,
+  'hash mismatch': HASH_MISMATCH,
+  'invalid signature': BAD_SIGNATURE,
+};
+
+function evmJob(candidate: Candidate): EvmVerifyJob | string {
+  const { publisher, asset, timestampNs, price, msgHash, signature, recovery } = candidate;
+  if (!isEvmPriceHash(msgHash, publisher.key, asset.symbol, timestampNs, price)) return HASH_MISMATCH;
+  if (!isCanonicalSignature(signature)) return 'signature r or s is out of range, or s is not low';
+  return { msgHash, signature, recovery, address: publisher.key };
+}
+
+/** The Pedersen hash costs as much as a curve operation, so the pool recomputes it together with the signature. */
+function starkJob(candidate: Candidate): StarkVerifyJob | string {
+  const { raw, publisher, asset, timestampNs, price, msgHash, signature } = candidate;
+  const oracleId = oracleIdOf(raw.externalAssetId);
+  if (publisher.oracleId !== undefined && publisher.oracleId !== oracleId)
+    return 'external_asset_id names another oracle than the publisher is configured with';
+  const expected = starkExternalAssetId(asset.symbol, oracleId);
+  const declared = parseHex(raw.externalAssetId, 32);
+  if (expected === undefined || declared === undefined || !parseHex(expected, 32)!.equals(declared))
+    return 'external_asset_id names another asset';
+  const message = starkPriceMessage(asset.symbol, oracleId, timestampNs, price);
+  if (message === undefined) return 'the price or asset ID is too large for a Stark signature';
+  return {
+    ...message,
+    msgHash,
+    r: signature.subarray(0, 32),
+    s: signature.subarray(32),
+    publicKey: publisher.key,
+  };
+}
+
+/** The five characters at the end of a Stark `external_asset_id`. */
+function oracleIdOf(externalAssetId: string): string {
+  return Buffer.from(externalAssetId.slice(-10), 'hex').toString('latin1');
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { CommandStreams } from './client_command.js';
+import { Progress } from './progress_line.js';
+import { bytesText } from './store_command.js';
+
+/** Adds `backup DIR --from FOLDER`. Exit status 1: there is no backup. */
+export function registerBackup(
+  program: Command,
+  { stdout, stderr }: Pick<CommandStreams, 'stdout' | 'stderr'> = process,
+): void {
+  program
+    .command('backup')
+    .description('copy a data folder and check the copy, also while a service runs on it')
+    .argument('<dir>', 'the folder for the copy; it is made when there is none')
+    .requiredOption('--from <folder>', 'the data folder: storage.dir')
+    .action(async (dir: string, { from }: { from: string }) => {
+      const progress = new Progress(stderr);
+      try {
+        // Only now, for it loads a native add-on.
+        const { backUp } = await import('../store/folder_copy.js');
+        const { fileBytes, tables } = await backUp(from, dir, (...step) => progress.update(...step));
+        progress.clear();
+        const records = Object.values(tables).reduce((sum, table) => sum + table.records, 0);
+        stdout.write(
+          `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked\n`,
+        );
+      } catch (error) {
+        progress.clear();
+        stderr.write(`backup: ${(error as Error).message}\n`);
+        process.exitCode = 1;
+      }
+    });
+}

@@ -1,0 +1,157 @@
+import { WebSocket } from 'ws';
+import type { Down } from '../../client/connect/reconnecting_socket.js';
+import { createPriceSigner } from '../../client/node.js';
+import { Publisher } from '../../client/prices/publisher.js';
+import { type PriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
+import { parseDecimalPrice } from '../../client/verify/decimal_price.js';
+import { systemClock } from '../../clock/clock.js';
+import type { SignatureType } from '../../model/asset.js';
+import type { Clock } from '../../model/time.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { DEMO_CATALOGUE, type DemoAsset } from './assets.js';
+import { SIMULATION_ORACLE_ID } from './config_text.js';
+import { type DemoSecrets, readDemoSecrets } from './secrets.js';
+import { createWalk, type Walk } from './walk.js';
+
+/**
+ * The process of the simulated publishers: `publishers.js DATA_DIR URL`. Each is a client like any other, with a key
+ * and a connection of its own. The process ends when its parent goes away, or on SIGTERM or SIGINT.
+ */
+function main([dataDir, url]: string[]): void {
+  if (dataDir === undefined || url === undefined) throw new TypeError('usage: publishers.js DATA_DIR URL');
+  const simulation = new Simulation(readDemoSecrets(dataDir), url, systemClock());
+  const stop = () => {
+    simulation.stop();
+    if (process.connected) process.disconnect();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
+  process.once('disconnect', stop);
+  // It may have gone while this program was loading, before there was anybody to be told.
+  if (!process.connected) stop();
+}
+
+/**
+ * How often a publisher of a type sends a message, and into how many messages it spreads its assets. Three publishers
+ * together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature takes
+ * seven times as long to make and to verify.
+ */
+const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
+  evm: { intervalMs: 500, shares: 3 },
+  stark: { intervalMs: 3_000, shares: 2 },
+};
+/** A connection that does not take what was sent is left alone: fresher prices come later. */
+const BUFFERED_BYTES_MAX = 256 * 1024;
+/** What a service answers while it starts. */
+const STARTING_STATUS = 503;
+/** The service gets this long for its half of the closing handshake. */
+const CLOSE_DELAY_MS_MAX = 1_000;
+
+interface SimulatedPublisher {
+  readonly connection: Publisher;
+  readonly signer: PriceSigner;
+  readonly venue: string;
+  readonly shares: readonly (readonly SimulatedAsset[])[];
+  messages: number;
+}
+
+interface SimulatedAsset {
+  readonly symbol: string;
+  readonly walk: Walk;
+}
+
+class Simulation {
+  readonly #clock: Clock;
+  readonly #publishers: SimulatedPublisher[] = [];
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(secrets: DemoSecrets, url: string, clock: Clock) {
+    this.#clock = clock;
+    for (const signatureType of SIGNATURE_TYPES) {
+      const assets = DEMO_CATALOGUE.filter((asset) => asset.signatureType === signatureType).map(simulate);
+      const keys = secrets.publisherKeys[signatureType];
+      keys.forEach((key, i) => {
+        const secretKey = parseSecretKey(key)!;
+        const publisher = {
+          connection: new Publisher({
+            url,
+            token: secrets.publisherToken,
+            signatureType,
+            openSocket,
+            onDown,
+          }),
+          signer: createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }),
+          venue: `simulated-${signatureType}-${i + 1}`,
+          shares: split(assets, PACE[signatureType].shares),
+          messages: i,
+        };
+        this.#publishers.push(publisher);
+        this.#start(publisher, PACE[signatureType].intervalMs, i / keys.length);
+      });
+    }
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    setTimeout(() => process.exit(), CLOSE_DELAY_MS_MAX);
+    void Promise.all(this.#publishers.map(({ connection }) => connection.close())).then(() => process.exit());
+  }
+
+  /** Publishes everything as soon as there is a connection, then in turns; `phase` 0..1 keeps publishers apart. */
+  #start(publisher: SimulatedPublisher, intervalMs: number, phase: number): void {
+    publisher.connection.opened().then(
+      () => this.#publish(publisher, publisher.shares.flat()),
+      () => {},
+    );
+    const start = () => this.#timers.push(setInterval(() => this.#publishNext(publisher), intervalMs));
+    this.#timers.push(setTimeout(start, intervalMs * phase));
+  }
+
+  #publishNext(publisher: SimulatedPublisher): void {
+    if (publisher.connection.bufferedBytes > BUFFERED_BYTES_MAX) return;
+    publisher.messages += 1;
+    const share = publisher.shares[publisher.messages % publisher.shares.length]!;
+    for (const { walk } of share) walk.step();
+    this.#publish(publisher, share);
+  }
+
+  #publish({ connection, signer, venue }: SimulatedPublisher, assets: readonly SimulatedAsset[]): void {
+    const metadata = { simulation: true, venue };
+    const updates = assets.map(({ symbol, walk }) =>
+      signer.sign({
+        symbol,
+        price: walk.quote(),
+        timestampNs: this.#clock.nowNs(),
+        trigger: 'clock',
+        metadata,
+      }),
+    );
+    // Without a connection the message is lost, and the next one carries fresher prices.
+    void connection.publish(updates);
+  }
+}
+
+function simulate({ symbol, anchor, tick, stepPpm, id }: DemoAsset): SimulatedAsset {
+  const seed = (id * 0x9e3779b1) ^ Date.now();
+  const walk = createWalk({
+    anchor: parseDecimalPrice(anchor)!,
+    tick: parseDecimalPrice(tick)!,
+    stepPpm,
+    seed,
+  });
+  return { symbol, walk };
+}
+
+function split<T>(items: readonly T[], shares: number): T[][] {
+  return Array.from({ length: shares }, (_, share) => items.filter((_, i) => i % shares === share));
+}
+
+function onDown({ reason, httpStatus }: Down): void {
+  if (httpStatus !== undefined && httpStatus !== STARTING_STATUS)
+    process.stderr.write(`simulated publisher: ${reason}\n`);
+}
+
+function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {
+  return new WebSocket(url, { headers: { ...headers } });
+}
+
+main(process.argv.slice(2));

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { getStarkKey } from '@scure/starknet';
+import { Argument, type Command } from 'commander';
+import { checksumAddress, evmAddress } from '../client/verify/evm_signatures.js';
+import { parsePrivateKey } from '../config/private_keys.js';
+import type { SignatureType } from '../model/asset.js';
+import { toHex } from '../model/hex.js';
+import { makeFolder, systemReason } from '../store/data_folder.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
+
+/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints what others know it by. */
+export function registerKeygen(program: Command): void {
+  const command = program
+    .command('keygen')
+    .description('make a private key')
+    .addArgument(new Argument('[type]', 'whose signatures it makes').choices(SIGNATURE_TYPES).default('evm'))
+    .option(
+      '--out <file>',
+      'write the key to a new file that only its owner can read, instead of printing it',
+    );
+  command.action((type: SignatureType, { out }: { out?: string }) => {
+    const { writeOut, writeErr } = command.configureOutput();
+    const key = createPrivateKey(type);
+    if (out !== undefined) {
+      try {
+        writeNewFile(out, `${toHex(key)}\n`);
+      } catch (error) {
+        writeErr?.(`${out}: cannot be written: ${systemReason(error)}; no key was made\n`);
+        process.exitCode = 1;
+        return;
+      }
+    }
+    const written = out === undefined ? `private key: ${toHex(key)}` : `private key: in ${out}`;
+    writeOut?.(
+      `${written}\n${type === 'evm' ? `address: ${addressOf(key)}` : `public key: ${starkKeyOf(key)}`}\n`,
+    );
+  });
+}
+
+/** A random private key within 1..n-1 of the curve: 32 bytes. */
+function createPrivateKey(type: SignatureType): Buffer {
+  for (;;) {
+    const bytes = randomBytes(32);
+    // n of the STARK curve has 252 bits: a random number of that size is below it every other time.
+    if (type === 'stark') bytes[0]! &= 0x0f;
+    if (parsePrivateKey(bytes.toString('hex'), type) !== undefined) return bytes;
+  }
+}
+
+/** Never replaces a file: the key in it may be the only copy. */
+function writeNewFile(file: string, text: string): void {
+  makeFolder(dirname(file));
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+}
+
+/** The EVM address of a private key, in the mixed case of EIP-55. */
+export function addressOf(key: Buffer): string {
+  return checksumAddress(evmAddress(key));
+}
+
+/** The x coordinate of a Stark public key, with all 64 digits. */
+export function starkKeyOf(key: Buffer): string {
+  return `0x${getStarkKey(key.toString('hex')).slice(2).padStart(64, '0')}`;
+}

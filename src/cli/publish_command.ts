@@ -1,0 +1,149 @@
+import { createInterface } from 'node:readline';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { createPriceSigner } from '../client/node.js';
+import type { PriceSigner } from '../client/sign/sign_price.js';
+import { systemClock } from '../clock/clock.js';
+import { parseDurationNs } from '../config/quantity.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import { type CommandStreams, withConnectionOptions } from './client_command.js';
+import { readSecretKey, withKeyOption } from './key_option.js';
+import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
+import { PublishSession, type SessionOptions } from './publish_session.js';
+
+interface PublishOptions extends SessionOptions {
+  readonly key?: string;
+  readonly oracleId: string;
+  readonly scaled: boolean;
+}
+
+const EVERY_NS_MAX = 86_400n * NS_PER_SECOND;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+const DESCRIPTION = `sign prices and send them; prints every answer as a JSON line
+
+Without arguments, JSON lines are read from standard input. {"asset":"BTCUSD","price":"65000.5"} is signed, with an \
+optional timestamp (nanoseconds), trigger and metadata. What is signed already is sent as it is: a signed_prices \
+message, an aggregated signed price, or a publisher's signed price.
+
+With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
+trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
+
+/** Adds `tickseal publish`. Exit status 1: something was not accepted, or there is no connection. */
+export function registerPublish(program: Command, streams: CommandStreams = process): void {
+  const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
+  withKeyOption(command, streams)
+    .argument('[prices...]', 'prices such as BTCUSD=65000.5')
+    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
+    .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
+    .addOption(
+      new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
+        .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))
+        .default('true'),
+    )
+    .option('--scaled', 'prices are integers: the real price times 10^18', false)
+    .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
+    .action(async (prices: string[], options: PublishOptions) => {
+      const isOk = await publish(prices, options, streams);
+      if (!isOk) process.exitCode = 1;
+    });
+}
+
+async function publish(
+  prices: readonly string[],
+  options: PublishOptions,
+  streams: CommandStreams,
+): Promise<boolean> {
+  const input = new InputLines(streams.stdin);
+  let signer: PriceSigner | undefined;
+  try {
+    signer = options.key === undefined ? undefined : await signerOf(options.key, options, input);
+  } catch (error) {
+    streams.stderr.write(`publish: ${(error as Error).message}\n`);
+    input.close();
+    return false;
+  }
+  if (options.every !== undefined && signer === undefined) {
+    streams.stderr.write('publish: --every needs --key\n');
+    return false;
+  }
+  const clock = systemClock();
+  const session = new PublishSession(options, signer, streams, clock);
+  const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock };
+  session.stopped.addEventListener('abort', () => input.close());
+  const stop = () => session.stop();
+  if (options.every !== undefined) for (const signal of STOP_SIGNALS) process.once(signal, stop);
+  try {
+    const lines =
+      prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
+    return await session.run(lines);
+  } catch (error) {
+    // The reason was printed when the connection went down, or the command was stopped while there was none.
+    if (!session.isDown && !session.stopped.aborted) throw error;
+    return false;
+  } finally {
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
+    input.close();
+    await session.close();
+  }
+}
+
+async function signerOf(
+  key: string,
+  { type: signatureType, oracleId }: PublishOptions,
+  input: InputLines,
+): Promise<PriceSigner> {
+  const secretKey = await readSecretKey(key, () => input.next());
+  return createPriceSigner({ signatureType, secretKey, oracleId });
+}
+
+async function* argumentLines(
+  prices: readonly string[],
+  options: PriceLineOptions,
+  session: PublishSession,
+): AsyncGenerator<PriceLine> {
+  for (const price of prices) yield parsePriceArgument(price, options);
+  await session.signedAgain();
+}
+
+async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGenerator<PriceLine> {
+  for (let line = await input.next(); line !== undefined; line = await input.next())
+    if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
+}
+
+/** The lines of standard input, which is opened when the first one is asked for. */
+class InputLines {
+  readonly #stdin: NodeJS.ReadableStream;
+  #lines: AsyncIterator<string> | undefined;
+  /** Of the line that was read last, from 1. */
+  lineNumber = 0;
+
+  constructor(stdin: NodeJS.ReadableStream) {
+    this.#stdin = stdin;
+  }
+
+  /** @returns `undefined` at the end. */
+  async next(): Promise<string | undefined> {
+    this.#lines ??= createInterface({ input: this.#stdin, crlfDelay: Number.POSITIVE_INFINITY })[
+      Symbol.asyncIterator
+    ]();
+    const { done, value } = await this.#lines.next();
+    if (done) return undefined;
+    this.lineNumber += 1;
+    return value;
+  }
+
+  /** Closes standard input too, so that nothing waits for it. */
+  close(): void {
+    void this.#lines?.return?.();
+  }
+}
+
+/** @returns milliseconds */
+function parseInterval(text: string): number {
+  const durationNs = parseDurationNs(text);
+  if (!durationNs || durationNs > EVERY_NS_MAX || durationNs % NS_PER_MS !== 0n)
+    throw new InvalidArgumentError('expected whole milliseconds, 1ms to 1d, such as 500ms or 1s');
+  return Number(durationNs / NS_PER_MS);
+}

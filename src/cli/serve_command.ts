@@ -1,0 +1,212 @@
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Logger, pino } from 'pino';
+import { systemClock } from '../clock/clock.js';
+import type { Service } from '../service/service.js';
+import { renderDemoBanner } from './demo/banner.js';
+import { prepareDemo } from './demo/prepare.js';
+import { startSimulation } from './demo/simulation.js';
+import { programVersion } from './program_version.js';
+import { Progress } from './progress_line.js';
+import { readConfigured, readForStart, startProblem } from './start_checks.js';
+import { compileSooner, makeObjectsYoung } from './v8_settings.js';
+
+interface ServeOptions {
+  readonly config?: string;
+  readonly data: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly takeOver?: boolean;
+  readonly simulated?: boolean;
+}
+
+/** Adds `tickseal serve`. Exit status 2: the configuration is not valid; 1: the service cannot start. */
+export function registerServe(program: Command): void {
+  program
+    .command('serve')
+    .description('serve a configuration file, or without one a demo with simulated prices')
+    .option('-c, --config <file>', 'the configuration file')
+    .option('--data <folder>', "the demo's folder", './data')
+    .option('--port <port>', "the demo's port; 0 picks a free one", parsePort, 8080)
+    .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
+    .option('--take-over', 'take the data folder and the ports over from a service that runs on them')
+    .addOption(new Option('--simulated', 'say that all prices are simulated').hideHelp())
+    .action(async (options: ServeOptions) => {
+      try {
+        const problem = startProblem();
+        if (problem !== undefined) throw new Error(problem);
+        const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
+        if (options.config === undefined) await serveDemo(options, logger);
+        else await serve(options.config, options, logger);
+      } catch (error) {
+        process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+/** JSON lines on standard output. */
+function createLogger(level: string): Logger {
+  if (!LOG_LEVELS.includes(level))
+    throw new RangeError(`TICKSEAL_LOG_LEVEL is none of ${LOG_LEVELS.join(', ')}`);
+  return pino({ level });
+}
+
+const LOG_LEVELS = [...Object.values(pino.levels.labels), 'silent'];
+
+async function serve(
+  file: string,
+  { takeOver = false, simulated = false }: ServeOptions,
+  logger: Logger,
+): Promise<void> {
+  const stopSignal = listenForStop(logger);
+  const service = await start(file, logger, { simulation: simulated, takeOver });
+  if (service === undefined) return;
+  exitOnFault(logger, service);
+  reloadOnSignal(file, logger, service);
+  const handedOver = service.askedToHandOver.then(() => logger.info('another process takes over'));
+  await Promise.race([stopped(stopSignal), handedOver]);
+  await service.stop();
+}
+
+async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
+  // The publishers would outlive a terminal that is closed, unseen; without one SIGHUP asks for a reload, as of any service.
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
+  const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
+  const demo = prepareDemo(data, { port, adminPort });
+  const service = await start(demo.configFile, logger, { simulation: true, takeOver: false });
+  if (service === undefined) return;
+  exitOnFault(logger, service);
+  const simulation = startSimulation({
+    dataDir: data,
+    url: `ws://127.0.0.1:${service.port}`,
+    onExit: (code) => logger.error({ code }, 'the simulated publishers have ended'),
+  });
+  const banner = renderDemoBanner({
+    ...demo,
+    url: `http://127.0.0.1:${service.port}`,
+    adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    // The demo always has both keys.
+    evmAddress: service.evmAddress!,
+    starkPublicKey: service.starkPublicKey!,
+  });
+  if (!hasTerminal) reloadOnSignal(demo.configFile, logger, service);
+  await untilLive(service, stopSignal);
+  if (!stopSignal.aborted) process.stdout.write(banner);
+  await stopped(stopSignal);
+  await simulation.stop();
+  await service.stop();
+}
+
+/** Whoever pastes the banner's lines is to see prices at once; should the publishers fail, the lines come all the same. */
+async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
+  const endMs = Date.now() + LIVE_MS_MAX;
+  while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
+    await setTimeout(LIVE_POLL_MS);
+}
+
+const LIVE_MS_MAX = 5_000;
+const LIVE_POLL_MS = 50;
+
+/** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
+async function start(
+  file: string,
+  logger: Logger,
+  { simulation, takeOver }: { readonly simulation: boolean; readonly takeOver: boolean },
+): Promise<Service | undefined> {
+  const configured = readForStart(file);
+  if (!configured.ok) {
+    process.stderr.write(`${configured.errors.join('\n')}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+  logWarnings(configured.warnings, logger);
+  // An attacker who takes the process over has all rights of its user.
+  if (!simulation && process.getuid?.() === 0)
+    logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
+  makeObjectsYoung();
+  // Only now, for it loads native add-ons.
+  const { startService } = await import('../service/start.js');
+  const { config, keys, natsCredentials } = configured;
+  const progress = new Progress(process.stderr);
+  const service = await startService({
+    config,
+    keys,
+    natsCredentials,
+    clock: systemClock(),
+    logger,
+    env: process.env,
+    simulation,
+    takeOver,
+    version: programVersion(),
+    onProgress: (...step) => progress.update(...step),
+  }).finally(() => progress.clear());
+  compileSooner();
+  const { port, adminPort, evmAddress } = service;
+  logger.info({ port, adminPort, evmAddress }, 'ready');
+  return service;
+}
+
+function logWarnings(warnings: readonly string[], logger: Logger): void {
+  for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
+}
+
+/** `SIGHUP` reads the file again; one that is not valid changes nothing. */
+function reloadOnSignal(file: string, logger: Logger, service: Service): void {
+  process.on('SIGHUP', () => {
+    const configured = readConfigured(file);
+    if (!configured.ok) {
+      logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+      service.noteInvalidReload();
+      return;
+    }
+    try {
+      service.reload(configured.config, configured.keys);
+      logWarnings(configured.warnings, logger);
+      logger.info('the configuration was read again');
+    } catch (error) {
+      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    }
+  });
+}
+
+/**
+ * An exception that nobody catches ends the process with status 1: what it left behind is not to be trusted. The threads
+ * end before it, for a process that exits while they have connections is aborted.
+ */
+function exitOnFault(logger: Logger, service: Service): void {
+  let isEnding = false;
+  process.on('uncaughtException', (error) => {
+    // What fails while it ends is a consequence.
+    if (isEnding) return;
+    isEnding = true;
+    logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
+    global.setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAULT_EXIT_MS_MAX);
+    void service.abandon().finally(() => process.exit(1));
+  });
+}
+
+/** For a thread that cannot be ended. */
+const FAULT_EXIT_MS_MAX = 5_000;
+
+/** From now on `SIGTERM`, `SIGINT` and these others ask for a clean stop, also one that comes while the service is still starting. */
+function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] = []): AbortSignal {
+  const controller = new AbortController();
+  const onSignal = (signal: string) => {
+    logger.info({ signal }, 'stopping');
+    controller.abort();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.once(signal, onSignal);
+  return controller.signal;
+}
+
+async function stopped(stopSignal: AbortSignal): Promise<void> {
+  if (!stopSignal.aborted) await once(stopSignal, 'abort');
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535');
+  return port;
+}

@@ -1,0 +1,236 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { RefusedError } from '../client/connect/errors.js';
+import { createStreamClient } from '../client/node_index.js';
+import type { Frame } from '../client/prices/frame.js';
+import { Subscriber } from '../client/prices/subscriber.js';
+import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
+import { writeExactJson } from '../client/verify/exact_json.js';
+import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
+import { UINT16_MAX } from '../wire/asset_id.js';
+import { REST_PATHS } from '../wire/paths.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
+import {
+  CHANNELS,
+  type Channel,
+  DEFAULT_CHANNEL,
+  DEFAULT_MESSAGE_TYPE,
+  MESSAGE_TYPES,
+  type MessageType,
+} from '../wire/stream.js';
+import {
+  type CommandStreams,
+  describeDown,
+  EXIT_NOT_VERIFIED,
+  LineWriter,
+  notVerified,
+  openSocket,
+  REFUSALS,
+  SIGNER_OPTION,
+  withConnectionOptions,
+} from './client_command.js';
+
+interface SubscribeOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly channel?: Channel;
+  readonly messageType?: MessageType;
+  readonly attrs?: string;
+  readonly type?: SignatureType;
+  readonly count?: number;
+  readonly decode: boolean;
+  readonly signer?: readonly string[];
+}
+
+/**
+ * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or with `--decode` a frame that is not signed or of which a
+ * check failed; 3: no check failed, but no signer was named.
+ */
+export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
+  withConnectionOptions(
+    program.command('subscribe').description('print a stream of prices, one frame a line'),
+    streams,
+  )
+    .argument('<assets...>', 'symbols or numeric asset IDs')
+    .addOption(
+      new Option('--channel <channel>', `delivery rate (the service's default: ${DEFAULT_CHANNEL})`).choices(
+        CHANNELS,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--message-type <type>',
+        `frame type (the service's default: ${DEFAULT_MESSAGE_TYPE})`,
+      ).choices(MESSAGE_TYPES),
+    )
+    .addOption(
+      new Option(
+        '--type <type>',
+        'signature type of the assets that symbols name (default: evm for a symbol that has both)',
+      ).choices(SIGNATURE_TYPES),
+    )
+    .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
+    .option('--count <n>', 'end after this many frames', parseCount)
+    .option(
+      '--decode',
+      'ask for signed_ecdsa payloads, check each, and print what it says, its signer and the verdict; --signer implies it',
+      false,
+    )
+    .option(...SIGNER_OPTION)
+    .action(async (assets: string[], given: SubscribeOptions) => {
+      const decode = given.decode || given.signer !== undefined;
+      const options = {
+        ...given,
+        decode,
+        ...(decode && { messageType: given.messageType ?? 'signed_ecdsa' }),
+      };
+      const exitCode = await subscribe(assets, options, streams);
+      if (exitCode !== 0) process.exitCode = exitCode;
+    });
+}
+
+/** @returns the exit status. */
+async function subscribe(
+  assets: readonly string[],
+  options: SubscribeOptions,
+  streams: CommandStreams,
+): Promise<number> {
+  let exitCode = 0;
+  const warn = (problem: string) => streams.stderr.write(`subscribe: ${problem}\n`);
+  const fail = (problem: string) => {
+    warn(problem);
+    exitCode = 1;
+  };
+  if (options.decode && options.messageType !== 'signed_ecdsa') {
+    fail(`frames of --message-type ${options.messageType} have no signature to check`);
+    return exitCode;
+  }
+  const ids = await resolveAssets(assets, options);
+  if (typeof ids === 'string') {
+    fail(ids);
+    return exitCode;
+  }
+  let frames = 0;
+  let wasUp = false;
+  let isClosing = false;
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const out = new LineWriter(streams.stdout, end);
+  const subscriber = new Subscriber({
+    url: options.url,
+    token: options.token,
+    channel: options.channel,
+    messageType: options.messageType,
+    addtlAttrs: options.attrs?.split(','),
+    openSocket,
+    onFrame(frame) {
+      if (options.count !== undefined && frames >= options.count) return;
+      frames += 1;
+      const report = printFrame(frame, options, out);
+      if (options.decode && report === undefined) {
+        if (exitCode !== 1) warn('frames come without a signature to check');
+        exitCode = 1;
+      } else if (report?.verdict === 'failed') {
+        exitCode = 1;
+      } else if (report?.verdict === 'recovered' && exitCode === 0) {
+        exitCode = EXIT_NOT_VERIFIED;
+        warn(notVerified(report.signer));
+      }
+      if (frames === options.count) end();
+    },
+    onError: fail,
+    onUp() {
+      wasUp = true;
+    },
+    onDown(down) {
+      if (isClosing) return;
+      warn(describeDown(options.url, down));
+      // A stream that once ran comes back by itself.
+      if (wasUp && !down.final) return;
+      exitCode = 1;
+      end();
+    },
+  });
+  const stop = () => end();
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  void subscriber.subscribe(ids).then((result) => {
+    if (result.ok || !wasUp) return;
+    fail(result.error);
+    end();
+  });
+  await ended;
+  process.off('SIGINT', stop);
+  process.off('SIGTERM', stop);
+  isClosing = true;
+  await subscriber.close();
+  return exitCode;
+}
+
+/** Prints a frame. @returns what the checks of its payload found, where it was decoded. */
+function printFrame(
+  frame: Frame,
+  { decode, signer }: SubscribeOptions,
+  out: LineWriter,
+): PayloadReport | undefined {
+  if (!decode || frame.type !== 'signed_ecdsa') {
+    out.write(frame.text);
+    return undefined;
+  }
+  const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked' });
+  out.write(writeExactJson(decodedFrame(report)));
+  return report;
+}
+
+/** The payload in the shape of an unsigned frame, with its signer, the verdict and the checks that failed. */
+function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
+  const failed = checks.filter(({ status }) => status === 'failed');
+  return {
+    type: 'signed_ecdsa',
+    tax: payload?.taxonomyId,
+    ts: payload?.timestampNs,
+    a: payload?.assets.map(({ id, value, marketStatus }) => ({
+      id,
+      v: value.toString(),
+      ms: marketStatus ?? undefined,
+    })),
+    signer,
+    verdict,
+    failed: failed.map(({ name, reason }) => `${name}: ${reason}`),
+  };
+}
+
+/** Numeric IDs as they are; symbols by the service's taxonomy. Returns the IDs, or what is wrong. */
+async function resolveAssets(
+  assets: readonly string[],
+  options: SubscribeOptions,
+): Promise<number[] | string> {
+  if (assets.every(isAssetId)) return assets.map(Number);
+  const taxonomy = await readTaxonomy(options);
+  if (typeof taxonomy === 'string') return taxonomy;
+  const idBySymbol = idsBySymbol(taxonomy, options.type);
+  const unknown = assets.filter((asset) => !isAssetId(asset) && !idBySymbol.has(asset));
+  const kind = options.type === undefined ? '' : `${options.type} `;
+  if (unknown.length > 0) return `the service has no ${kind}asset ${unknown.join(', ')}`;
+  return assets.map((asset) => idBySymbol.get(asset) ?? Number(asset));
+}
+
+async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | string> {
+  try {
+    return await createStreamClient({ urls: url, token, signers: 'unchecked' }).taxonomy();
+  } catch (error) {
+    const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
+    return refusal === undefined ? (error as Error).message : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
+  }
+}
+
+function isAssetId(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= UINT16_MAX;
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('expected a number above 0');
+  return count;
+}

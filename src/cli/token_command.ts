@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { tokenName } from '../config/schema.js';
+import { createToken, hashToken } from '../config/token_hash.js';
+
+/** Adds `token --name N`: prints a fresh token, which is kept nowhere, and its entry for the configuration file. */
+export function registerToken(program: Command): void {
+  const command = program
+    .command('token')
+    .description('make an access token and the lines that let it in')
+    .requiredOption('--name <name>', 'what the token is called in the configuration file');
+  command.action(({ name }: { name: string }) => {
+    const { writeOut, writeErr } = command.configureOutput();
+    const checked = tokenName.safeParse(name);
+    if (!checked.success) {
+      writeErr?.(`--name: ${checked.error.issues[0]!.message}\n`);
+      process.exitCode = 2;
+      return;
+    }
+    const token = createToken();
+    // JSON text is YAML, whatever characters the name has.
+    writeOut?.(`# For the client, as "Authorization: Basic <token>"; it cannot be shown again:
+${token}
+# For the configuration file:
+tokens:
+  - name: ${JSON.stringify(name)}
+    sha256: "${hashToken(token).toString('hex')}"
+    scopes: [rest, stream]
+`);
+  });
+}

@@ -1,0 +1,157 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Check, Verdict } from '../client/verify/checks.js';
+import { formatDecimalPrice } from '../client/verify/decimal_price.js';
+import type { Payload } from '../client/verify/decode_payload.js';
+import { parseExactJson } from '../client/verify/exact_json.js';
+import { verifyAggregate } from '../client/verify/verify_aggregate.js';
+import { verifyPayload } from '../client/verify/verify_payload.js';
+import { UINT16_MAX } from '../wire/asset_id.js';
+import {
+  type CommandStreams,
+  EXIT_NOT_VERIFIED,
+  LineWriter,
+  notVerified,
+  SIGNER_OPTION,
+} from './client_command.js';
+
+interface VerifyOptions {
+  readonly signer?: readonly string[];
+  readonly taxonomyId?: number;
+  readonly serviceName?: string;
+  readonly algorithmText?: string;
+  readonly oracleId: string;
+  readonly weight: Readonly<Record<string, string>>;
+}
+
+/** What the checks of one input come to, whether signers were named or not. */
+type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
+
+const DESCRIPTION = `check signatures offline and say which check failed
+
+The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
+file, the text itself, or - for standard input.`;
+
+/**
+ * Adds `tickseal verify`. Exit status 1: a check failed, or the input cannot be read; 3: no check failed, but no signer was
+ * named.
+ */
+export function registerVerify(program: Command, streams: CommandStreams = process): void {
+  program
+    .command('verify')
+    .description(DESCRIPTION)
+    .argument('[input]', 'file, hex, JSON text, or - for standard input', '-')
+    .option(...SIGNER_OPTION)
+    .option('--taxonomy-id <id>', 'the taxonomy ID that a payload must carry', parseTaxonomyId)
+    .option(
+      '--algorithm-text <file>',
+      "the aggregation algorithm's definition, whose checksum an aggregate carries",
+    )
+    .option(
+      '--service-name <name>',
+      "the service's name in <name>_signed_price, where two fields have that form",
+    )
+    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
+    .option(
+      '--weight <key=weight>',
+      "a publisher's weight in a weighted average; once for each",
+      collectWeight,
+      {},
+    )
+    .action(async (input: string, options: VerifyOptions) => {
+      const out = new LineWriter(streams.stdout, () => {});
+      try {
+        const verdicts = verifyText(await readInput(input, streams.stdin), options, out);
+        if (verdicts.includes('failed')) process.exitCode = 1;
+        else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
+      } catch (error) {
+        // Files that cannot be read, and options that are wrong.
+        streams.stderr.write(`verify: ${(error as Error).message}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+/** Verifies every line when the input is many payloads or frames, and the whole text otherwise. */
+function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
+  const whole = input.trim();
+  if (whole === '') throw new Error('the input is empty');
+  const lines = whole.split('\n').map((line) => line.trim());
+  const payloads = lines.map(payloadOf);
+  if (payloads.every((payload) => payload !== undefined))
+    return payloads.map((payload) => verifyPayloadText(payload, options, out));
+  const { signer, serviceName, oracleId, algorithmText, weight } = options;
+  const reports = verifyAggregate(whole, {
+    signers: signer ?? 'unchecked',
+    serviceName,
+    oracleId,
+    algorithmText: algorithmText && readFileSync(algorithmText, 'utf8'),
+    weights: Object.keys(weight).length > 0 ? weight : undefined,
+  });
+  for (const { assetId, verdict, signer, checks } of reports) {
+    printChecks(checks, out);
+    out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
+  }
+  return reports.map(({ verdict }) => verdict);
+}
+
+function verifyPayloadText(hex: string, { signer, taxonomyId }: VerifyOptions, out: LineWriter): AnyVerdict {
+  const report = verifyPayload(hex, { signers: signer ?? 'unchecked', taxonomyId });
+  const { payload, verdict, checks } = report;
+  if (payload !== undefined) printContent(payload, verdict, report.signer ?? 'nobody', out);
+  printChecks(checks, out);
+  out.write(`payload: ${conclusion(verdict, checks, report.signer)}`);
+  return verdict;
+}
+
+function printContent(payload: Payload, verdict: AnyVerdict, signer: string, out: LineWriter): void {
+  const { layout, taxonomyId, timestampNs, assets } = payload;
+  const signed = verdict === 'verified' ? `signed by ${signer}` : `recovered signer ${signer}`;
+  out.write(`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, ${signed}`);
+  for (const { id, value, marketStatus } of assets) {
+    const status = marketStatus === undefined ? '' : `  market status ${marketStatus ?? 'none'}`;
+    out.write(`  asset ${id}: ${formatDecimalPrice(value)}${status}`);
+  }
+}
+
+function printChecks(checks: readonly Check[], out: LineWriter): void {
+  for (const { name, status, reason } of checks) {
+    out.write(`${status.padEnd(7)}  ${name}${reason === undefined ? '' : `: ${reason}`}`);
+  }
+}
+
+function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nobody'): string {
+  if (verdict === 'verified') return 'verified';
+  if (verdict === 'recovered') return notVerified(signer);
+  const failed = checks.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  return `FAILED: ${failed.join(', ')}`;
+}
+
+/** The hex of a payload: the text itself, or `p` of a frame. */
+function payloadOf(line: string): string | undefined {
+  if (/^(?:0x)?[0-9a-fA-F]+$/.test(line)) return line;
+  if (!line.includes('"signed_ecdsa"')) return undefined;
+  const frame = parseExactJson(line) as { p?: unknown } | undefined;
+  return typeof frame?.p === 'string' ? frame.p : undefined;
+}
+
+async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  if (input === '-') return text(stdin);
+  const isText = input.startsWith('{') || input.startsWith('[') || /^(?:0x)?[0-9a-fA-F]{130,}$/.test(input);
+  if (isText) return input;
+  if (!existsSync(input)) throw new Error(`${input} is neither a file nor a payload or JSON text`);
+  return readFileSync(input, 'utf8');
+}
+
+function collectWeight(argument: string, weights: Readonly<Record<string, string>>): Record<string, string> {
+  const [, key, weight] = /^(0x[0-9a-fA-F]+)=(.+)$/.exec(argument) ?? [];
+  if (key === undefined || weight === undefined) throw new InvalidArgumentError('expected 0xKEY=WEIGHT');
+  return { ...weights, [key]: weight };
+}
+
+function parseTaxonomyId(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > UINT16_MAX)
+    throw new InvalidArgumentError('expected a uint16');
+  return Number(text);
+}

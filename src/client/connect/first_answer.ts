@@ -1,0 +1,84 @@
+import { UnreachableError } from './errors.js';
+import type { Platform } from './platform.js';
+import type { RestService } from './rest_service.js';
+
+/** How long a service that did not answer is asked after the others. */
+const AVOID_MS = 30_000;
+/** How long a service has for itself before the next one is asked too. */
+const HEDGE_DELAY_MS = 1_000;
+
+/** Asks several services for the same thing and takes the first answer. It remembers which of them did not answer. */
+export class FirstAnswer {
+  readonly #services: readonly RestService[];
+  readonly #platform: Platform;
+  /** When a service last did not answer, or was overtaken by one that was asked later: UNIX milliseconds. */
+  readonly #failedAtMs = new Map<RestService, number>();
+
+  constructor(services: readonly RestService[], platform: Platform) {
+    this.#services = services;
+    this.#platform = platform;
+  }
+
+  /**
+   * Asks the next service where one cannot be reached or takes long; a refusal is an answer too. The others' requests end with the
+   * first answer.
+   * @param request only reads: several services may do it
+   * @throws what the answering service's `request` throws, UnreachableError when none answers
+   */
+  ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
+    const left = this.#inOrder();
+    /** Those that were asked and have not answered, in the order in which they were asked. */
+    const asked = new Set<RestService>();
+    const end = new AbortController();
+    let cancelHedge = () => {};
+    return new Promise<T>((resolve, reject) => {
+      const askNext = (): void => {
+        cancelHedge();
+        const service = left.shift();
+        if (service === undefined) return;
+        asked.add(service);
+        if (left.length > 0) cancelHedge = this.#platform.schedule(askNext, HEDGE_DELAY_MS);
+        const answer = (async () => request(service.until(end.signal)))();
+        answer.then(
+          (value) => settle(service, () => resolve(value)),
+          (error) => failed(service, error),
+        );
+      };
+      const settle = (service: RestService, tell: () => void): void => {
+        if (end.signal.aborted) return;
+        end.abort();
+        cancelHedge();
+        this.#overtook(service, asked);
+        tell();
+      };
+      const failed = (service: RestService, error: unknown): void => {
+        if (!(error instanceof UnreachableError)) settle(service, () => reject(error));
+        if (end.signal.aborted) return;
+        asked.delete(service);
+        this.#failedAtMs.set(service, this.#platform.nowMs());
+        if (left.length + asked.size === 0) reject(error);
+        else askNext();
+      };
+      askNext();
+    });
+  }
+
+  /** Those that failed lately come last, the last one to fail at the end. */
+  #inOrder(): RestService[] {
+    const sinceMs = this.#platform.nowMs() - AVOID_MS;
+    const failedAtMs = (service: RestService) => {
+      const atMs = this.#failedAtMs.get(service) ?? 0;
+      return atMs > sinceMs ? atMs : 0;
+    };
+    return [...this.#services].sort((one, other) => failedAtMs(one) - failedAtMs(other));
+  }
+
+  /** A service answered: those that were asked before it are slow. */
+  #overtook(service: RestService, asked: Iterable<RestService>): void {
+    this.#failedAtMs.delete(service);
+    for (const slow of asked) {
+      if (slow === service) return;
+      this.#failedAtMs.set(slow, this.#platform.nowMs());
+    }
+  }
+}

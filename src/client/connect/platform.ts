@@ -1,0 +1,94 @@
+import type { PriceCurves } from '../sign/price_curves.js';
+import type { Schedule } from './liveness.js';
+import type { OpenConnection, SocketLike } from './socket_like.js';
+
+/** What the client takes from where it runs; nothing else in it touches a clock, a timer, a socket or a worker. */
+export interface Platform {
+  /** UNIX milliseconds. */
+  readonly nowMs: () => number;
+  readonly schedule: Schedule;
+  /**
+   * Runs something once what has arrived by now was received, so that a backlog is conflated before it is verified. At once in browsers,
+   * where a worker verifies what is much.
+   */
+  readonly afterReceiving: (run: () => void) => void;
+  readonly fetch: Fetch;
+  readonly openSocket: OpenConnection;
+  /** Whether {@link openSocket} sends request headers. Where it does not, the client logs in with tickets. */
+  readonly sendsHeaders: boolean;
+  /**
+   * Starts the module that verifies payloads as a worker: the one at an address, or `verify_worker.js` beside this file. Absent
+   * where there are no workers.
+   */
+  readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
+  /** Signs faster than the plain JavaScript. */
+  readonly curves?: Partial<PriceCurves> | undefined;
+}
+
+/** The part of `fetch` that is used. */
+export type Fetch = (
+  url: string,
+  init: { readonly headers: Readonly<Record<string, string>>; readonly signal: never },
+) => Promise<FetchResponse>;
+
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+/** The part of an `AbortSignal` that is used. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** The part of a Web Worker that is used. */
+export interface WorkerLike {
+  onmessage: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  postMessage(message: unknown): void;
+  terminate(): unknown;
+}
+
+/** The default {@link Schedule}. */
+export const scheduleTimeout: Schedule = (run, delayMs) => {
+  const timer = setTimeout(run, delayMs);
+  return () => clearTimeout(timer);
+};
+
+interface BrowserGlobals {
+  readonly fetch: Fetch;
+  readonly WebSocket?: new (url: string, protocols: readonly string[]) => SocketLike;
+}
+
+declare const Worker: new (url: object | string, options: { readonly type: 'module' }) => WorkerLike;
+
+/** Opens the global `WebSocket`, as browsers have it. @throws TypeError for headers, which it cannot send. */
+export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) => {
+  const { WebSocket } = globalThis as unknown as BrowserGlobals;
+  if (WebSocket === undefined) throw new TypeError('openSocket is required: there is no global WebSocket');
+  if (Object.keys(headers).length > 0) throw new TypeError('openSocket is required to send a token');
+  return new WebSocket(url, protocols);
+};
+
+/** A browser; the globals are looked up when they are needed. */
+export const BROWSER: Platform = {
+  nowMs: () => Date.now(),
+  schedule: scheduleTimeout,
+  afterReceiving: (run) => run(),
+  // With credentials a browser answers a 401 by asking its user for a name and a password.
+  fetch(url, init) {
+    const { fetch } = globalThis as unknown as BrowserGlobals;
+    return fetch(url, { ...init, credentials: 'omit' } as typeof init);
+  },
+  openSocket: openGlobalSocket,
+  sendsHeaders: false,
+  openWorker(url) {
+    if (url !== undefined) return new Worker(url, { type: 'module' });
+    // Bundlers look for these very words to make a file of the worker.
+    return new Worker(new URL('../verify/verify_worker.js', import.meta.url), { type: 'module' });
+  },
+};

@@ -1,0 +1,261 @@
+import { CLIENT_CLOSE_CODE, CLOSES, mayReconnect } from '../../wire/close_codes.js';
+import { PING_TYPE } from '../../wire/stream.js';
+import { type Credentials, type Login, tokenLogin } from './credentials.js';
+import { Liveness, type Schedule } from './liveness.js';
+import { openGlobalSocket, scheduleTimeout } from './platform.js';
+import { type ErrorEventLike, type Failure, failureOf, RefusedConnection } from './refusal.js';
+import type { OpenConnection, SocketLike } from './socket_like.js';
+
+export interface ConnectionOptions {
+  /** Base address such as `wss://prices.example.com`. */
+  readonly url: string;
+  /** Sent as `Authorization: Basic <token>`. */
+  readonly token?: string | undefined;
+  /** Makes what each connection is let in with, instead of {@link token}. */
+  readonly login?: Login | undefined;
+  /** Default: the global `WebSocket`, which cannot send headers. */
+  readonly openSocket?: OpenConnection | undefined;
+  /** Default: `setTimeout`. */
+  readonly schedule?: Schedule | undefined;
+  /** After this time without anything, not even the answer to a ping, a connection is taken for dead. Default: 4 to 5.5 s. */
+  readonly staleAfterMs?: number | undefined;
+  /**
+   * Called when nothing arrived for the expected time, not even the answer to a ping. {@link onDown} and a new connection
+   * follow.
+   */
+  readonly onStale?: ((silentMs: number) => void) | undefined;
+  /** Called whenever a connection was made. */
+  readonly onUp?: (() => void) | undefined;
+  /** Called whenever a connection ended or could not be made. */
+  readonly onDown?: ((down: Down) => void) | undefined;
+}
+
+/** Why there is no connection. */
+export interface Down {
+  readonly reason: string;
+  /** The HTTP status with which the server refused the connection, when it did and the socket tells. */
+  readonly httpStatus?: number;
+  /** The server will not have this client: there is no further attempt. */
+  readonly final: boolean;
+}
+
+/** The first attempt follows after half to all of the minimum; each further one waits up to twice as long. */
+const RECONNECT_DELAY_MS_MIN = 250;
+const RECONNECT_DELAY_MS_MAX = 10_000;
+/** A connection that lasted this long was a good one: the next loss starts from the minimum again. */
+const STABLE_MS = 5_000;
+/** How long a connection may take to open or to close; past it the socket is given up. */
+const OPEN_DELAY_MS_MAX = 10_000;
+const CLOSE_DELAY_MS_MAX = 5_000;
+/** What a socket that was given up reports here; no close frame carries this code. */
+const CLOSE_ABNORMAL = 1006;
+/** The ping of sockets that have none of their own. */
+const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
+/** A timeout and too many requests pass; other refusals with a 4xx status do not. */
+const UNAUTHORIZED = 401;
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** What a client does with its connection. */
+export interface ConnectionEvents {
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+}
+
+/**
+ * A WebSocket that comes back after a loss, with bounded and jittered delays. It keeps no messages meanwhile. A loss is also
+ * a connection on which nothing arrives any more.
+ */
+export class ReconnectingSocket {
+  readonly #url: string;
+  readonly #options: ConnectionOptions;
+  readonly #schedule: Schedule;
+  readonly #events: ConnectionEvents;
+  readonly #liveness: Liveness;
+  readonly #login: Login;
+  readonly #openSocket: OpenConnection;
+  #socket: SocketLike | undefined;
+  #isOpen = false;
+  #failures = 0;
+  /** Changes when an attempt begins and when a connection ends: what an earlier one still waits for is ignored. */
+  #attempt = 0;
+  /** Waits for the next attempt, for the connection to open, or for it to have been up for long enough. */
+  #cancelTimer: () => void = () => {};
+  #cancelCloseTimer: () => void = () => {};
+  /** Set once there will be no further connection. */
+  #ended: string | undefined;
+  #waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  #onClosed: (() => void)[] = [];
+
+  /**
+   * Connects to `path` (with its query) below the base address at once.
+   * @param quietMs how long nothing may arrive before the connection is probed
+   */
+  constructor(path: string, quietMs: number, options: ConnectionOptions, events: ConnectionEvents) {
+    this.#url = options.url.replace(/\/+$/, '') + path;
+    this.#options = options;
+    this.#schedule = options.schedule ?? scheduleTimeout;
+    this.#login = options.login ?? tokenLogin(options.token);
+    this.#openSocket = options.openSocket ?? openGlobalSocket;
+    this.#events = events;
+    this.#liveness = new Liveness(this.#schedule, quietMs, options.staleAfterMs, {
+      probe: () => this.#probe(),
+      onStale: (silentMs) => this.#stale(silentMs),
+    });
+    this.#connect();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Bytes that were sent but have not left yet. */
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  /** Resolves when a connection is up; rejects when there will be none. */
+  opened(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve();
+    if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** Sends `text`, or returns `false` when there is no connection. */
+  send(text: string): boolean {
+    if (this.#isOpen) this.#socket!.send(text);
+    return this.#isOpen;
+  }
+
+  /** Ends the connection for good; resolves when it is closed. */
+  close(): Promise<void> {
+    this.#end('closed');
+    this.#cancelTimer();
+    if (this.#socket === undefined) return Promise.resolve();
+    const closed = new Promise<void>((resolve) => this.#onClosed.push(resolve));
+    if (this.#onClosed.length > 1) return closed;
+    this.#cancelCloseTimer = this.#schedule(() => this.#giveUp('closed'), CLOSE_DELAY_MS_MAX);
+    this.#liveness.stop();
+    this.#socket.close(CLIENT_CLOSE_CODE);
+    return closed;
+  }
+
+  #connect(): void {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    const reason = `no connection within ${OPEN_DELAY_MS_MAX} ms`;
+    this.#cancelTimer = this.#schedule(() => this.#giveUp(reason), OPEN_DELAY_MS_MAX);
+    this.#login.credentials().then(
+      (credentials) => {
+        if (attempt === this.#attempt && this.#ended === undefined) this.#open(credentials);
+      },
+      (error: Error) => {
+        if (attempt !== this.#attempt || this.#ended !== undefined) return;
+        this.#closed(
+          CLOSE_ABNORMAL,
+          error.message,
+          error instanceof RefusedConnection ? error.status : undefined,
+        );
+      },
+    );
+  }
+
+  #open({ headers, protocols }: Credentials): void {
+    let socket: SocketLike;
+    try {
+      socket = this.#openSocket(this.#url, headers, protocols);
+    } catch (error) {
+      // Wrong arguments: another attempt would fail in the same way.
+      this.#end((error as Error).message);
+      this.#closed(CLOSE_ABNORMAL, (error as Error).message);
+      return;
+    }
+    let failure: Failure | undefined;
+    socket.onopen = () => this.#opened();
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      this.#liveness.heard();
+      if (typeof data === 'string') this.#events.onText(data);
+    };
+    // The first error is the cause of any other.
+    socket.onerror = (event: ErrorEventLike) => {
+      failure ??= failureOf(event);
+    };
+    socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
+      const text = failure?.reason ?? `closed with ${code}${reason && ` (${reason})`}`;
+      this.#closed(code, text, failure?.status);
+    };
+    socket.on?.('pong', () => this.#liveness.heard());
+    this.#socket = socket;
+  }
+
+  #opened(): void {
+    this.#isOpen = true;
+    this.#cancelTimer();
+    this.#cancelTimer = this.#schedule(() => {
+      this.#failures = 0;
+    }, STABLE_MS);
+    this.#liveness.start();
+    this.#events.onOpen();
+    this.#options.onUp?.();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  #closed(code: number, reason: string, httpStatus?: number): void {
+    this.#isOpen = false;
+    this.#socket = undefined;
+    this.#attempt += 1;
+    this.#cancelTimer();
+    this.#cancelCloseTimer();
+    this.#liveness.stop();
+    if (!this.#mayReturn(code, reason, httpStatus)) this.#end(reason);
+    const final = this.#ended !== undefined;
+    this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
+    for (const resolve of this.#onClosed.splice(0)) resolve();
+    // The listener may have closed this connection for good.
+    if (this.#ended === undefined)
+      this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
+  }
+
+  /** Whether another attempt makes sense. A token that was refused may be followed by a new one. */
+  #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
+    const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
+    if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();
+    const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
+    return !isRefused && mayReconnect(code, reason);
+  }
+
+  #probe(): void {
+    const socket = this.#socket!;
+    if (socket.ping) socket.ping();
+    else socket.send(PING_MESSAGE);
+  }
+
+  #stale(silentMs: number): void {
+    this.#options.onStale?.(silentMs);
+    this.#giveUp(`nothing arrived for ${silentMs} ms, not even the answer to a ping`);
+  }
+
+  /** Takes the socket for closed without waiting for the other side. What it still reports is ignored. */
+  #giveUp(reason: string): void {
+    const socket = this.#socket;
+    if (socket !== undefined) abandon(socket);
+    this.#closed(CLOSE_ABNORMAL, reason);
+  }
+
+  #nextDelayMs(): number {
+    const limitMs = Math.min(RECONNECT_DELAY_MS_MIN * 2 ** this.#failures, RECONNECT_DELAY_MS_MAX);
+    if (limitMs < RECONNECT_DELAY_MS_MAX) this.#failures += 1;
+    return limitMs * (0.5 + Math.random() / 2);
+  }
+
+  #end(reason: string): void {
+    this.#ended ??= reason;
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error(this.#ended));
+  }
+}
+
+/** Ends a socket; what it still reports is ignored. */
+function abandon(socket: SocketLike): void {
+  for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
+  if (socket.terminate) socket.terminate();
+  else socket.close();
+}

@@ -1,0 +1,131 @@
+import { REST_PATHS } from '../../wire/paths.js';
+import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/ticket.js';
+import { authorization, type Login } from './credentials.js';
+import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
+import type { AbortSignalLike, Platform } from './platform.js';
+import { errorOf, RefusedConnection } from './refusal.js';
+import type { TokenSource } from './token_source.js';
+
+/** An answer that takes longer counts as none. */
+const ANSWER_DELAY_MS_MAX = 10_000;
+const UNAUTHORIZED = 401;
+
+/** The REST API of one service, and the login of its WebSockets. */
+export class RestService {
+  /** Base address with `http`, without a slash at its end. */
+  readonly url: string;
+  readonly #platform: Platform;
+  readonly #tokens: TokenSource;
+  readonly #end: AbortSignalLike | undefined;
+
+  /** @param end ends its requests */
+  constructor(url: string, platform: Platform, tokens: TokenSource, end?: AbortSignalLike) {
+    this.url = url.replace(/^ws/, 'http').replace(/\/+$/, '');
+    this.#platform = platform;
+    this.#tokens = tokens;
+    this.#end = end;
+  }
+
+  /** The same service, whose requests end with a signal. */
+  until(end: AbortSignalLike): RestService {
+    return new RestService(this.url, this.#platform, this.#tokens, end);
+  }
+
+  /** UNIX milliseconds. */
+  get nowMs(): () => number {
+    return this.#platform.nowMs;
+  }
+
+  /** Base address with `ws`. */
+  get socketUrl(): string {
+    return this.url.replace(/^http/, 'ws');
+  }
+
+  /**
+   * Gets a path with its query; a refused token is replaced once.
+   * @returns the text of the answer's body.
+   * @throws RefusedError for a status of 4xx, UnreachableError for any other but 200, or without an answer.
+   */
+  async get(path: string, mayRenew = true): Promise<string> {
+    const token = await this.#tokens.token();
+    const { status, text, retryAfterMs } = await this.#fetch(path, token);
+    if (status === 200) return text;
+    if (status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token)) return this.get(path, false);
+    const reason = errorOf(text) ?? `HTTP ${status}`;
+    if (status >= 400 && status < 500)
+      throw new RefusedError(this.url, status, reason, bare(path), retryAfterMs);
+    throw new UnreachableError(this.url, reason, bare(path));
+  }
+
+  /** As {@link get}: the `data` of the answer, whose numbers a double holds. */
+  async getData(path: string): Promise<unknown> {
+    const text = await this.get(path);
+    try {
+      return (JSON.parse(text) as { data: unknown }).data;
+    } catch {
+      throw new ProtocolError(this.url, `${path} is not answered with JSON`);
+    }
+  }
+
+  /** How a WebSocket of this service logs in: with the header, or with a ticket where headers cannot be sent. */
+  openLogin(): Login {
+    let token: string | undefined;
+    let isRefused = false;
+    return {
+      credentials: async () => {
+        token = await this.#tokens.token();
+        if (token === undefined || this.#platform.sendsHeaders)
+          return { headers: authorization(token), protocols: [] };
+        try {
+          return { headers: {}, protocols: await this.#ticketProtocols() };
+        } catch (error) {
+          if (!(error instanceof RefusedError)) throw error;
+          isRefused = true;
+          throw new RefusedConnection(error.status, error.message);
+        }
+      },
+      // Where there are tickets, fetching the next one shows whether the token is refused, and replaces it.
+      renew: () => (this.#platform.sendsHeaders ? this.#tokens.refuse(token) : !isRefused),
+    };
+  }
+
+  async #ticketProtocols(): Promise<readonly string[]> {
+    const data = await this.getData(REST_PATHS.streamTicket);
+    return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
+  }
+
+  async #fetch(path: string, token: string | undefined): Promise<Answer> {
+    const abort = new AbortController();
+    if (this.#end?.aborted) abort.abort();
+    this.#end?.addEventListener('abort', () => abort.abort());
+    const cancel = this.#platform.schedule(() => abort.abort(), ANSWER_DELAY_MS_MAX);
+    try {
+      const init = { headers: authorization(token), signal: abort.signal as never };
+      const response = await this.#platform.fetch(this.url + path, init);
+      const seconds = response.headers.get('retry-after');
+      return {
+        status: response.status,
+        text: await response.text(),
+        retryAfterMs: seconds === null ? undefined : Number(seconds) * 1_000,
+      };
+    } catch (error) {
+      const { message, cause } = error as Error & { cause?: Error };
+      const late = `no answer within ${ANSWER_DELAY_MS_MAX} ms`;
+      const reason = abort.signal.aborted ? late : cause?.message || message;
+      throw new UnreachableError(this.url, reason, bare(path));
+    } finally {
+      cancel();
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** A path without its query. */
+function bare(path: string): string {
+  return path.split('?')[0]!;
+}

@@ -1,0 +1,125 @@
+import { type Price, parsePrice } from '../../model/price.js';
+import { parseTimeNs, type TimeNs } from '../../model/time.js';
+import {
+  ERROR_TYPE,
+  MESSAGE_TYPES,
+  PONG_TYPE,
+  REQUEST_TYPES,
+  type RequestType,
+  TAXONOMY_TYPE,
+} from '../../wire/stream.js';
+
+const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
+const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
+
+/** A price frame of the stream; `text` is the frame as it came. */
+export type Frame = UnsignedFrame | SignedFrame;
+
+export interface UnsignedFrame {
+  readonly type: typeof UNSIGNED;
+  readonly taxonomyId: number;
+  readonly timestampNs: TimeNs;
+  readonly assets: readonly FrameAsset[];
+  readonly text: string;
+}
+
+export interface FrameAsset {
+  readonly id: number;
+  readonly value: Price;
+  /** The market status code; absent without the attribute `ms` and for assets without a schedule. */
+  readonly marketStatus?: number;
+}
+
+export interface SignedFrame {
+  readonly type: typeof SIGNED;
+  /** Hex, for {@link verifyPayload}. */
+  readonly payload: string;
+  readonly text: string;
+}
+
+/** The answer to a subscribe or unsubscribe message that carried an ID. */
+export interface SubscriptionReply {
+  readonly type: RequestType;
+  readonly id: unknown;
+  /** The whole set now. */
+  readonly assets: readonly number[];
+  readonly invalid: readonly number[];
+}
+
+/** The answer to a ping. */
+export interface PongReply {
+  readonly type: typeof PONG_TYPE;
+}
+
+/** Behind it, IDs of the connection's assets mean other assets. */
+export interface TaxonomyNotice {
+  readonly type: typeof TAXONOMY_TYPE;
+}
+
+export interface ErrorReply {
+  readonly type: typeof ERROR_TYPE;
+  readonly id: unknown;
+  readonly error: string;
+}
+
+/** What the service sends on a stream. */
+export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | ErrorReply;
+
+/**
+ * A double does not hold a nanosecond timestamp, so the digits are quoted before JSON is parsed. Inside a string the
+ * quotes would be escaped, and the pattern does not match.
+ */
+const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
+
+/** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
+export function parseFrame(text: string): Message | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
+  switch (fields['type']) {
+    case UNSIGNED:
+      return unsignedFrame(fields, text);
+    case SIGNED:
+      return typeof fields['p'] === 'string' ? { type: SIGNED, payload: fields['p'], text } : undefined;
+    case SUBSCRIBE:
+    case UNSUBSCRIBE:
+      return {
+        type: fields['type'],
+        id: fields['id'],
+        assets: ids(fields['assets']),
+        invalid: ids(fields['invalid']),
+      };
+    case PONG_TYPE:
+      return { type: PONG_TYPE };
+    case TAXONOMY_TYPE:
+      return { type: TAXONOMY_TYPE };
+    case ERROR_TYPE:
+      return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
+    default:
+      return undefined;
+  }
+}
+
+function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedFrame | undefined {
+  const { tax, ts, a } = fields;
+  const timestampNs = typeof ts === 'string' ? parseTimeNs(ts) : undefined;
+  if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
+  const assets = a.map(frameAsset);
+  if (assets.includes(undefined)) return undefined;
+  return { type: UNSIGNED, taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
+}
+
+function frameAsset(pair: { id?: unknown; v?: unknown; ms?: unknown } | null): FrameAsset | undefined {
+  const value = typeof pair?.v === 'string' ? parsePrice(pair.v) : undefined;
+  if (value === undefined || typeof pair?.id !== 'number') return undefined;
+  return typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
+}
+
+function ids(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((id) => typeof id === 'number') : [];
+}

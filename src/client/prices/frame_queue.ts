@@ -1,0 +1,51 @@
+import type { Payload } from '../verify/decode_payload.js';
+
+/** A payload that waits to be verified. */
+export interface WaitingPayload {
+  readonly hex: string;
+  readonly payload: Payload;
+}
+
+/**
+ * Payloads of one connection that wait, oldest first. A payload of which every asset has a newer price waiting is left out, so
+ * there are never more payloads than assets.
+ */
+export class FrameQueue {
+  /** Payload to the number of its assets of which it has the newest price. */
+  readonly #newest = new Map<WaitingPayload, number>();
+  readonly #byAsset = new Map<number, WaitingPayload>();
+
+  push(waiting: WaitingPayload): void {
+    let assets = 0;
+    for (const { id } of waiting.payload.assets) {
+      const older = this.#byAsset.get(id);
+      // What is not verified yet may name an asset twice.
+      if (older === waiting) continue;
+      if (older !== undefined) this.#supersede(older);
+      this.#byAsset.set(id, waiting);
+      assets += 1;
+    }
+    this.#newest.set(waiting, assets);
+  }
+
+  /** The oldest one, or `undefined` when none waits. */
+  shift(): WaitingPayload | undefined {
+    const [oldest] = this.#newest.keys();
+    if (oldest === undefined) return undefined;
+    this.#newest.delete(oldest);
+    for (const { id } of oldest.payload.assets)
+      if (this.#byAsset.get(id) === oldest) this.#byAsset.delete(id);
+    return oldest;
+  }
+
+  clear(): void {
+    this.#newest.clear();
+    this.#byAsset.clear();
+  }
+
+  #supersede(older: WaitingPayload): void {
+    const left = this.#newest.get(older)! - 1;
+    if (left === 0) this.#newest.delete(older);
+    else this.#newest.set(older, left);
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  MARKET_STATUS_NAMES,
+  MARKET_STATUS_SUFFIXES,
+  type MarketStatus,
+} from '../../wire/market_status_codes.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import type { Resolution } from '../../wire/rest_values.js';
+import type { SignatureType } from '../../wire/signatures.js';
+import { ProtocolError, UnverifiedError } from '../connect/errors.js';
+import type { RestService } from '../connect/rest_service.js';
+import { readAggregate } from '../verify/aggregate_form.js';
+import type { Check, Signers } from '../verify/checks.js';
+import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
+import { verifyAggregate } from '../verify/verify_aggregate.js';
+import { requireSymbols } from './symbol_table.js';
+import { type MarketStatusName, Tick } from './tick.js';
+
+/** What chooses among assets that have one symbol. */
+export interface AssetQuery {
+  /** Default: `evm` for a symbol that has both. */
+  readonly signatureType?: SignatureType | undefined;
+}
+
+export interface CandleQuery extends AssetQuery {
+  readonly resolution: Resolution;
+  /** From this UNIX second on, */
+  readonly from: number;
+  /** up to before this one. */
+  readonly to: number;
+}
+
+/** A candle. It is not signed, and its prices are doubles. */
+export interface Candle {
+  /** The UNIX second at which it begins. */
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+/** When a market changes its status. It is not signed. */
+export interface MarketHours {
+  readonly status: MarketStatusName;
+  readonly next: MarketStatusName;
+  /** UNIX seconds. */
+  readonly changesAt: number;
+}
+
+/** An aggregate whose checks all passed; `timestampNs` is when the service signed it. */
+export class AggregatePrice extends Tick {
+  constructor(
+    fields: Omit<Tick, 'decimal' | 'ageMs'>,
+    nowMs: () => number,
+    /** The aggregate as JSON without a lost digit, for `tickseal verify` and for contracts. */
+    readonly text: string,
+    /** Each check of the publishers' signatures, the Merkle root, the price and the service's signature. */
+    readonly checks: readonly Check[],
+  ) {
+    super(fields, nowMs);
+  }
+}
+
+/** What aggregates are checked against. */
+export interface AggregateTrust {
+  readonly signers: Signers;
+  readonly oracleId?: string | undefined;
+}
+
+/** As `Client.latest`. */
+export function latest(
+  service: RestService,
+  symbols: readonly string[],
+  query: AssetQuery,
+  trust: AggregateTrust,
+): Promise<Record<string, AggregatePrice>> {
+  return aggregates(service, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
+}
+
+/** As `Client.recent`. */
+export function recent(
+  service: RestService,
+  symbols: readonly string[],
+  second: number,
+  query: AssetQuery,
+  trust: AggregateTrust,
+): Promise<Record<string, AggregatePrice>> {
+  const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
+  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
+}
+
+/** As `Client.candles`. */
+export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
+  const { resolution, from, to, signatureType } = query;
+  const parameters = {
+    symbol,
+    resolution,
+    from: String(from),
+    to: String(to),
+    signature_type: signatureType,
+  };
+  const data = (await service.getData(pathOf(REST_PATHS.history, parameters))) as CandleArrays;
+  return data.t.map((time, i) => ({
+    time,
+    open: data.o[i]!,
+    high: data.h[i]!,
+    low: data.l[i]!,
+    close: data.c[i]!,
+  }));
+}
+
+/** As `Client.marketStatus`. */
+export async function marketStatus(
+  service: RestService,
+  symbol: string,
+  { signatureType }: AssetQuery,
+): Promise<MarketHours> {
+  const path = pathOf(REST_PATHS.marketStatus, { asset_id: symbol, signature_type: signatureType });
+  const data = (await service.getData(path)) as Record<string, { readonly price: string } | undefined>;
+  const numberOf = (suffix: string) => Number(data[symbol + suffix]?.price);
+  const nameOf = (code: number) => {
+    const name = MARKET_STATUS_NAMES[code as MarketStatus];
+    if (name === undefined) throw new ProtocolError(service.url, `${code} is not a market status`);
+    return name;
+  };
+  return {
+    status: nameOf(numberOf(MARKET_STATUS_SUFFIXES.current)),
+    next: nameOf(numberOf(MARKET_STATUS_SUFFIXES.next)),
+    changesAt: numberOf(MARKET_STATUS_SUFFIXES.change),
+  };
+}
+
+async function aggregates(
+  service: RestService,
+  path: string,
+  trust: AggregateTrust,
+): Promise<Record<string, AggregatePrice>> {
+  const text = await service.get(path);
+  const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
+  if (typeof body?.data !== 'object' || body.data === null)
+    throw new ProtocolError(service.url, 'the answer has no data');
+  const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
+    return [symbol, priceOf(service, symbol, aggregate, trust)] as const;
+  });
+  return Object.fromEntries(prices);
+}
+
+function priceOf(
+  service: RestService,
+  symbol: string,
+  aggregate: object,
+  trust: AggregateTrust,
+): AggregatePrice {
+  const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, trust);
+  const { verdict, checks, signer = '' } = report!;
+  if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
+  const { price, service: signed } = readAggregate(aggregate);
+  const fields = { symbol, price, timestampNs: signed.timestampNs, signer, verdict, status: undefined };
+  return new AggregatePrice(
+    { ...fields, url: service.url },
+    service.nowMs,
+    writeExactJson(aggregate),
+    checks,
+  );
+}
+
+function assetParameters(symbols: readonly string[], { signatureType }: AssetQuery) {
+  requireSymbols(symbols);
+  return { assets: symbols.join(','), signature_type: signatureType };
+}
+
+function pathOf(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = Object.entries(parameters)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
+  return `${path}?${query.join('&')}`;
+}
+
+interface CandleArrays {
+  readonly t: readonly number[];
+  readonly o: readonly number[];
+  readonly h: readonly number[];
+  readonly l: readonly number[];
+  readonly c: readonly number[];
+}

@@ -1,0 +1,92 @@
+import type { Platform, WorkerLike } from '../connect/platform.js';
+import type { Signers } from '../verify/checks.js';
+import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
+import type { VerifiedPayload } from '../verify/verify_worker.js';
+
+/** Above this rate payloads are verified in a worker: one takes about 2 ms of a browser's main thread. */
+const INLINE_PER_SECOND_MAX = 20;
+
+/** A check of a payload's form and signature; the report comes at once, or from a worker later. */
+type Settle = (report: PayloadReport) => void;
+
+/** Verifies payloads, in a worker when there are many. */
+export class PayloadVerifier {
+  readonly #signers: Signers;
+  readonly #platform: Platform;
+  readonly #workerUrl: string | undefined;
+  /** Whether a worker may be started. */
+  #mayStart: boolean;
+  #worker: WorkerLike | undefined;
+  /** The worker has loaded and answers. */
+  #isReady = false;
+  #second = 0;
+  #inSecond = 0;
+  #lastId = 0;
+  /** What the worker has; a source has at most one payload in it. */
+  readonly #pending = new Map<number, { readonly hex: string; readonly settle: Settle }>();
+
+  /** @param worker the address of the worker's module where it is not the usual one, or `false` for no worker */
+  constructor(signers: Signers, platform: Platform, worker: string | false | undefined) {
+    this.#signers = signers;
+    this.#platform = platform;
+    this.#workerUrl = worker === false ? undefined : worker;
+    this.#mayStart = worker !== false && platform.openWorker !== undefined;
+  }
+
+  /** Verifies the hex of a payload; calls `settle` before it returns unless a worker verifies it. */
+  verify(hex: string, settle: Settle): void {
+    this.#count();
+    if (!this.#isReady) {
+      settle(verifyPayload(hex, { signers: this.#signers }));
+      return;
+    }
+    this.#lastId += 1;
+    this.#pending.set(this.#lastId, { hex, settle });
+    this.#worker!.postMessage({ id: this.#lastId, hex, signers: this.#signers });
+  }
+
+  /** Ends the worker. What it has is not settled any more. */
+  close(): void {
+    this.#pending.clear();
+    this.#mayStart = false;
+    this.#isReady = false;
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #count(): void {
+    const second = Math.floor(this.#platform.nowMs() / 1_000);
+    if (second !== this.#second) this.#inSecond = 0;
+    this.#second = second;
+    this.#inSecond += 1;
+    if (this.#inSecond > INLINE_PER_SECOND_MAX && this.#mayStart) this.#start();
+  }
+
+  #start(): void {
+    this.#mayStart = false;
+    try {
+      this.#worker = this.#platform.openWorker!(this.#workerUrl);
+    } catch {
+      // The page's policy forbids workers: payloads are verified inline.
+      return;
+    }
+    this.#worker.onmessage = ({ data }: { data: VerifiedPayload | 'ready' }) => {
+      if (data === 'ready') this.#isReady = true;
+      else this.#settle(data);
+    };
+    this.#worker.onerror = () => this.#giveUp();
+  }
+
+  #settle({ id, report }: VerifiedPayload): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.settle(report);
+  }
+
+  /** The worker does not work here: its payloads, and all others, are verified inline. */
+  #giveUp(): void {
+    const left = [...this.#pending.values()];
+    this.close();
+    for (const { hex, settle } of left) settle(verifyPayload(hex, { signers: this.#signers }));
+  }
+}

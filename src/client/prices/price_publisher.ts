@@ -1,0 +1,135 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { RequestedAck } from '../../wire/publish_message.js';
+import type { SignatureType } from '../../wire/signatures.js';
+import { createPriceSigner, type PriceSigner, type PriceUpdate, parseSecretKey } from '../sign/sign_price.js';
+import { parseDecimalPrice } from '../verify/decimal_price.js';
+import type { ClientContext } from './client_context.js';
+import { Publisher, type PublishResult } from './publisher.js';
+
+/** Who publishes. */
+export interface PublishOptions {
+  /** The secret key: 32 bytes, or hex. */
+  readonly key: string | Uint8Array;
+  /** Default: `evm`. */
+  readonly signatureType?: SignatureType | undefined;
+  /** The 5 ASCII characters under which the service knows the publisher. */
+  readonly oracleId: string;
+  /** When a message is answered: once it was judged (`true`, the default), or once its effect is on disk (`durable`). */
+  readonly ack?: RequestedAck | undefined;
+}
+
+/** What became of one price. */
+export type PublishVerdict =
+  | { readonly status: 'accepted' }
+  | { readonly status: 'rejected'; readonly reason: string }
+  /** Not sent, or sent and not answered: the service may or may not have taken it. */
+  | { readonly status: 'failed'; readonly reason: string };
+
+/** Symbol to price: decimal text, or the real price times 10^18. */
+export type PricesToPublish = Readonly<Record<string, string | bigint>>;
+
+/** How long prices wait for a connection before they fail. */
+const OPEN_DELAY_MS_MAX = 10_000;
+
+/** When the last time is further ahead, the clock was put back: no service took a price so far in the future. */
+const CLOCK_STEP_NS = 2_000_000_000n;
+
+/** Signs prices with one key and sends them to the first of the services that is connected. */
+export class PricePublisher {
+  readonly #context: ClientContext;
+  readonly #signer: PriceSigner;
+  readonly #publishers: readonly Publisher[];
+  /** The time of the last message: a service refuses an update that is not newer than the one before. */
+  #lastNs = 0n;
+
+  constructor(options: PublishOptions, context: ClientContext) {
+    const { key, signatureType = 'evm', oracleId, ack = 'true' } = options;
+    const { platform } = context;
+    if (!platform.sendsHeaders) throw new TypeError('a browser cannot publish: it sends no headers');
+    const secretKey = typeof key === 'string' ? parseSecretKey(key) : key;
+    if (secretKey === undefined) throw new RangeError('key is not hex of at most 32 bytes');
+    this.#signer = createPriceSigner({ signatureType, secretKey, oracleId, curves: platform.curves });
+    this.#context = context;
+    this.#publishers = context.services.map(
+      (service) => new Publisher({ ...context.connectionTo(service), signatureType, ack }),
+    );
+    context.open.add(this);
+  }
+
+  /** The key as the service lists it: an EVM address, or the x coordinate of a Stark key. */
+  get publicKey(): string {
+    return this.#signer.publicKey;
+  }
+
+  /**
+   * Sends prices as one message, signed at the time of sending; waits for a connection first.
+   * @throws RangeError for a price that is none or cannot be signed with this signature type, TypeError for a number
+   */
+  async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
+    const scaled = Object.entries(prices).map(([symbol, price]) => [symbol, scale(symbol, price)] as const);
+    const problem = await this.#opened();
+    const publisher = this.#publishers.find(({ isOpen }) => isOpen);
+    const result: Omit<PublishResult & { status: 'failed' }, 'traceId'> | PublishResult =
+      publisher === undefined
+        ? { status: 'failed', reason: problem ?? 'there is no connection' }
+        : await publisher.publish(this.#sign(scaled));
+    return Object.fromEntries(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
+  }
+
+  /** Ends the connections for good; resolves when they are closed. What is unanswered fails. */
+  async close(): Promise<void> {
+    this.#context.open.delete(this);
+    await Promise.all(this.#publishers.map((publisher) => publisher.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #sign(prices: readonly (readonly [symbol: string, price: bigint])[]): PriceUpdate[] {
+    const nowNs = BigInt(this.#context.platform.nowMs()) * 1_000_000n;
+    const isPutBack = this.#lastNs - nowNs > CLOCK_STEP_NS;
+    this.#lastNs = nowNs > this.#lastNs || isPutBack ? nowNs : this.#lastNs + 1n;
+    const timestampNs = this.#lastNs;
+    return prices.map(([symbol, price]) => this.#signer.sign({ symbol, price, timestampNs }));
+  }
+
+  /** Waits for the first connection. @returns why there is none */
+  async #opened(): Promise<string | undefined> {
+    let cancel: () => void = () => {};
+    const late = new Promise<string>((resolve) => {
+      const reason = `no connection within ${OPEN_DELAY_MS_MAX} ms`;
+      cancel = this.#context.platform.schedule(() => resolve(reason), OPEN_DELAY_MS_MAX);
+    });
+    const opened = Promise.any(this.#publishers.map((publisher) => publisher.opened())).then(
+      () => undefined,
+      ({ errors }: AggregateError) => (errors[0] as Error).message,
+    );
+    const problem = await Promise.race([opened, late]);
+    cancel();
+    return problem;
+  }
+}
+
+function scale(symbol: string, price: string | bigint): bigint {
+  if (typeof price === 'bigint') return price;
+  // A number has rounded the price already.
+  if (typeof price !== 'string')
+    throw new TypeError(`the price of ${symbol} must be decimal text or a bigint, not a ${typeof price}`);
+  const scaled = parseDecimalPrice(price);
+  if (scaled === undefined)
+    throw new RangeError(`the price of ${symbol} is not a decimal number: "${price}"`);
+  return scaled;
+}
+
+function verdictOf(
+  result: PublishResult | { readonly status: 'failed'; readonly reason: string },
+  symbol: string,
+): PublishVerdict {
+  if (result.status === 'failed') return { status: 'failed', reason: result.reason };
+  if (result.status === 'sent') return { status: 'failed', reason: 'no answer was asked for' };
+  const reason = result.rejected[symbol];
+  if (reason !== undefined) return { status: 'rejected', reason };
+  if (result.accepted.includes(symbol)) return { status: 'accepted' };
+  return { status: 'failed', reason: 'the answer does not name it' };
+}

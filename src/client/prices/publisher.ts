@@ -1,0 +1,173 @@
+import { PUBLISH_PATHS } from '../../wire/paths.js';
+import { ACK_TYPE, type RequestedAck } from '../../wire/publish_message.js';
+import type { SignatureType } from '../../wire/signatures.js';
+import { ERROR_TYPE } from '../../wire/stream.js';
+import type { Schedule } from '../connect/liveness.js';
+import { scheduleTimeout } from '../connect/platform.js';
+import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
+import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
+
+export interface PublisherOptions extends ConnectionOptions {
+  readonly signatureType: SignatureType;
+  /** Ask for an answer to every message: `true` when it was judged, `durable` when its effect is on disk. */
+  readonly ack?: RequestedAck | undefined;
+  /** Called when the service reports bad updates or a bad message. */
+  readonly onRejection?: ((rejection: Rejection) => void) | undefined;
+}
+
+/** What the service did not accept. */
+export interface Rejection {
+  readonly traceId: string | undefined;
+  readonly error: string;
+  /** Asset to reason; empty when the whole message was bad. */
+  readonly rejected: Readonly<Record<string, string>>;
+}
+
+export type PublishResult =
+  /** No answer was asked for. */
+  | { readonly status: 'sent'; readonly traceId: string }
+  | {
+      readonly status: 'answered';
+      readonly traceId: string;
+      readonly accepted: readonly string[];
+      readonly rejected: Readonly<Record<string, string>>;
+    }
+  /** Not sent, or sent and not answered: the service may or may not have taken it. */
+  | { readonly status: 'failed'; readonly traceId: string; readonly reason: string };
+
+/** Messages without an answer; a further one is refused. */
+const UNANSWERED_MAX = 1_000;
+const ANSWER_DELAY_MS_MAX = 10_000;
+/** The service says nothing of what it accepts, unless answers were asked for: so its pongs are what is expected. */
+const QUIET_MS = 2_000;
+
+/**
+ * Publishes signed prices on one WebSocket, which it keeps up. Prices age, so nothing is kept for later: while there
+ * is no connection a message fails at once.
+ */
+export class Publisher {
+  readonly #socket: ReconnectingSocket;
+  readonly #options: PublisherOptions;
+  readonly #schedule: Schedule;
+  readonly #unanswered = new Map<string, (result: PublishResult) => void>();
+  readonly #tracePrefix = Math.random().toString(36).slice(2, 10);
+  #messages = 0;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+    this.#schedule = options.schedule ?? scheduleTimeout;
+    const query = options.ack === undefined ? '' : `?ack=${options.ack}`;
+    const onDown: PublisherOptions['onDown'] = (down) => {
+      this.#failAll(down.reason);
+      options.onDown?.(down);
+    };
+    const path = PUBLISH_PATHS[options.signatureType] + query;
+    this.#socket = new ReconnectingSocket(
+      path,
+      QUIET_MS,
+      { ...options, onDown },
+      {
+        onOpen: () => {},
+        onText: (text) => this.#read(text),
+      },
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
+  }
+
+  /** Bytes that were sent but have not left yet: whoever asks for no answers looks here before sending more. */
+  get bufferedBytes(): number {
+    return this.#socket.bufferedBytes;
+  }
+
+  /** Resolves when a connection is up; rejects when there will be none. */
+  opened(): Promise<void> {
+    return this.#socket.opened();
+  }
+
+  /** Sends the updates, of one asset each, as one message. */
+  publish(updates: readonly PriceUpdate[]): Promise<PublishResult> {
+    this.#messages += 1;
+    const traceId = `${this.#tracePrefix}-${this.#messages}`;
+    return this.forward(publishMessage(traceId, updates), traceId);
+  }
+
+  /** Sends the text of a whole `signed_prices` message, whose `trace_id` is `traceId`, as it is. */
+  forward(message: string, traceId: string): Promise<PublishResult> {
+    const failed = (reason: string) => Promise.resolve({ status: 'failed', traceId, reason } as const);
+    if (this.#unanswered.has(traceId))
+      return failed('an earlier message with this trace_id is not answered yet');
+    if (this.#unanswered.size >= UNANSWERED_MAX)
+      return failed(`${UNANSWERED_MAX} messages are not answered yet`);
+    if (!this.#socket.send(message)) return failed('there is no connection');
+    if (this.#options.ack === undefined) return Promise.resolve({ status: 'sent', traceId });
+    return new Promise((resolve) => {
+      const reason = `no answer within ${ANSWER_DELAY_MS_MAX} ms`;
+      const cancel = this.#schedule(
+        () => this.#settle({ status: 'failed', traceId, reason }),
+        ANSWER_DELAY_MS_MAX,
+      );
+      this.#unanswered.set(traceId, (result) => {
+        cancel();
+        resolve(result);
+      });
+    });
+  }
+
+  /** Ends the connection for good; resolves when it is closed. What is unanswered fails. */
+  async close(): Promise<void> {
+    await this.#socket.close();
+    this.#failAll('closed');
+  }
+
+  #read(text: string): void {
+    const reply = parseReply(text);
+    if (reply === undefined) return;
+    const { type, traceId, error, accepted, rejected } = reply;
+    if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
+    if (traceId === undefined) return;
+    // An answer was asked for and follows, unless the message was too bad to be judged asset by asset.
+    if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
+    else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
+  }
+
+  #settle(result: PublishResult): void {
+    const settle = this.#unanswered.get(result.traceId);
+    this.#unanswered.delete(result.traceId);
+    settle?.(result);
+  }
+
+  #failAll(reason: string): void {
+    for (const traceId of [...this.#unanswered.keys()]) this.#settle({ status: 'failed', traceId, reason });
+  }
+}
+
+interface Reply {
+  readonly type: typeof ACK_TYPE | typeof ERROR_TYPE;
+  readonly traceId: string | undefined;
+  readonly error: string;
+  readonly accepted: readonly string[];
+  readonly rejected: Readonly<Record<string, string>>;
+}
+
+/** Reads a reply of the publisher socket; anything else is not for this client and gives `undefined`. */
+function parseReply(text: string): Reply | undefined {
+  let value: Record<string, unknown> | null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const type = value?.['type'];
+  if (type !== ACK_TYPE && type !== ERROR_TYPE) return undefined;
+  const { trace_id, error, accepted, rejected } = value as Record<string, unknown>;
+  return {
+    type,
+    traceId: typeof trace_id === 'string' ? trace_id : undefined,
+    error: typeof error === 'string' ? error : '',
+    accepted: Array.isArray(accepted) ? accepted.map(String) : [],
+    rejected: typeof rejected === 'object' && rejected !== null ? (rejected as Record<string, string>) : {},
+  };
+}

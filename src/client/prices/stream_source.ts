@@ -1,0 +1,277 @@
+import type { SignatureType } from '../../wire/signatures.js';
+import type { Channel } from '../../wire/stream.js';
+import { ProtocolError, RefusedError, type TicksealError, UnverifiedError } from '../connect/errors.js';
+import type { Down } from '../connect/reconnecting_socket.js';
+import type { RestService } from '../connect/rest_service.js';
+import type { Check } from '../verify/checks.js';
+import { decodePayload, type Payload } from '../verify/decode_payload.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
+import type { ClientContext } from './client_context.js';
+import type { Frame } from './frame.js';
+import { FrameQueue, type WaitingPayload } from './frame_queue.js';
+import type { Merger, SourcedPrice } from './merger.js';
+import { Subscriber } from './subscriber.js';
+import { SymbolTable } from './symbol_table.js';
+
+/** What all services of one stream share. */
+export interface SourceOptions {
+  readonly channel: Channel;
+  readonly marketStatus: boolean;
+  readonly signatureType: SignatureType | undefined;
+  readonly merger: Merger;
+  /** The symbols that the stream wants; {@link StreamSource.sync} says that they changed. */
+  readonly wanted: ReadonlySet<string>;
+}
+
+export interface SourceEvents {
+  readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
+  /** The wanted symbols that this service does not have; called whenever they may have changed. */
+  readonly onMissing: (symbols: readonly string[]) => void;
+  /** The connection was lost. */
+  readonly onDown: () => void;
+  /** There will be no further price from here. */
+  readonly onEnded: (error: TicksealError) => void;
+}
+
+/** A payload of which no check failed. */
+export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
+
+/** The service allows 10 control messages a second; a change of the wanted symbols takes up to two. */
+const SYNC_INTERVAL_MS = 250;
+
+/** The prices of one service on one connection: by symbol, and only after their signature was verified. */
+export class StreamSource {
+  readonly #index: number;
+  readonly #url: string;
+  readonly #options: SourceOptions;
+  readonly #context: ClientContext;
+  readonly #events: SourceEvents;
+  readonly #subscriber: Subscriber;
+  readonly #symbols: SymbolTable;
+  readonly #queue = new FrameQueue();
+  #isVerifying = false;
+  /** {@link #drain} follows. */
+  #isDrainDue = false;
+  /** Counts the mappings of IDs to symbols: a payload of an earlier one is not read with a later one. */
+  #mapping = 0;
+  /** Prices were left out while the mapping changed. */
+  #isSnapshotDue = false;
+  /** A payload that passed but does not fit the symbols; they are being read again. */
+  #unplaced: PassedReport | undefined;
+  /** Waits until the next change of what is subscribed may be sent. */
+  #cancelSync: (() => void) | undefined;
+  #isClosed = false;
+
+  /** @param index its place among the services of the stream */
+  constructor(
+    index: number,
+    service: RestService,
+    options: SourceOptions,
+    context: ClientContext,
+    events: SourceEvents,
+  ) {
+    this.#index = index;
+    this.#url = service.url;
+    this.#options = options;
+    this.#context = context;
+    this.#events = events;
+    this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
+      onRead: () => this.#symbolsRead(),
+      onError: (error) => context.reportError(error),
+      onRefused: (error) => {
+        context.listeners.emit('state', { url: service.url, state: 'ended', reason: error.message });
+        this.#end(error);
+      },
+    });
+    const connection = context.connectionTo(service);
+    this.#subscriber = new Subscriber({
+      ...connection,
+      messageType: 'signed_ecdsa',
+      channel: options.channel,
+      addtlAttrs: options.marketStatus ? ['ms'] : [],
+      onFrame: (frame) => this.#received(frame),
+      onUp: () => {
+        this.#leaveMapping();
+        this.#symbols.expire();
+        connection.onUp?.();
+      },
+      onDown: (down) => {
+        if (this.#isClosed) return;
+        connection.onDown?.(down);
+        this.#down(down);
+        if (!this.#isClosed) events.onDown();
+      },
+      onResubscribed: () => this.sync(),
+      onTaxonomyChange: () => {
+        this.#leaveMapping();
+        this.#symbols.expire();
+        this.#isSnapshotDue = true;
+      },
+      onError: (text) => context.reportError(new ProtocolError(this.#url, text)),
+    });
+  }
+
+  /** Subscribes what is wanted and not subscribed, and the other way round. */
+  sync(): void {
+    if (this.#isClosed || !this.#symbols.isCurrent || this.#cancelSync !== undefined) return;
+    const missing = [...this.#options.wanted].filter((symbol) => this.#symbols.idOf(symbol) === undefined);
+    this.#events.onMissing(missing);
+    if (this.#isClosed) return;
+    const wanted = new Set(this.#wantedIds());
+    const subscribed = new Set(this.#subscriber.assets);
+    const add = [...wanted].filter((id) => !subscribed.has(id));
+    const drop = this.#subscriber.assets.filter((id) => !wanted.has(id));
+    if (add.length + drop.length === 0) return;
+    this.#cancelSync = this.#context.platform.schedule(() => {
+      this.#cancelSync = undefined;
+      this.sync();
+    }, SYNC_INTERVAL_MS);
+    if (add.length > 0) void this.#subscribe(add);
+    if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
+  }
+
+  /** Asks for the present price of every asset, which `real_time` sends of new subscriptions. */
+  refresh(): void {
+    this.#isSnapshotDue = false;
+    const ids = this.#wantedIds();
+    if (this.#options.channel !== 'real_time' || ids.length === 0 || !this.#subscriber.isOpen) return;
+    void this.#subscriber.unsubscribe(ids);
+    void this.#subscribe(ids);
+  }
+
+  /** Ends the connection for good; resolves when it is closed. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelSync?.();
+    this.#symbols.close();
+    this.#queue.clear();
+    return this.#subscriber.close();
+  }
+
+  #wantedIds(): number[] {
+    const ids = [...this.#options.wanted].map((symbol) => this.#symbols.idOf(symbol));
+    return ids.filter((id) => id !== undefined);
+  }
+
+  async #subscribe(ids: readonly number[]): Promise<void> {
+    const result = await this.#subscriber.subscribe(ids, true);
+    // A connection that was lost subscribes again by itself.
+    if (result.ok || this.#isClosed || !this.#subscriber.isOpen) return;
+    this.#context.reportError(new ProtocolError(this.#url, result.error));
+  }
+
+  #symbolsRead(): void {
+    const unplaced = this.#unplaced;
+    this.#unplaced = undefined;
+    if (unplaced !== undefined) this.#place(unplaced, true);
+    if (this.#isSnapshotDue) this.refresh();
+    this.sync();
+    this.#drainSoon();
+  }
+
+  #received(frame: Frame): void {
+    if (frame.type !== 'signed_ecdsa') return;
+    const payload = decodePayload(frame.payload);
+    if ('check' in payload)
+      this.#fail(undefined, [{ name: payload.check, status: 'failed', reason: payload.reason }]);
+    else this.#queue.push({ hex: frame.payload, payload });
+    this.#drainSoon();
+  }
+
+  #drainSoon(): void {
+    if (this.#isDrainDue) return;
+    this.#isDrainDue = true;
+    this.#context.platform.afterReceiving(() => {
+      this.#isDrainDue = false;
+      this.#drain();
+    });
+  }
+
+  /** Begins to verify the oldest payload with news; those behind it wait, and newer ones may supersede them. */
+  #drain(): void {
+    while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
+      const next = this.#queue.shift();
+      if (next === undefined) return;
+      if (this.#repeats(next.payload)) continue;
+      this.#verify(next);
+      return;
+    }
+  }
+
+  #verify({ hex, payload }: WaitingPayload): void {
+    this.#isVerifying = true;
+    const mapping = this.#mapping;
+    this.#context.verifier.verify(hex, (report) => {
+      if (this.#isClosed || mapping !== this.#mapping) return;
+      if (report.verdict === 'failed') this.#fail(payload, report.checks);
+      else this.#place(report, false);
+      this.#isVerifying = false;
+      this.#drainSoon();
+    });
+  }
+
+  /** Delivers the prices of a payload. One that does not fit the symbols waits until these were read again, once. */
+  #place(report: PassedReport, isSecondTime: boolean): void {
+    const { taxonomyId } = report.payload;
+    if (!this.#fits(report.payload)) {
+      if (!isSecondTime) {
+        this.#unplaced = report;
+        this.#symbols.expire();
+        return;
+      }
+      const reason = `a payload of taxonomy ${taxonomyId} does not fit the service's taxonomy`;
+      this.#context.reportError(new ProtocolError(this.#url, reason));
+      return;
+    }
+    for (const price of this.#wantedIn(report.payload))
+      if (this.#options.merger.admit(price)) this.#events.onPrice(price, report);
+  }
+
+  #fits({ taxonomyId, assets }: Payload): boolean {
+    return (
+      taxonomyId === this.#symbols.taxonomyId &&
+      assets.every(({ id }) => this.#symbols.symbolOf(id) !== undefined)
+    );
+  }
+
+  /** Whether the stream has every price of a payload already: then it need not be verified. */
+  #repeats(payload: Payload): boolean {
+    const { merger } = this.#options;
+    return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));
+  }
+
+  /** The prices of a payload that fits the symbols, without those of assets that are not wanted any more. */
+  #wantedIn({ assets, timestampNs }: Payload): SourcedPrice[] {
+    const prices: SourcedPrice[] = [];
+    for (const { id, value, marketStatus } of assets) {
+      const symbol = this.#symbols.symbolOf(id)!;
+      if (this.#options.wanted.has(symbol))
+        prices.push({ source: this.#index, symbol, timestampNs, price: value, marketStatus });
+    }
+    return prices;
+  }
+
+  #fail(payload: Payload | undefined, checks: readonly Check[]): void {
+    const symbols = payload?.assets.map(({ id }) => this.#symbols.symbolOf(id)) ?? [];
+    const known = symbols.filter((symbol) => symbol !== undefined);
+    this.#context.reportError(new UnverifiedError(this.#url, known, checks));
+  }
+
+  #down({ reason, httpStatus, final }: Down): void {
+    this.#leaveMapping();
+    if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
+  }
+
+  /** What was received so far is not read any more. */
+  #leaveMapping(): void {
+    this.#mapping += 1;
+    this.#isVerifying = false;
+    this.#queue.clear();
+    this.#unplaced = undefined;
+  }
+
+  #end(error: TicksealError): void {
+    void this.close();
+    this.#events.onEnded(error);
+  }
+}

@@ -1,0 +1,165 @@
+import { STREAM_PATH } from '../../wire/paths.js';
+import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../../wire/stream.js';
+import { scheduleTimeout } from '../connect/platform.js';
+import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
+import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
+
+export interface SubscriberOptions extends ConnectionOptions {
+  /** The service's default is `real_time`. */
+  readonly channel?: Channel | undefined;
+  /** The service's default is `unsigned`. */
+  readonly messageType?: MessageType | undefined;
+  /** Further attributes of each asset; `ms` is the market status. */
+  readonly addtlAttrs?: readonly string[] | undefined;
+  readonly onFrame: (frame: Frame) => void;
+  /** Called when, after a loss, the service has confirmed again what was subscribed before. */
+  readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
+  /** Called when, from the next frame on, IDs of the subscribed assets mean other assets. */
+  readonly onTaxonomyChange?: (() => void) | undefined;
+  /** Called with an error that answers no request of this client, or an unreadable frame. */
+  readonly onError?: ((error: string) => void) | undefined;
+}
+
+export type SubscriptionResult =
+  | { readonly ok: true; readonly assets: readonly number[]; readonly invalid: readonly number[] }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * How long nothing may arrive before the connection is probed: some frames of a fixed channel, whose assets may all be
+ * without a price; `real_time` promises none.
+ */
+const QUIET_MS: Readonly<Record<Channel, number>> = {
+  '10ms': 1_000,
+  '20ms': 1_000,
+  '50ms': 1_000,
+  '100ms': 1_000,
+  '500ms': 1_500,
+  '1s': 2_500,
+  real_time: 2_000,
+};
+/** The ID of the request that subscribes again; others count from 1. */
+const RESUBSCRIBE_ID = 0;
+/** When that was refused, as where all connections of a token come back at once and use up its changes of a second. */
+const RESUBSCRIBE_DELAY_MS = 2_000;
+
+/** Receives a stream of prices on one WebSocket, which it keeps up; what was subscribed is subscribed again. */
+export class Subscriber {
+  readonly #socket: ReconnectingSocket;
+  readonly #options: SubscriberOptions;
+  readonly #requests = new Map<number, (result: SubscriptionResult) => void>();
+  #lastRequestId = 0;
+  #assets: readonly number[] = [];
+  #cancelRetry: () => void = () => {};
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options;
+    const onDown: SubscriberOptions['onDown'] = (down) => {
+      this.#cancelRetry();
+      for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
+      options.onDown?.(down);
+    };
+    const path = STREAM_PATH + queryOf(options);
+    this.#socket = new ReconnectingSocket(
+      path,
+      QUIET_MS[options.channel ?? 'real_time'],
+      { ...options, onDown },
+      { onOpen: () => this.#resubscribe(this.#assets), onText: (text) => this.#read(text) },
+    );
+  }
+
+  /** The asset IDs that the service confirmed last. */
+  get assets(): readonly number[] {
+    return this.#assets;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.isOpen;
+  }
+
+  /** Resolves when a connection is up; rejects when there will be none. */
+  opened(): Promise<void> {
+    return this.#socket.opened();
+  }
+
+  /**
+   * Adds asset IDs; waits for a connection first.
+   * @param ignoreInvalid add those that the service knows; without it all or none
+   */
+  subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {
+    return this.#request({ type: 'subscribe', assets, ...(ignoreInvalid && { ignore_invalid: true }) });
+  }
+
+  /** Takes asset IDs away; IDs that are not subscribed are ignored. */
+  unsubscribe(assets: readonly number[]): Promise<SubscriptionResult> {
+    return this.#request({ type: 'unsubscribe', assets });
+  }
+
+  /** Ends the connection for good; resolves when it is closed. */
+  close(): Promise<void> {
+    this.#cancelRetry();
+    return this.#socket.close();
+  }
+
+  async #request(request: object): Promise<SubscriptionResult> {
+    try {
+      await this.#socket.opened();
+    } catch (error) {
+      return { ok: false, error: (error as Error).message };
+    }
+    this.#lastRequestId += 1;
+    const id = this.#lastRequestId;
+    if (!this.#socket.send(JSON.stringify({ ...request, id })))
+      return { ok: false, error: 'the connection was lost' };
+    return new Promise((resolve) => this.#requests.set(id, resolve));
+  }
+
+  /** An asset may have left the catalogue meanwhile, which must not cost the others. */
+  #resubscribe(assets: readonly number[]): void {
+    if (assets.length === 0) return;
+    const request = { type: 'subscribe', assets, ignore_invalid: true, id: RESUBSCRIBE_ID };
+    this.#socket.send(JSON.stringify(request));
+  }
+
+  #resubscribeLater(assets: readonly number[]): void {
+    const { schedule = scheduleTimeout } = this.#options;
+    this.#cancelRetry = schedule(() => this.#resubscribe(assets), RESUBSCRIBE_DELAY_MS);
+  }
+
+  #read(text: string): void {
+    const frame = parseFrame(text);
+    if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
+    else if (frame.type === PONG_TYPE) return;
+    else if (frame.type === TAXONOMY_TYPE) this.#options.onTaxonomyChange?.();
+    else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
+    else this.#readReply(frame);
+  }
+
+  #readReply(reply: SubscriptionReply | ErrorReply): void {
+    const id = typeof reply.id === 'number' ? reply.id : -1;
+    if (reply.type !== 'error') {
+      this.#assets = reply.assets;
+      if (id === RESUBSCRIBE_ID) this.#options.onResubscribed?.(reply.assets);
+      else this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
+    } else if (!this.#settle(id, { ok: false, error: reply.error })) {
+      if (id === RESUBSCRIBE_ID) this.#resubscribeLater(this.#assets);
+      this.#options.onError?.(reply.error);
+    }
+  }
+
+  #settle(id: number, result: SubscriptionResult): boolean {
+    const settle = this.#requests.get(id);
+    this.#requests.delete(id);
+    settle?.(result);
+    return settle !== undefined;
+  }
+}
+
+function queryOf({ channel, messageType, addtlAttrs }: SubscriberOptions): string {
+  const parameters = [
+    ['channel', channel],
+    ['message_type', messageType],
+    ['addtl_attrs', addtlAttrs?.join(',')],
+  ].filter(([, value]) => value !== undefined && value !== '');
+  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`).join('&');
+  return query === '' ? '' : `?${query.replaceAll('%2C', ',')}`;
+}

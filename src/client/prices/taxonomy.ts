@@ -1,0 +1,87 @@
+import { REST_PATHS } from '../../wire/paths.js';
+import type { SignatureType } from '../../wire/signatures.js';
+import { ProtocolError } from '../connect/errors.js';
+import type { RestService } from '../connect/rest_service.js';
+
+/** What `/v1/taxonomy` says. */
+export interface Taxonomy {
+  readonly taxonomyId: number;
+  /** The service's oracle ID, which its Stark signatures cover; older services do not tell it. */
+  readonly oracleId: string | undefined;
+  /** The keys that the service says it signs with. Do not trust them for being listed there. */
+  readonly signers: readonly ServiceSigner[];
+  readonly assets: readonly TaxonomyAsset[];
+  /** The prices are simulated. */
+  readonly simulation: boolean;
+}
+
+export interface ServiceSigner {
+  readonly address: string;
+  readonly signatureType: SignatureType;
+  readonly role: 'aggregate' | 'stream';
+}
+
+export interface TaxonomyAsset {
+  /** The streaming ID. */
+  readonly id: number;
+  readonly symbol: string;
+  readonly signatureType: SignatureType;
+  readonly aggregation: string;
+  /** `none` for an asset that trades around the clock. */
+  readonly calendar: string;
+}
+
+/** Reads the taxonomy of a service. @throws as {@link RestService.get}, and ProtocolError for an answer of another form. */
+export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
+  const data = (await rest.getData(REST_PATHS.taxonomy)) as TaxonomyData;
+  if (!Number.isInteger(data?.taxonomy_id) || !Array.isArray(data.assets))
+    throw new ProtocolError(rest.url, 'the taxonomy has no taxonomy_id and assets');
+  return {
+    taxonomyId: data.taxonomy_id,
+    oracleId: data.oracle_id,
+    signers: (data.signers ?? []).map(({ address, signature_type, role }) => ({
+      address,
+      signatureType: signature_type,
+      role,
+    })),
+    assets: data.assets.map(({ asset_id, name, signature_type, aggregation, calendar }) => ({
+      id: asset_id,
+      symbol: name,
+      signatureType: signature_type,
+      aggregation,
+      calendar,
+    })),
+    simulation: data.simulation ?? false,
+  };
+}
+
+/**
+ * The streaming IDs of all symbols.
+ * @param type when left out, a symbol that has both types stands for its EVM asset.
+ */
+export function idsBySymbol(taxonomy: Taxonomy, type?: SignatureType): ReadonlyMap<string, number> {
+  const ids = new Map<string, number>();
+  for (const { symbol, id, signatureType } of taxonomy.assets) {
+    if (type !== undefined && signatureType !== type) continue;
+    if (signatureType === 'evm' || !ids.has(symbol)) ids.set(symbol, id);
+  }
+  return ids;
+}
+
+interface TaxonomyData {
+  readonly taxonomy_id: number;
+  readonly oracle_id?: string;
+  readonly simulation?: boolean;
+  readonly signers?: readonly {
+    readonly address: string;
+    readonly signature_type: SignatureType;
+    readonly role: 'aggregate' | 'stream';
+  }[];
+  readonly assets: readonly {
+    readonly asset_id: number;
+    readonly name: string;
+    readonly signature_type: SignatureType;
+    readonly aggregation: string;
+    readonly calendar: string;
+  }[];
+}

@@ -1,0 +1,181 @@
+import { PRICE_MAX, PRICE_MIN } from '../../model/price.js';
+import { SIGNED_PRICES_TYPE } from '../../wire/publish_message.js';
+import { ORACLE_ID_LENGTH, type SignatureType, WORD_BYTES } from '../../wire/signatures.js';
+import { integerBytes, parseHexInteger, prefixedHex } from '../verify/bytes.js';
+import { checksumAddress, eip191Digest, evmAddress, evmPriceHash } from '../verify/evm_signatures.js';
+import { writeExactJson } from '../verify/exact_json.js';
+import { starkExternalAssetId, starkPriceHash } from '../verify/stark_messages.js';
+import { starkPublicX } from '../verify/stark_signatures.js';
+import { PORTABLE_CURVES, type PriceCurves } from './price_curves.js';
+
+/** An update object of a publish message, as the publisher API specifies it; `timestamp` has every digit. */
+export interface PriceUpdate {
+  readonly oracle_id: string;
+  readonly asset_id: string;
+  readonly trigger: string;
+  readonly signed_price: SignedPrice;
+}
+
+export interface SignedPrice {
+  readonly publisher_key: string;
+  readonly external_asset_id: string;
+  readonly signature_type: SignatureType;
+  readonly price: string;
+  readonly timestamped_signature: {
+    readonly signature: { readonly r: string; readonly s: string; readonly v?: string };
+    /** UNIX nanoseconds. */
+    readonly timestamp: bigint;
+    readonly msg_hash: string;
+  };
+  readonly metadata?: object;
+}
+
+/** Who signs. A Stark oracle ID is part of what is signed; an EVM one is only a label. */
+export interface SignerOptions {
+  readonly signatureType: SignatureType;
+  /** 32 bytes; see {@link parseSecretKey}. */
+  readonly secretKey: Uint8Array;
+  /** Exactly 5 ASCII characters. */
+  readonly oracleId: string;
+  /** Computes instead of the plain JavaScript, for speed; what is left out stays as it is. */
+  readonly curves?: Partial<PriceCurves> | undefined;
+}
+
+/** What is signed, and the two fields that ride along unsigned. */
+export interface PriceToSign {
+  readonly symbol: string;
+  /** The real price times 10^18. */
+  readonly price: bigint;
+  /** UNIX nanoseconds; the signature covers its whole second. */
+  readonly timestampNs: bigint;
+  /** Default `unspecified`. */
+  readonly trigger?: string | undefined;
+  readonly metadata?: object | undefined;
+}
+
+export interface PriceSigner {
+  /** As it stands in `publisher_key`. */
+  readonly publicKey: string;
+  /** @throws RangeError when the price or the asset cannot be signed with this signature type. */
+  sign(price: PriceToSign): PriceUpdate;
+}
+
+/**
+ * Makes a signer, which derives its public key once.
+ * @throws RangeError when `oracleId` has another length, or the key is not one of the signature type's curve.
+ */
+export function createPriceSigner(options: SignerOptions): PriceSigner {
+  if (options.oracleId?.length !== ORACLE_ID_LENGTH) {
+    throw new RangeError(`oracleId must be ${ORACLE_ID_LENGTH} ASCII characters, not "${options.oracleId}"`);
+  }
+  try {
+    return options.signatureType === 'evm' ? evmSigner(options) : starkSigner(options);
+  } catch (cause) {
+    throw new RangeError('the secret key is not one of this signature type', { cause });
+  }
+}
+
+/** Signs one price; whoever signs many keeps a {@link createPriceSigner}. */
+export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
+  return createPriceSigner(options).sign(options);
+}
+
+/**
+ * The JSON text of a `signed_prices` message.
+ * @throws RangeError when two updates are for one asset: the message holds one each.
+ */
+export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
+  const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));
+  if (Object.keys(data).length !== updates.length) throw new RangeError('updates name an asset twice');
+  return writeExactJson({ type: SIGNED_PRICES_TYPE, trace_id: traceId, data });
+}
+
+/**
+ * Reads a secret key of 32 bytes from hex, with or without `0x`, leading zeros dropped or kept.
+ * @returns the key, or `undefined` when `text` is something else. Its range is checked when it first signs.
+ */
+export function parseSecretKey(text: string): Uint8Array | undefined {
+  const value = parseHexInteger(text.startsWith('0x') ? text : `0x${text}`);
+  return value === undefined || value === 0n ? undefined : integerBytes(value, WORD_BYTES);
+}
+
+function evmSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigner {
+  const { keccak256, signDigest } = { ...PORTABLE_CURVES, ...curves };
+  const address = evmAddress(secretKey);
+  const publicKey = checksumAddress(address);
+  return {
+    publicKey,
+    sign(input) {
+      requirePrice(input, PRICE_MIN);
+      const hash = evmPriceHash(address, input.symbol, input.timestampNs, input.price, keccak256);
+      const { r, s, recovery } = signDigest(eip191Digest(hash, keccak256), secretKey);
+      const signature = { r: hex32(r), s: hex32(s), v: recovery === 0 ? '0x1b' : '0x1c' };
+      return updateOf(input, oracleId, {
+        publisher_key: publicKey,
+        external_asset_id: input.symbol,
+        signature_type: 'evm',
+        price: input.price.toString(),
+        timestamped_signature: { signature, timestamp: input.timestampNs, msg_hash: prefixedHex(hash) },
+      });
+    },
+  };
+}
+
+function starkSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigner {
+  const { pedersenHash, starkSign } = { ...PORTABLE_CURVES, ...curves };
+  const publicKey = hex(starkPublicX(secretKey));
+  return {
+    publicKey,
+    sign(input) {
+      requirePrice(input, 0n);
+      const externalAssetId = starkExternalAssetId(input.symbol, oracleId);
+      if (externalAssetId === undefined) {
+        throw new RangeError(
+          `symbol "${input.symbol}" or oracleId "${oracleId}" does not fit a Stark message`,
+        );
+      }
+      // With the price and the asset in range, both operands lie in the field.
+      const hash = starkPriceHash(externalAssetId, input.timestampNs, input.price, pedersenHash)!;
+      const { r, s } = starkSign(hash, secretKey);
+      return updateOf(input, oracleId, {
+        publisher_key: publicKey,
+        external_asset_id: externalAssetId,
+        signature_type: 'stark',
+        price: input.price.toString(),
+        timestamped_signature: {
+          signature: { r: hex(r), s: hex(s) },
+          timestamp: input.timestampNs,
+          msg_hash: hex(hash),
+        },
+      });
+    },
+  };
+}
+
+function updateOf(input: PriceToSign, oracleId: string, signedPrice: SignedPrice): PriceUpdate {
+  return {
+    oracle_id: oracleId,
+    asset_id: input.symbol,
+    trigger: input.trigger ?? 'unspecified',
+    signed_price: input.metadata === undefined ? signedPrice : { ...signedPrice, metadata: input.metadata },
+  };
+}
+
+/** A timestamp is an int64. */
+const TIMESTAMP_NS_LIMIT = 2n ** 63n;
+
+function requirePrice({ price, timestampNs }: PriceToSign, priceMin: bigint): void {
+  if (price < priceMin || price > PRICE_MAX) throw new RangeError(`price ${price} is out of range`);
+  if (timestampNs < 0n || timestampNs >= TIMESTAMP_NS_LIMIT)
+    throw new RangeError(`timestampNs ${timestampNs} is no int64`);
+}
+
+/** All 32 bytes, as EVM tools write them. */
+function hex32(value: bigint): string {
+  return `0x${value.toString(16).padStart(WORD_BYTES * 2, '0')}`;
+}
+
+/** Without leading zeros, as Stark tools write them. */
+function hex(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}

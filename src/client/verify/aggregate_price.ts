@@ -1,0 +1,62 @@
+import { PRICE_SCALE } from '../../model/price.js';
+import type { AggregationType } from '../../wire/signatures.js';
+import type { PublisherForm } from './aggregate_form.js';
+import { parseHexInteger } from './bytes.js';
+import { parseDecimalPrice } from './decimal_price.js';
+import { keyText } from './number_text.js';
+
+/** Weights have six decimal places, prices eighteen. */
+const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
+
+/**
+ * The price that `algorithm` makes of the publishers' prices; every division truncates toward zero, as bigint's does.
+ * @param weights publisher key to weight, used by the weighted average alone.
+ * @returns the price, or a sentence saying why there is none.
+ */
+export function aggregatePrice(
+  algorithm: AggregationType,
+  publishers: readonly PublisherForm[],
+  weights: Readonly<Record<string, string>>,
+): bigint | string {
+  if (publishers.length === 0) return 'there are no signed_prices';
+  const prices = publishers.map(({ price }) => price as bigint);
+  if (algorithm === 'median') return median(prices);
+  if (algorithm === 'average') return prices.reduce((sum, price) => sum + price) / BigInt(prices.length);
+  return weightedAverage(publishers, readWeights(weights));
+}
+
+function median(prices: readonly bigint[]): bigint {
+  const sorted = [...prices].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const upper = sorted[sorted.length >> 1]!;
+  return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >> 1) - 1]! + upper) / 2n;
+}
+
+function weightedAverage(
+  publishers: readonly PublisherForm[],
+  weights: ReadonlyMap<bigint, bigint>,
+): bigint | string {
+  let sum = 0n;
+  let weightSum = 0n;
+  for (const { key, price, signatureType } of publishers) {
+    const weight = weights.get(key);
+    if (weight === undefined)
+      return `no weight was given for publisher ${keyText(key, signatureType === 'evm')}`;
+    sum += weight * price;
+    weightSum += weight;
+  }
+  return sum / weightSum;
+}
+
+/** @throws RangeError for a key that is no hex, or a weight that is not above 0 with at most six decimal places. */
+function readWeights(weights: Readonly<Record<string, string>>): ReadonlyMap<bigint, bigint> {
+  const entries = Object.entries(weights).map(([keyText, weightText]) => {
+    const key = parseHexInteger(keyText);
+    const scaled = parseDecimalPrice(weightText);
+    if (key === undefined) throw new RangeError(`weights: "${keyText}" is not a publisher key`);
+    if (scaled === undefined || scaled <= 0n || scaled % WEIGHT_UNIT !== 0n) {
+      throw new RangeError(`weights: "${weightText}" is not above 0 with at most six decimal places`);
+    }
+    return [key, scaled / WEIGHT_UNIT] as const;
+  });
+  return new Map(entries);
+}

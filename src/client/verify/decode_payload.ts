@@ -1,0 +1,137 @@
+import { NO_SCHEDULE } from '../../wire/market_status_codes.js';
+import {
+  LAYOUT_MAGIC,
+  LAYOUT_VERSION,
+  MASK_MARKET_STATUS,
+  MASK_PRICE,
+  MASK_PRICE_AND_MARKET_STATUS,
+  PAYLOAD_SIGNATURE,
+  SIMPLIFIED_LAYOUT,
+  VERSIONED_LAYOUT,
+} from '../../wire/payload_fields.js';
+import { bytesInteger, hexToBytes } from './bytes.js';
+import type { EvmSignature } from './evm_signatures.js';
+
+/** A decoded `signed_ecdsa` payload. */
+export interface Payload {
+  readonly layout: 'simplified' | 'versioned';
+  readonly signature: EvmSignature;
+  /** What the signature covers: everything after it. */
+  readonly body: Uint8Array;
+  readonly taxonomyId: number;
+  /** UNIX nanoseconds. */
+  readonly timestampNs: bigint;
+  readonly assets: readonly PayloadAsset[];
+}
+
+export interface PayloadAsset {
+  readonly id: number;
+  /** The price times 10^18: a signed 128-bit integer, as on-chain decoders read it. */
+  readonly value: bigint;
+  /** The market status code, `null` for an asset without a schedule; absent when the payload carries none. */
+  readonly marketStatus?: number | null;
+}
+
+/** The form check at which decoding stopped. */
+export interface PayloadFault {
+  readonly check: 'form' | 'version' | 'mask' | 'length';
+  readonly reason: string;
+}
+
+const SIGNATURE_AT = PAYLOAD_SIGNATURE.at;
+const SIMPLIFIED_HEAD = SIMPLIFIED_LAYOUT.head;
+const VERSIONED_HEAD = VERSIONED_LAYOUT.head;
+const HEX = /^[0-9a-fA-F]+$/;
+
+/** Decodes the hex of a payload, with or without `0x`, in either layout. Nothing is verified beyond its form. */
+export function decodePayload(hex: string): Payload | PayloadFault {
+  const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
+  if (digits.length % 2 === 1 || !HEX.test(digits)) {
+    return { check: 'form', reason: 'the payload is not hex with two digits a byte' };
+  }
+  const bytes = hexToBytes(digits);
+  const v = bytes[SIGNATURE_AT.v];
+  if (v === undefined) return { check: 'form', reason: `${bytes.length} bytes do not hold a signature` };
+  if (v > 1) return { check: 'form', reason: `the recovery byte is ${v}, not 0 or 1` };
+  const signature = {
+    r: bytesInteger(bytes.subarray(SIGNATURE_AT.r, SIGNATURE_AT.s)),
+    s: bytesInteger(bytes.subarray(SIGNATURE_AT.s, SIGNATURE_AT.v)),
+    recovery: v as 0 | 1,
+  };
+  return decodeBody(bytes.subarray(PAYLOAD_SIGNATURE.bytes), signature);
+}
+
+function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | PayloadFault {
+  const isPlain = holdsEntries(body, SIMPLIFIED_HEAD.bytes, SIMPLIFIED_LAYOUT.asset.bytes);
+  if (body[VERSIONED_HEAD.at.magic] !== LAYOUT_MAGIC) {
+    return isPlain ? decodeEntries(body, signature, 0) : lengthFault(body, 'simplified');
+  }
+  const fault = versionedFault(body);
+  if (fault === undefined) return decodeEntries(body, signature, maskOf(body));
+  // A taxonomy ID of 0xFF00 and above begins with the magic byte too. Its next bytes would pass for a version and a
+  // mask only with a timestamp in the first two weeks of 1970, so the layouts never meet.
+  return isPlain ? decodeEntries(body, signature, 0) : fault;
+}
+
+function versionedFault(body: Uint8Array): PayloadFault | undefined {
+  const version = body[VERSIONED_HEAD.at.version];
+  if (version !== LAYOUT_VERSION)
+    return { check: 'version', reason: `the layout version is ${version}, not ${LAYOUT_VERSION}` };
+  const mask = maskOf(body);
+  if ((mask & MASK_PRICE) === 0 || mask > MASK_PRICE_AND_MARKET_STATUS) {
+    return {
+      check: 'mask',
+      reason: `the attribute mask is ${mask}, not ${MASK_PRICE} or ${MASK_PRICE_AND_MARKET_STATUS}`,
+    };
+  }
+  return holdsEntries(body, VERSIONED_HEAD.bytes, entryBytes(mask))
+    ? undefined
+    : lengthFault(body, 'versioned');
+}
+
+/** `mask` is 0 for the simplified layout. */
+function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number): Payload {
+  const { at: headAt, bytes: headBytes } = mask === 0 ? SIMPLIFIED_HEAD : VERSIONED_HEAD;
+  const entryAt = VERSIONED_LAYOUT.asset.at;
+  const view = new DataView(body.buffer, body.byteOffset, body.length);
+  const assets: PayloadAsset[] = [];
+  for (let at = headBytes; at < body.length; at += entryBytes(mask)) {
+    const id = view.getUint16(at + entryAt['asset ID']);
+    const priceAt = at + entryAt.price;
+    const value = (view.getBigInt64(priceAt) << 64n) | view.getBigUint64(priceAt + 8);
+    if ((mask & MASK_MARKET_STATUS) === 0) {
+      assets.push({ id, value });
+    } else {
+      const code = view.getUint8(at + entryAt.ms);
+      assets.push({ id, value, marketStatus: code === NO_SCHEDULE ? null : code });
+    }
+  }
+  return {
+    layout: mask === 0 ? 'simplified' : 'versioned',
+    signature,
+    body,
+    taxonomyId: view.getUint16(headAt['taxonomy ID']),
+    timestampNs: view.getBigUint64(headAt.timestamp),
+    assets,
+  };
+}
+
+function maskOf(body: Uint8Array): number {
+  const at = VERSIONED_HEAD.at['attribute mask'];
+  return ((body[at] ?? 0) << 8) | (body[at + 1] ?? 0);
+}
+
+function entryBytes(mask: number): number {
+  return ((mask & MASK_MARKET_STATUS) === 0 ? SIMPLIFIED_LAYOUT : VERSIONED_LAYOUT).asset.bytes;
+}
+
+function holdsEntries(body: Uint8Array, headerBytes: number, sizeBytes: number): boolean {
+  return body.length > headerBytes && (body.length - headerBytes) % sizeBytes === 0;
+}
+
+function lengthFault(body: Uint8Array, layout: string): PayloadFault {
+  return {
+    check: 'length',
+    reason: `${body.length} bytes are no whole number of assets in the ${layout} layout`,
+  };
+}

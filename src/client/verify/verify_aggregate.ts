@@ -1,0 +1,196 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { type AggregateForm, readAggregate } from './aggregate_form.js';
+import { aggregatePrice } from './aggregate_price.js';
+import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
+import { CheckList, requireSigners, type Signers } from './checks.js';
+import { evmAggregateHash } from './evm_signatures.js';
+import { parseExactJson } from './exact_json.js';
+import { keccak256 } from './keccak_sponge.js';
+import { keyText } from './number_text.js';
+import { starkExternalAssetId, starkPriceHash } from './stark_messages.js';
+import { starkVerify } from './stark_signatures.js';
+import {
+  type AggregateReport,
+  checkPublisher,
+  checkSigned,
+  evmHashOf,
+  formFault,
+  formOf,
+} from './verify_signed_price.js';
+
+/** What the reader knows beforehand; a check of something unknown is skipped. */
+export interface AggregateExpectations<S extends Signers> {
+  /** The service's keys, or `'unchecked'`: addresses for `evm` aggregates, x coordinates of keys for `stark` ones. */
+  readonly signers: S;
+  /**
+   * The service's name in `<name>_signed_price`. Without it the aggregate may hold one field of that form, whatever the
+   * name: no signature covers it.
+   */
+  readonly serviceName?: string | undefined;
+  /** The service's own oracle ID, which its Stark messages contain: without it no Stark aggregate is verified. */
+  readonly oracleId?: string | undefined;
+  /** The algorithm's definition, whose SHA-256 the checksum must be. */
+  readonly algorithmText?: string | undefined;
+  /** Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. */
+  readonly weights?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Rechecks aggregates from nothing but their own bytes: every publisher's hash and signature, the Merkle root, the
+ * aggregate's price, the service's hash and signature. The publishers' keys are those that the service's signature covers.
+ * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
+ *   `JSON.parse` loses digits of timestamps.
+ * @returns one report an aggregate, never empty. `verified` only when one of the named signers signed it.
+ * @throws RangeError or TypeError when `signers` names nobody or not an address, or for weights that are none.
+ */
+export function verifyAggregate<const S extends Signers>(
+  value: unknown,
+  expected: AggregateExpectations<S>,
+): AggregateReport<S>[] {
+  requireSigners(expected.signers);
+  const parsed = typeof value === 'string' ? parseExactJson(value) : value;
+  const aggregates = aggregatesIn(parsed);
+  if (aggregates.length === 0) return [formFault('the response holds no aggregates')];
+  return aggregates.map(([symbol, aggregate]) => verifyOne(symbol, aggregate, expected));
+}
+
+/** The aggregates of a response with the symbols under which it serves them, if it names any. */
+function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
+  if (Array.isArray(value)) return value.map((aggregate) => [undefined, aggregate]);
+  if (typeof value !== 'object' || value === null || !('data' in value)) return [[undefined, value]];
+  const { data } = value;
+  return typeof data === 'object' && data !== null ? Object.entries(data) : [];
+}
+
+function verifyOne<S extends Signers>(
+  symbol: string | undefined,
+  value: unknown,
+  expected: AggregateExpectations<S>,
+): AggregateReport<S> {
+  const aggregate = formOf(value, (one) => readAggregate(one, expected.serviceName));
+  if (typeof aggregate === 'string') return formFault(aggregate);
+  const { assetId, service } = aggregate;
+  const list = new CheckList(expected.signers);
+  list.expect('form', true, '');
+  if (symbol !== undefined) list.expect('asset', symbol === assetId, `${assetId} is served as ${symbol}`);
+  aggregate.publishers.forEach((publisher, i) => {
+    checkPublisher(list, assetId, publisher, `signed_prices[${i}]`);
+  });
+  checkInputs(list, aggregate, expected);
+  checkAlgorithm(list, aggregate, expected);
+  checkService(list, aggregate, expected);
+  const signer = keyText(service.key, aggregate.signatureType === 'evm');
+  return { verdict: list.verdict, checks: list.checks, assetId, signer };
+}
+
+/** What the aggregate says about its inputs, against the inputs. */
+function checkInputs(
+  list: CheckList<Signers>,
+  aggregate: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
+  const { publishers, service } = aggregate;
+  const keys = new Set(publishers.map(({ key, signatureType }) => `${signatureType} ${key}`));
+  list.expect(
+    'distinct publishers',
+    keys.size === publishers.length,
+    'a publisher stands in signed_prices twice',
+  );
+  const newestNs = publishers.reduce(
+    (newest, { timestampNs }) => (timestampNs > newest ? timestampNs : newest),
+    0n,
+  );
+  list.expect('timestamp', aggregate.timestampNs === newestNs, `the newest signature time is ${newestNs}`);
+  const root = publishers.length > 0 && bytesInteger(merkleRoot(publishers.map(({ msgHash }) => msgHash)));
+  list.expect(
+    'publisher_merkle_root',
+    root === service.merkleRoot,
+    'it is not the root over the msg_hash values',
+  );
+  if (service.algorithm === 'weighted average' && expected.weights === undefined) {
+    list.skip('price', 'a weighted average needs the weights');
+    return;
+  }
+  const price = aggregatePrice(service.algorithm, publishers, expected.weights ?? {});
+  const found = typeof price === 'bigint' ? `the ${service.algorithm} is ${price}` : price;
+  list.expect('price', price === aggregate.price, found);
+}
+
+function checkAlgorithm(
+  list: CheckList<Signers>,
+  { service }: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
+  if (expected.algorithmText === undefined) {
+    list.skip('checksum', "the algorithm's definition was not given");
+    return;
+  }
+  const hash = sha256(utf8ToBytes(expected.algorithmText));
+  const reason = `the SHA-256 of the given definition is ${prefixedHex(hash).slice(2)}`;
+  list.expect('checksum', bytesInteger(hash) === service.checksum, reason);
+}
+
+function checkService(
+  list: CheckList<Signers>,
+  aggregate: AggregateForm,
+  expected: AggregateExpectations<Signers>,
+): void {
+  const { assetId, service, signatureType } = aggregate;
+  const name = service.field;
+  list.expect(
+    `${name} price`,
+    service.price === aggregate.price,
+    `${service.price} is not ${aggregate.price}`,
+  );
+  list.expect(
+    `${name} encoded_asset_id`,
+    isEncodedAssetId(service.encodedAssetId, assetId),
+    `it is not ${assetId}`,
+  );
+  list.expectSigner(`${name} public_key`, service.key, keyText(service.key, signatureType === 'evm'));
+  if (signatureType === 'evm') {
+    const hash = evmHashOf(service, (address) =>
+      evmAggregateHash({
+        address,
+        assetId,
+        signedAtNs: service.timestampNs,
+        price: service.price,
+        merkleRoot: integerBytes(service.merkleRoot, 32),
+        checksum: integerBytes(service.checksum, 32),
+      }),
+    );
+    checkSigned(list, name, service, true, hash);
+  } else if (expected.oracleId === undefined) {
+    // The hash cannot be recomputed, so the signature may be over anything.
+    const reason = "the service's oracle ID was not given";
+    if (expected.signers === 'unchecked') list.skip(`${name} msg_hash`, reason);
+    else list.expect(`${name} msg_hash`, false, reason);
+    const signed = starkVerify(service, service.msgHash, service.key);
+    list.expect(`${name} signature`, signed, 'it is not a signature of msg_hash by the key');
+  } else {
+    const externalAssetId = starkExternalAssetId(assetId, expected.oracleId) ?? '';
+    const hash = starkPriceHash(externalAssetId, service.timestampNs, service.price);
+    checkSigned(list, name, service, false, hash);
+  }
+}
+
+/** A parent is the hash of its two children; an odd level repeats its last node. */
+function merkleRoot(leaves: readonly bigint[]): Uint8Array {
+  let level = leaves.map((leaf) => integerBytes(leaf, 32));
+  while (level.length > 1) {
+    const children = level;
+    const parents = Math.ceil(children.length / 2);
+    level = Array.from({ length: parents }, (_, i) =>
+      keccak256(concatBytes(children[2 * i]!, children[2 * i + 1] ?? children[2 * i]!)),
+    );
+  }
+  return level[0]!;
+}
+
+/** Services encode the asset ID as Base64, or hash it as contracts do. */
+function isEncodedAssetId(encoded: string, assetId: string): boolean {
+  const bytes = utf8ToBytes(assetId);
+  return (
+    encoded === btoa(String.fromCharCode(...bytes)) || encoded.toLowerCase() === prefixedHex(keccak256(bytes))
+  );
+}

@@ -1,0 +1,111 @@
+import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
+import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
+import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
+import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm_signatures.js';
+import { parseExactJson } from './exact_json.js';
+import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
+import { isStarkAsset, starkPriceHash } from './stark_messages.js';
+import { starkVerify } from './stark_signatures.js';
+
+export interface AggregateReport<S extends Signers = Signers> {
+  readonly verdict: Verdict<S>;
+  readonly checks: readonly Check[];
+  /** Absent when the value has no readable form. */
+  readonly assetId?: string;
+  /** The address or public key that signed, as the value names it; absent when the value has no readable form. */
+  readonly signer?: string;
+}
+
+/** What the reader knows of a publisher's price. */
+export interface SignedPriceExpectations<S extends Signers> {
+  /** The addresses or public keys that may sign, or `'unchecked'`. */
+  readonly signers: S;
+  /** The asset that it should be for. */
+  readonly assetId: string;
+}
+
+/**
+ * Checks one publisher's `signed_price` by itself.
+ * @returns `verified` only when one of the named signers signed it.
+ * @throws RangeError or TypeError when `signers` names nobody or not an address.
+ */
+export function verifySignedPrice<const S extends Signers>(
+  value: unknown,
+  { signers, assetId }: SignedPriceExpectations<S>,
+): AggregateReport<S> {
+  requireSigners(signers);
+  const parsed = typeof value === 'string' ? parseExactJson(value) : value;
+  const form = formOf(parsed, readPublisher);
+  if (typeof form === 'string') return formFault(form);
+  const list = new CheckList(signers);
+  const name = 'signed_price';
+  const signer = keyText(form.key, form.signatureType === 'evm');
+  list.expect('form', true, '');
+  list.expectSigner(`${name} publisher_key`, form.key, signer);
+  checkPublisher(list, assetId, form, name);
+  return { verdict: list.verdict, checks: list.checks, assetId, signer };
+}
+
+/** Checks a publisher's price whose form is known; `name` begins the names of the checks. */
+export function checkPublisher(
+  list: CheckList<Signers>,
+  assetId: string,
+  form: PublisherForm,
+  name: string,
+): void {
+  const isEvm = form.signatureType === 'evm';
+  const { externalAssetId } = form;
+  const isAsset = isEvm ? externalAssetId === assetId : isStarkAsset(externalAssetId, assetId);
+  list.expect(`${name} asset`, isAsset, `external_asset_id ${externalAssetId} is not ${assetId}`);
+  const hash = isEvm
+    ? evmHashOf(form, (address) => evmPriceHash(address, externalAssetId, form.timestampNs, form.price))
+    : starkPriceHash(externalAssetId, form.timestampNs, form.price);
+  checkSigned(list, name, form, isEvm, hash);
+}
+
+/** Checks the declared hash against the recomputed one, and the signature over the recomputed one. */
+export function checkSigned(
+  list: CheckList<Signers>,
+  name: string,
+  form: SignedForm,
+  isEvm: boolean,
+  hash: bigint | undefined,
+): void {
+  const found = hash === undefined ? 'these values cannot be signed' : `recomputed ${hashText(hash, isEvm)}`;
+  list.expect(`${name} msg_hash`, hash === form.msgHash, found);
+  if (hash === undefined) return;
+  const fault = isEvm ? evmSignatureFault(form, hash) : starkSignatureFault(form, hash);
+  list.expect(`${name} signature`, fault === undefined, fault ?? '');
+}
+
+function evmSignatureFault(form: SignedForm, hash: bigint): string | undefined {
+  const fault = signatureFault(form);
+  if (fault !== undefined) return fault;
+  const signer = recoverAddress(eip191Digest(integerBytes(hash, 32)), form);
+  if (isAddress(signer, form.key)) return undefined;
+  return signer === undefined ? 'no key fits it' : `it was made by ${prefixedHex(signer)}`;
+}
+
+function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined {
+  return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
+}
+
+/** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
+export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
+  return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
+}
+
+/** The report on a value that has no readable form. */
+export function formFault(reason: string): AggregateReport<never> {
+  return { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] };
+}
+
+/** The value read into its form, or the sentence that says what is wrong with it. */
+export function formOf<T>(value: unknown, read: (value: unknown) => T): T | string {
+  try {
+    return read(value);
+  } catch (error) {
+    if (error instanceof FormError) return error.message;
+    throw error;
+  }
+}

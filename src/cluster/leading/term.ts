@@ -1,0 +1,113 @@
+import type { AssetName } from '../../model/asset_map.js';
+import type { Price } from '../../model/price.js';
+import type { LogPosition } from '../bus.js';
+import type { Claim, LogEntry } from '../log/log_batch.js';
+import { LogWriter, type LogWriterOptions } from '../log/log_writer.js';
+import { assetKey } from '../ticks/id_mapping.js';
+import type { ShownPrices } from '../ticks/shown_prices.js';
+import { TickSender, type TickSenderOptions } from '../ticks/tick_sender.js';
+import type { ClusterTiming } from '../timing.js';
+
+export interface TermOptions
+  extends Omit<LogWriterOptions, 'bus' | 'timing'>,
+    Pick<TickSenderOptions, 'nowMs' | 'defer' | 'taxonomy'> {
+  /** What the readers of this node see. */
+  readonly shown: ShownPrices;
+  readonly bus: LogWriterOptions['bus'] & TickSenderOptions['bus'];
+  readonly timing: ClusterTiming;
+}
+
+/**
+ * The time in which a node leads: what the host makes goes through it. When it is over, what is still told goes nowhere, so a part of the
+ * host that learns of that late does no harm.
+ */
+export class Term {
+  readonly epoch: number;
+  readonly #writer: LogWriter;
+  readonly #sender: TickSender;
+  readonly #shown: ShownPrices;
+  readonly #tickLeaseMs: number;
+  #isOver = false;
+
+  constructor(options: TermOptions) {
+    const { epoch, nowMs, timing, defer } = options;
+    this.epoch = epoch;
+    this.#shown = options.shown;
+    this.#tickLeaseMs = timing.tickLeaseMs;
+    // Readers wait for ticks, and each write to a socket takes time: the log comes one turn of the event loop later.
+    this.#writer = new LogWriter({ ...options, defer: (callback) => defer(() => defer(callback)) });
+    this.#sender = new TickSender({ ...options, mayTick: () => nowMs() < this.leaseEndMs });
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** When another node may have led for long enough that this one must tick no more, unless a write is acknowledged before. */
+  get leaseEndMs(): number {
+    return this.#writer.acknowledgedSentMs + this.#tickLeaseMs;
+  }
+
+  /**
+   * Adds to the log. It takes effect when it is applied.
+   * @throws RangeError when the entry is larger than the log takes
+   */
+  append(entry: LogEntry): void {
+    if (!this.#isOver) this.#writer.append(entry);
+  }
+
+  /** Resolves when the log has all that was appended before. @throws LeadershipLost when that is not known */
+  durable(): Promise<void> {
+    return this.#writer.durable();
+  }
+
+  /** An asset has another live price than before, or its first. */
+  priced(asset: AssetName, price: Price): void {
+    if (this.#isOver) return;
+    const key = assetKey(asset);
+    this.#shown.show(key, price);
+    this.#sender.priced(key, price);
+  }
+
+  ended(asset: AssetName): void {
+    if (this.#isOver) return;
+    const key = assetKey(asset);
+    this.#shown.show(key, undefined);
+    this.#sender.ended(key);
+  }
+
+  /** For the member: the host has told all live prices, so other nodes may learn of them. */
+  startTicks(): void {
+    if (this.#isOver) return;
+    this.#shown.keep(this.#sender.live);
+    this.#sender.start();
+  }
+
+  /** For the member: the host makes no more prices; what it has made and then this claim are written. */
+  resign(claim: Claim): void {
+    this.#isOver = true;
+    this.#sender.stop();
+    this.#writer.finish(claim);
+  }
+
+  /** For the member: another node leads, or nobody. */
+  end(): void {
+    this.#isOver = true;
+    this.#sender.stop();
+    this.#writer.stop();
+  }
+
+  /** For the member: a record of this epoch has been applied. */
+  applied(position: LogPosition): void {
+    this.#writer.applied(position);
+  }
+
+  tick(nowMs: number): void {
+    this.#writer.tick(nowMs);
+    this.#sender.tick(nowMs);
+  }
+
+  nextDueMs(): number {
+    return Math.min(this.#writer.nextDueMs(), this.#sender.nextDueMs());
+  }
+}

@@ -1,0 +1,142 @@
+import { Builder, type ByteBuffer, type Offset } from 'flatbuffers';
+import type { AssetName } from '../../model/asset_map.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../generated/wire.js';
+import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
+
+/** Of everything that nodes write and send. A node that finds a greater one in the log stops. */
+export const WIRE_VERSION = 1;
+
+/** Entries gather up to this size: larger records of the log are not written faster, and delay all that follows them. */
+export const BATCH_BYTES_MAX = 256 * 1024;
+/**
+ * One entry may be larger than that, as the input of a publisher with a full window of hashes is, and is then alone in its record.
+ * With what stands around it, this fits the 1 MiB that message servers take by default.
+ */
+export const ENTRY_BYTES_MAX = 960 * 1024;
+/** What an entry takes in a record beside its texts and bytes, at most. */
+export const ENTRY_OVERHEAD_BYTES = 64;
+
+/** One record of the log. */
+export interface LogBatch {
+  /** The sequence of the claim that began it. */
+  readonly epoch: number;
+  /** The ID of the record before; empty when its writer did not know it. */
+  readonly after: string;
+  readonly claim?: Claim | undefined;
+  /** In order. */
+  readonly entries: readonly LogEntry[];
+}
+
+/** A record of an asset for the store, or with `publisherKey` the accepted input of that publisher for it. */
+export interface LogEntry extends AssetName {
+  readonly publisherKey?: Uint8Array | undefined;
+  /** As `records/second_record.ts` encodes a holding, or `records/accepted_input.ts` an input. */
+  readonly bytes: Uint8Array;
+}
+
+/** Who leads from this record on, or with `resign` until this record. */
+export interface Claim {
+  readonly node: number;
+  readonly name: string;
+  /** Which process of the node: no other one has the same. */
+  readonly run: string;
+  readonly configHash: Uint8Array;
+  readonly resign: boolean;
+}
+
+/** Bytes that an entry adds to a record at most. */
+export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
+  return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
+}
+
+/** Scratch space, empty between calls. */
+const builder = new Builder(16 * 1024);
+
+export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint8Array {
+  builder.clear();
+  const entriesAt = entries.length === 0 ? 0 : buildEntries(entries);
+  const claimAt = claim === undefined ? 0 : buildClaim(claim);
+  const afterAt = after === '' ? 0 : builder.createString(after);
+  LogBatchTable.startLogBatch(builder);
+  LogBatchTable.addWireVersion(builder, WIRE_VERSION);
+  LogBatchTable.addEpoch(builder, BigInt(epoch));
+  if (afterAt !== 0) LogBatchTable.addAfter(builder, afterAt);
+  if (claimAt !== 0) LogBatchTable.addClaim(builder, claimAt);
+  if (entriesAt !== 0) LogBatchTable.addEntries(builder, entriesAt);
+  builder.finish(LogBatchTable.endLogBatch(builder));
+  return new Uint8Array(builder.asUint8Array());
+}
+
+/**
+ * Reads what {@link encodeLogBatch} wrote; the bytes of its entries are views.
+ * @throws UnreadableMessage also when a newer version wrote it: then it says so
+ */
+export function decodeLogBatch(bytes: Uint8Array): LogBatch {
+  return readMessage('record of the log', bytes, (buffer) => {
+    const table = LogBatchTable.getRootAsLogBatch(buffer);
+    checkVersion(table.wireVersion());
+    const claim = table.claim();
+    const count = countInside(buffer, table.entriesLength(), 4);
+    return {
+      epoch: exactNumber(table.epoch()),
+      after: table.after() ?? '',
+      claim: claim === null ? undefined : readClaim(buffer, claim),
+      entries: Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
+    };
+  });
+}
+
+function checkVersion(version: number): void {
+  if (version === WIRE_VERSION) return;
+  throw new UnreadableMessage(
+    version > WIRE_VERSION
+      ? `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`
+      : `a record of the log has version ${version}, which this node does not read`,
+  );
+}
+
+function buildEntries(entries: readonly LogEntry[]): Offset {
+  const places = entries.map(({ symbol, signatureType, publisherKey, bytes }) => {
+    const symbolAt = builder.createString(symbol);
+    const keyAt = publisherKey === undefined ? 0 : builder.createByteVector(publisherKey);
+    const bytesAt = builder.createByteVector(bytes);
+    Entry.startEntry(builder);
+    Entry.addSymbol(builder, symbolAt);
+    Entry.addSignature(builder, SIGNATURE_TYPES.indexOf(signatureType));
+    if (keyAt !== 0) Entry.addPublisherKey(builder, keyAt);
+    Entry.addBytes(builder, bytesAt);
+    return Entry.endEntry(builder);
+  });
+  return LogBatchTable.createEntriesVector(builder, places);
+}
+
+function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {
+  const signatureType = SIGNATURE_TYPES[entry.signature()];
+  const symbol = entry.symbol();
+  if (signatureType === undefined || symbol === null) throw new UnreadableMessage('an entry names no asset');
+  const key = entry.publisherKeyArray();
+  return {
+    symbol,
+    signatureType,
+    publisherKey: key === null ? undefined : fieldInside(buffer, key),
+    bytes: fieldInside(buffer, entry.bytesArray()),
+  };
+}
+
+function buildClaim({ node, name, run, configHash, resign }: Claim): Offset {
+  const nameAt = builder.createString(name);
+  const runAt = builder.createString(run);
+  const hashAt = builder.createByteVector(configHash);
+  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign);
+}
+
+function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
+  return {
+    node: claim.node(),
+    name: claim.name() ?? '',
+    run: claim.run() ?? '',
+    configHash: fieldInside(buffer, claim.configHashArray()),
+    resign: claim.resign(),
+  };
+}

@@ -1,0 +1,113 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
+import type { LogServers, ServerReport } from '../log/log_servers.js';
+import type { CandleShelf } from '../log/shared_candles.js';
+import { NatsCandleShelf } from './nats_candles.js';
+import { Connection } from './nats_connection.js';
+import { Log } from './nats_log.js';
+import { Names, type NatsOptions } from './nats_options.js';
+import { keepLogLeaderApart, reportServers } from './nats_placement.js';
+import { prepareStreams } from './nats_streams.js';
+
+const START_MS_MAX = 30_000;
+const API_MS_MAX = 2_000;
+const ANSWERS_MAX = 10_000;
+
+/** Connects, and prepares the streams. @throws Error of one sentence */
+export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
+  const endMs = performance.now() + (options.startMsMax ?? START_MS_MAX);
+  const connection = await Connection.open(options, endMs);
+  try {
+    const manager = await jetstreamManager(connection.client, { checkAPI: false, timeout: API_MS_MAX });
+    await prepareStreams(manager, options, endMs);
+    return new NatsBus(connection, manager, new Names(options.name));
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** A bus over NATS servers: the log is a stream of JetStream, and what may be lost are plain messages. */
+export class NatsBus implements Bus, LogServers {
+  readonly candles: CandleShelf;
+  readonly #connection: Connection;
+  readonly #manager: JetStreamManager;
+  readonly #names: Names;
+  readonly #log: Log;
+
+  constructor(connection: Connection, manager: JetStreamManager, names: Names) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#names = names;
+    this.#log = new Log(connection, manager, names);
+    this.candles = new NatsCandleShelf(connection, names);
+  }
+
+  /** The name of the server in use; `undefined` while there is none. */
+  get server(): string | undefined {
+    return this.#connection.server;
+  }
+
+  get waitingBytes(): number {
+    return this.#connection.waitingBytes;
+  }
+
+  append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
+    return this.#log.append(after, id, bytes);
+  }
+
+  extent(): Promise<LogExtent> {
+    return this.#log.extent();
+  }
+
+  read(afterSequence: number): Promise<readonly LogRecord[]> {
+    return this.#log.read(afterSequence);
+  }
+
+  onCommitted(listener: (record: LogRecord) => void): () => void {
+    return this.#log.onCommitted(listener);
+  }
+
+  send(topic: string, bytes: Uint8Array): void {
+    this.#connection.publish(this.#names.topic(topic), bytes);
+  }
+
+  listen(topic: string, listener: (bytes: Uint8Array) => void): () => void {
+    return this.#connection.subscribe(this.#names.topic(topic), ({ data }) => listener(data));
+  }
+
+  async ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    return (await this.#connection.request(this.#names.topic(topic), bytes, timeoutMs)).data;
+  }
+
+  answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
+    let answering = 0;
+    return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply }) => {
+      // Whoever asks does not wait for long, so one that is not answered asks again.
+      if (reply === undefined || answering >= ANSWERS_MAX) return;
+      answering += 1;
+      handler(data)
+        .then((bytes) => this.#connection.publish(reply, bytes))
+        .catch(() => {})
+        .finally(() => {
+          answering -= 1;
+        });
+    });
+  }
+
+  serverReport(nowMs: () => number): Promise<ServerReport> {
+    return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
+  }
+
+  keepLogLeaderApart(nowMs: () => number): Promise<ServerReport> {
+    return keepLogLeaderApart(this.#connection, this.#manager, this.#names.logStream, nowMs);
+  }
+
+  reconnect(): void {
+    this.#connection.reconnect();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}

@@ -1,0 +1,246 @@
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import {
+  type Authenticator,
+  connect,
+  credsAuthenticator,
+  errors,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  nkeyAuthenticator,
+  type Status,
+  type TlsOptions,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import type { NatsOptions } from './nats_options.js';
+import { versionProblem } from './nats_version.js';
+
+const DIAL_MS_MAX = 2_000;
+const DIAL_RETRY_MS = 50;
+/** After it connected again to a server that is too old. */
+const REFUSED_RETRY_MS = 1_000;
+const PING_MS = 5_000;
+const PINGS_UNANSWERED_MAX = 2;
+const CLOSE_MS_MAX = 1_000;
+const REQUESTS_MAX = 10_000;
+
+/**
+ * One connection to one of several servers, which moves to the next one when it is lost, for ever. While it is lost nothing is
+ * sent: neither kept for later nor reported as sent.
+ */
+export class Connection {
+  readonly client: NatsConnection;
+  /** Users of one role cannot read the answers to those of the other. */
+  readonly inboxPrefix: string;
+  readonly #onNotice: (text: string) => void;
+  readonly #requests = new Set<() => void>();
+  #isUsable = true;
+  #isClosing = false;
+
+  private constructor(client: NatsConnection, { role, onNotice }: NatsOptions) {
+    this.client = client;
+    this.inboxPrefix = inboxPrefixOf(role);
+    this.#onNotice = onNotice;
+    void this.#watch();
+  }
+
+  /** @throws Error of one sentence */
+  static async open(options: NatsOptions, endMs: number): Promise<Connection> {
+    const client = await dial(options, endMs);
+    const problem = problemOf(client);
+    if (problem !== undefined) {
+      await client.close();
+      throw new Error(problem);
+    }
+    return new Connection(client, options);
+  }
+
+  /** The name of the server that it is connected to. */
+  get server(): string | undefined {
+    return this.#isUsable ? this.client.info?.server_name : undefined;
+  }
+
+  /** Bytes that were sent and wait for the socket. */
+  get waitingBytes(): number {
+    const { outbound, transport } = internalsOf(this.client);
+    return this.#isUsable ? outbound.size() + (transport.socket?.writableLength ?? 0) : 0;
+  }
+
+  publish(subject: string, bytes: Uint8Array, reply?: string): void {
+    if (this.#isUsable && !this.#isClosing) this.client.publish(subject, bytes, reply ? { reply } : {});
+  }
+
+  /** @throws Error when nobody answers on the subject, the answer does not come in time, or the connection is lost meanwhile */
+  request(subject: string, bytes: Uint8Array, timeoutMs: number, headers?: MsgHdrs): Promise<Msg> {
+    if (!this.#isUsable || this.#isClosing)
+      return Promise.reject(new Error('not connected to a NATS server'));
+    if (this.#requests.size >= REQUESTS_MAX) return Promise.reject(new Error('too many requests wait'));
+    return new Promise((resolve, reject) => {
+      const onLost = () => reject(new Error('the connection to the NATS server was lost'));
+      this.#requests.add(onLost);
+      this.client
+        .request(subject, bytes, { timeout: timeoutMs, ...(headers && { headers }) })
+        .then(resolve, reject)
+        .finally(() => this.#requests.delete(onLost));
+    });
+  }
+
+  /** @returns how to stop it */
+  subscribe(subject: string, listener: (message: Msg) => void): () => void {
+    const subscription = this.client.subscribe(subject, {
+      callback: (error, message) => {
+        if (error) this.#onNotice(`the NATS server refuses a subscription to ${subject}: ${error.message}`);
+        else callOutside(listener, message);
+      },
+    });
+    return () => {
+      if (!this.client.isClosed()) subscription.unsubscribe();
+    };
+  }
+
+  /** Calls back when the connection is lost. @returns how to stop it */
+  onLost(listener: () => void): () => void {
+    this.#requests.add(listener);
+    return () => this.#requests.delete(listener);
+  }
+
+  reconnect(): void {
+    if (!this.#isUsable) return;
+    this.#onNotice(`the connection to ${this.client.getServer()} is given up`);
+    this.#drop();
+  }
+
+  /** Sends what waits, for a second at most. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    const isDrained = this.#isUsable ? this.client.drain() : Promise.resolve();
+    await Promise.race([isDrained.catch(() => {}), wait(CLOSE_MS_MAX, undefined, { ref: false })]);
+    internalsOf(this.client).transport.socket?.destroy();
+    await this.client.close();
+    this.#lose();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.client.status()) this.#onStatus(status);
+  }
+
+  #onStatus(status: Status): void {
+    if (status.type === 'disconnect') {
+      if (!this.#isClosing && this.#isUsable) this.#onNotice(`the connection to ${status.server} was lost`);
+      this.#lose();
+    } else if (status.type === 'reconnect') {
+      const problem = problemOf(this.client);
+      this.#isUsable = problem === undefined;
+      this.#onNotice(problem ?? `connected to ${status.server}`);
+      if (problem !== undefined) setTimeout(() => this.#drop(), REFUSED_RETRY_MS).unref();
+    } else if (status.type === 'error') {
+      this.#onNotice(`the NATS server reports: ${status.error.message}`);
+    }
+  }
+
+  #lose(): void {
+    this.#isUsable = false;
+    for (const onLost of [...this.#requests]) onLost();
+  }
+
+  /** The client's own way first waits until the socket has taken all bytes, which one that is cut off never does. */
+  #drop(): void {
+    this.#lose();
+    // It would try the first server again that it ever used.
+    const listens = this.client.getServers().map(({ listen }) => listen);
+    const next = listens.indexOf(this.client.getServer()) + 1;
+    this.client.setServers([...listens.slice(next), ...listens.slice(0, next)]);
+    internalsOf(this.client).transport.socket?.destroy();
+  }
+}
+
+async function dial(options: NatsOptions, endMs: number): Promise<NatsConnection> {
+  const { servers, role, credentials, onNotice } = options;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await connect({
+        servers: servers.map((server) => new URL(server).host),
+        name: `tickseal ${role}`,
+        inboxPrefix: inboxPrefixOf(role),
+        noRandomize: true,
+        ignoreClusterUpdates: true,
+        noAsyncTraces: true,
+        timeout: DIAL_MS_MAX,
+        reconnectTimeWait: DIAL_RETRY_MS,
+        reconnectJitter: 0,
+        reconnectJitterTLS: 0,
+        maxReconnectAttempts: -1,
+        ignoreAuthErrorAbort: true,
+        pingInterval: PING_MS,
+        maxPingOut: PINGS_UNANSWERED_MAX,
+        ...(credentials !== undefined && { authenticator: authenticatorOf(credentials) }),
+        ...tlsOf(options),
+      });
+    } catch (error) {
+      const message = `no connection to ${servers.join(', ')}: ${(error as Error).message}`;
+      const isFinal =
+        error instanceof errors.AuthorizationError || error instanceof errors.InvalidArgumentError;
+      if (isFinal || performance.now() >= endMs) throw new Error(message);
+      if (isFirst) onNotice(`${message}; trying again`);
+      await wait(DIAL_RETRY_MS);
+    }
+  }
+}
+
+function inboxPrefixOf(role: NatsOptions['role']): string {
+  return `_INBOX.${role}`;
+}
+
+/** With `tls` set the client refuses a server without TLS. */
+function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
+  if (tls === undefined && !servers.some((server) => server.startsWith('tls:'))) return {};
+  const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
+  const options: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
+    ...tls,
+    // The client does not say which server it reached by its IP address, so the certificate may be that of any server of the cluster.
+    checkServerIdentity: (_name, certificate) =>
+      hosts.map((host) => checkServerIdentity(host, certificate)).reduce((a, b) => a && b),
+  };
+  return { tls: options };
+}
+
+function authenticatorOf(credentials: string): Authenticator {
+  const text = credentials.trim();
+  const bytes = new TextEncoder().encode(text);
+  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes);
+  if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes);
+  const at = text.indexOf(':');
+  if (at < 1 || /\s/.test(text))
+    throw new Error(
+      'the NATS credentials are neither a credentials file, nor an NKey seed, nor user:password',
+    );
+  return usernamePasswordAuthenticator(text.slice(0, at), text.slice(at + 1));
+}
+
+function problemOf(client: NatsConnection): string | undefined {
+  return versionProblem(client.info?.version ?? 'unknown', client.getServer());
+}
+
+/** An exception of a listener would end the client's reading without a word; out here it is one that nobody caught. */
+function callOutside(listener: (message: Msg) => void, message: Msg): void {
+  try {
+    listener(message);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+/** What the client does not show; `connection.test.ts` fails when a version of it moves them. */
+interface Internals {
+  readonly outbound: { size(): number };
+  readonly transport: { readonly socket?: Socket };
+}
+
+function internalsOf(client: NatsConnection): Internals {
+  return (client as unknown as { readonly protocol: Internals }).protocol;
+}

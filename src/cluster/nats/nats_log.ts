@@ -1,0 +1,134 @@
+import { JetStreamApiError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
+import { headers, type Msg } from '@nats-io/transport-node';
+import { type LogExtent, type LogPosition, type LogRecord, WrongEnd } from '../bus.js';
+import { readBatch } from './nats_batch.js';
+import type { Connection } from './nats_connection.js';
+import { type Names, SUBJECT_WORD } from './nats_options.js';
+
+const APPEND_MS_MAX = 2_000;
+const READ_RECORDS_MAX = 2_000;
+const READ_BYTES_MAX = 8 * 1024 ** 2;
+
+/** JetStream's "wrong last sequence". */
+const WRONG_LAST_SEQUENCE = 10_071;
+const NO_MESSAGE = 10_037;
+
+/**
+ * The log in a stream of its own. Each record has a subject of its own, which ends with the record's ID: so a write can name its
+ * predecessor by sequence and by ID, the latter as the last sequence of the predecessor's subject. The servers' own
+ * expectation, `Nats-Expected-Last-Msg-Id`, must not be used: each copy of the stream checks it by itself, and in server 2.15.1 one
+ * that has just caught up knows an old ID, takes no record any more, and says so only in its server's log.
+ */
+export class Log {
+  readonly #connection: Connection;
+  readonly #manager: JetStreamManager;
+  readonly #names: Names;
+  readonly #idStart: number;
+
+  constructor(connection: Connection, manager: JetStreamManager, names: Names) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#names = names;
+    this.#idStart = names.record('').length;
+  }
+
+  async append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
+    if (!SUBJECT_WORD.test(id))
+      throw new RangeError('the ID of a record has other characters than letters, digits, _ and -');
+    return (await this.#write(after, id, bytes)) ?? (await this.#explainRefusal(after, id, bytes));
+  }
+
+  async extent(): Promise<LogExtent> {
+    const { first_seq, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
+    const id = last_seq === 0 ? '' : ((await this.#idAt(last_seq)) ?? '');
+    // JetStream calls the first sequence of a log without any record 0.
+    return { firstSequence: Math.max(first_seq, 1), last: { sequence: last_seq, id } };
+  }
+
+  async read(afterSequence: number): Promise<readonly LogRecord[]> {
+    const messages = await readBatch(this.#connection, this.#names.logStream, {
+      seq: afterSequence + 1,
+      batch: READ_RECORDS_MAX,
+      max_bytes: READ_BYTES_MAX,
+    });
+    const records = messages.map((message) =>
+      this.#toRecord(message.headers?.get('Nats-Subject') ?? '', message),
+    );
+    const first = records[0]?.sequence ?? afterSequence + 1;
+    if (first !== afterSequence + 1)
+      throw new Error(`the records ${afterSequence + 1} to ${first - 1} of the log have been deleted`);
+    const gap = records.findIndex(({ sequence }, index) => sequence !== first + index);
+    return gap === -1 ? records : records.slice(0, gap);
+  }
+
+  onCommitted(listener: (record: LogRecord) => void): () => void {
+    const prefix = this.#names.live('').length;
+    return this.#connection.subscribe(this.#names.live('*'), (message) => {
+      const record = this.#toRecord(this.#names.record(message.subject.slice(prefix)), message);
+      // Anybody may publish on the subject who has the right to; only the servers add a sequence.
+      if (record.sequence > 0) listener(record);
+    });
+  }
+
+  /** @returns the sequence; `undefined` when it was refused as not following the end. */
+  async #write(after: LogPosition, id: string, bytes: Uint8Array): Promise<number | undefined> {
+    const expected = headers();
+    expected.set('Nats-Expected-Stream', this.#names.logStream);
+    expected.set('Nats-Expected-Last-Sequence', String(after.sequence));
+    if (after.id !== '') {
+      expected.set('Nats-Expected-Last-Subject-Sequence', String(after.sequence));
+      expected.set('Nats-Expected-Last-Subject-Sequence-Subject', this.#names.record(after.id));
+    }
+    const answer = await this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected);
+    const { seq, error } = answer.json<Acknowledgement>();
+    if (error?.err_code === WRONG_LAST_SEQUENCE) return undefined;
+    if (error !== undefined) throw new Error(`the log did not take a record: ${error.description}`);
+    if (!Number.isSafeInteger(seq) || seq <= 0) throw new Error('the log answered without a sequence');
+    return seq;
+  }
+
+  /** Finds out why the servers refused a record: an earlier attempt may have succeeded, or may still be on its way. */
+  async #explainRefusal(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
+    const { messages, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
+    const next = after.sequence + 1;
+    if (last_seq < after.sequence)
+      throw new WrongEnd(`the log ends at ${last_seq}, before ${after.sequence}`);
+    if (last_seq >= next) {
+      const found = await this.#idAt(next);
+      if (found === id) return next;
+      throw new WrongEnd(`the log has record ${found ?? '(deleted)'} at ${next}, not ${id}`);
+    }
+    // Every record has been deleted, so that the servers do not know the last one's ID any more.
+    if (messages === 0 && after.id !== '')
+      return this.append({ sequence: after.sequence, id: '' }, id, bytes);
+    const last = after.id === '' ? '' : await this.#idAt(last_seq);
+    if (last !== after.id) throw new WrongEnd(`the log has record ${last} at ${last_seq}, not ${after.id}`);
+    throw new Error('another record is being appended');
+  }
+
+  /** Asks the server that leads the log, which has every committed record. */
+  async #idAt(sequence: number): Promise<string | undefined> {
+    let message: StoredMsg | null;
+    try {
+      message = await this.#manager.streams.getMessage(this.#names.logStream, { seq: sequence });
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
+      throw error;
+    }
+    return message?.subject.slice(this.#idStart);
+  }
+
+  #toRecord(subject: string, { headers: given, data }: Msg): LogRecord {
+    const sequence = Number(given?.get('Nats-Sequence') ?? 0);
+    return {
+      sequence: Number.isSafeInteger(sequence) ? sequence : 0,
+      id: subject.slice(this.#idStart),
+      bytes: data,
+    };
+  }
+}
+
+interface Acknowledgement {
+  readonly seq: number;
+  readonly error?: { readonly err_code: number; readonly description: string };
+}

@@ -1,0 +1,66 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { ServerReport } from '../log/log_servers.js';
+import type { Connection } from './nats_connection.js';
+
+const MOVE_MS_MAX = 5_000;
+
+/** The servers as they are. @param nowMs the wall clock */
+export async function reportServers(
+  connection: Connection,
+  manager: JetStreamManager,
+  stream: string,
+  nowMs: () => number,
+): Promise<ServerReport> {
+  return (await inspect(connection, manager, stream, nowMs)).report;
+}
+
+/**
+ * Keeps the log's leading server off the server of the node that writes, so that the loss of one machine never costs both: an election
+ * among the servers takes 4 to 9 s. @param nowMs the wall clock
+ */
+export async function keepLogLeaderApart(
+  connection: Connection,
+  manager: JetStreamManager,
+  stream: string,
+  nowMs: () => number,
+): Promise<ServerReport> {
+  const { report, other } = await inspect(connection, manager, stream, nowMs);
+  const { ownServer, logLeader } = report;
+  if (ownServer === undefined || logLeader !== ownServer || other === undefined) return report;
+  await move(connection, stream, other);
+  return { ...report, logLeader: other, moved: true };
+}
+
+/** @returns the report, and another server that could lead the log */
+async function inspect(
+  connection: Connection,
+  manager: JetStreamManager,
+  stream: string,
+  nowMs: () => number,
+): Promise<{ readonly report: ServerReport; readonly other: string | undefined }> {
+  const askedMs = nowMs();
+  const info = await manager.streams.info(stream);
+  const answeredMs = nowMs();
+  const { leader, replicas = [] } = info.cluster ?? {};
+  const current = replicas.filter(({ current, offline }) => current && offline !== true);
+  const ownServer = connection.server;
+  const other = current.find(({ name }) => name !== ownServer);
+  const report = {
+    ...(ownServer !== undefined && { ownServer }),
+    ...(leader !== undefined && { logLeader: leader }),
+    currentCopies: current.length + 1,
+    clockAheadMs: Date.parse(info.ts!) - (askedMs + answeredMs) / 2,
+    clockErrorMs: (answeredMs - askedMs) / 2,
+    moved: false,
+  };
+  return { report, other: other?.name };
+}
+
+async function move(connection: Connection, stream: string, server: string): Promise<void> {
+  const request = JSON.stringify({ placement: { preferred: server } });
+  const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
+  const answer = await connection.request(subject, new TextEncoder().encode(request), MOVE_MS_MAX);
+  const { error } = answer.json<{ readonly error?: { readonly description: string } }>();
+  if (error !== undefined)
+    throw new Error(`the log's lead could not be handed to ${server}: ${error.description}`);
+}

@@ -1,0 +1,136 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  JetStreamApiError,
+  type JetStreamManager,
+  type StreamConfig,
+  type StreamInfo,
+  type StreamUpdateConfig,
+} from '@nats-io/jetstream';
+import { errors } from '@nats-io/transport-node';
+import { Names, type NatsOptions } from './nats_options.js';
+
+type Settings = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects' | 'num_replicas'>;
+
+const RETRY_MS = 250;
+const NS_PER_MS = 1_000_000;
+
+/**
+ * Makes the streams of a cluster, or makes them hold more copies or older records where they hold less than is asked for. They never
+ * hold less than before, because nodes with an older configuration may need it. An edge only waits until there are streams.
+ * @throws Error of one sentence
+ */
+export async function prepareStreams(
+  manager: JetStreamManager,
+  options: NatsOptions,
+  endMs: number,
+): Promise<void> {
+  for (const settings of [logSettings(options), candleSettings(options)]) {
+    for (;;) {
+      try {
+        await prepare(manager, settings, options.role === 'aggregator');
+        break;
+      } catch (error) {
+        if (isFinal(error) || performance.now() >= endMs) throw new Error(describe(error, settings));
+        await wait(RETRY_MS);
+      }
+    }
+  }
+}
+
+function logSettings({ name, replicas, logRetentionMs }: NatsOptions): Settings {
+  const names = new Names(name);
+  return {
+    name: names.logStream,
+    description: 'The log of a tickseal cluster: what is not in it was never signed.',
+    subjects: [names.record('>')],
+    storage: 'file',
+    num_replicas: replicas,
+    max_age: logRetentionMs * NS_PER_MS,
+    republish: { src: names.record('>'), dest: names.live('>') },
+    allow_direct: true,
+    deny_delete: true,
+    deny_purge: true,
+  };
+}
+
+function candleSettings({ name, replicas, candleRetentionMs }: NatsOptions): Settings {
+  const names = new Names(name);
+  return {
+    name: names.candleStream,
+    description: 'Candles of a tickseal cluster, for nodes that are newer than its log.',
+    subjects: [names.candles(['>'])],
+    storage: 'file',
+    num_replicas: replicas,
+    max_age: candleRetentionMs * NS_PER_MS,
+    max_msgs_per_subject: 1,
+    compression: 's2',
+    allow_direct: true,
+  };
+}
+
+async function prepare(manager: JetStreamManager, settings: Settings, mayChange: boolean): Promise<void> {
+  let info: StreamInfo;
+  try {
+    info = await manager.streams.info(settings.name);
+  } catch (error) {
+    if (!isCode(error, STREAM_NOT_FOUND) || !mayChange) throw error;
+    info = await manager.streams.add(settings);
+  }
+  const { config } = info;
+  const foreign = (['subjects', 'republish', 'storage', 'max_msgs_per_subject'] as const).find(
+    (key) => settings[key] !== undefined && JSON.stringify(config[key]) !== JSON.stringify(settings[key]),
+  );
+  if (foreign !== undefined)
+    throw new ForeignStream(`the stream ${settings.name} is not one of tickseal's: its ${foreign} differ`);
+  const grown: Partial<StreamUpdateConfig> = {
+    ...(config.num_replicas < settings.num_replicas && { num_replicas: settings.num_replicas }),
+    ...(settings.max_age !== undefined &&
+      config.max_age !== 0 &&
+      config.max_age < settings.max_age && { max_age: settings.max_age }),
+  };
+  if (mayChange && Object.keys(grown).length > 0) await manager.streams.update(settings.name, grown);
+}
+
+class ForeignStream extends Error {
+  override readonly name = 'ForeignStream';
+}
+
+/** The codes of JetStream's answers: `server/errors.json` of nats-server. */
+const STREAM_NOT_FOUND = 10_059;
+const NOT_ENABLED = [10_039, 10_076];
+const NO_PLACE = [10_005, 10_023];
+const NO_CLUSTER = 10_074;
+
+function isCode(error: unknown, ...codes: readonly number[]): boolean {
+  return error instanceof JetStreamApiError && codes.includes(error.code);
+}
+
+/** Others may pass: at the start of a cluster its servers need a few seconds to find each other. */
+function isFinal(error: unknown): boolean {
+  return (
+    error instanceof ForeignStream ||
+    isCode(error, NO_CLUSTER, NOT_ENABLED[0]!) ||
+    causes(error).some((cause) => cause instanceof errors.PermissionViolationError)
+  );
+}
+
+function describe(error: unknown, { name, num_replicas }: Settings): string {
+  if (error instanceof ForeignStream) return error.message;
+  const { message } = error as Error;
+  if (isCode(error, STREAM_NOT_FOUND))
+    return `there is no stream ${name}; an aggregator of the cluster makes it`;
+  if (isCode(error, ...NO_PLACE, NO_CLUSTER))
+    return `cluster.replicas is ${num_replicas}, but the NATS servers cannot keep so many copies of ${name}: ${message}`;
+  if (
+    isCode(error, ...NOT_ENABLED) ||
+    causes(error).some((cause) => cause instanceof errors.NoRespondersError)
+  )
+    return 'JetStream is not enabled on the NATS servers, or not for this user';
+  if (causes(error).some((cause) => cause instanceof errors.PermissionViolationError))
+    return `the NATS user may not use the stream ${name}: ${message}`;
+  return `the NATS servers give no stream ${name}; do most of them run and reach each other? (${message})`;
+}
+
+function causes(error: unknown): readonly unknown[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : [];
+}

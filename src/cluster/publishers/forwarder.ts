@@ -1,0 +1,198 @@
+import {
+  type PublisherSession,
+  type PublishOutcome,
+  type PublishReceiver,
+  TOO_MANY_WAIT,
+} from '../../aggregator/publisher_session.js';
+import { SharedRoom } from '../../fair/shared_room.js';
+import type { CallerName } from '../../ingest/caller_name.js';
+import type { ReadMessage } from '../../ingest/message.js';
+import { type PackedMessage, packMessage } from '../../ingest/packed_message.js';
+import type { Bus } from '../bus.js';
+import { submitTopic } from '../subjects.js';
+import { decodeOutcome, encodeSubmit } from './submit.js';
+
+/** Messages of one connection that may be unanswered. */
+const UNANSWERED_MAX = 1_000;
+/** What may be unanswered of all callers together. */
+const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
+/** What a message weighs beside its text. */
+const MESSAGE_BYTES = 256;
+/**
+ * How long a message is sent again and again. One that must be in the log waits while the servers elect who keeps it, and while a node
+ * whose server is cut off from the others waits for that, which is `cluster.tick_lease` at most: 12 s unless configured.
+ */
+const UNANSWERED_MS_MAX = 3_000;
+const DURABLE_MS_MAX = 15_000;
+const ANSWER_MS_MAX = 300;
+const RETRY_MS = 100;
+
+const NO_ANSWER = 'no answer from the node that makes prices: the updates may have been taken';
+
+export interface ForwarderOptions {
+  readonly bus: Pick<Bus, 'ask'>;
+  /** Which process this is: no other one has the same. */
+  readonly run: string;
+  /** The epoch of the node that leads, which may be this one; `undefined` while none is known. */
+  readonly epoch: () => number | undefined;
+  readonly nameOf: (session: PublisherSession) => CallerName;
+  readonly nowMs: () => number;
+}
+
+interface Unanswered {
+  readonly number: number;
+  readonly message: PackedMessage;
+  /** Whose it is, and what it takes of the room. A reload may rename a token meanwhile. */
+  readonly caller: string;
+  readonly bytes: number;
+  readonly untilMs: number;
+  readonly settle: (outcome: PublishOutcome) => void;
+  /** How often it was sent. */
+  attempts: number;
+}
+
+interface Lane {
+  readonly name: string;
+  readonly session: PublisherSession;
+  count: number;
+  isClosed: boolean;
+  /** In order. */
+  readonly unanswered: Map<number, Unanswered>;
+  /** Where the messages were sent. */
+  epoch: number | undefined;
+  /** When all of them are sent again; `undefined` while the leader may still answer. */
+  againMs: number | undefined;
+}
+
+/**
+ * Hands the messages of publishers to the node that leads, in order, and keeps them until they are answered. When one is not, or another
+ * node leads, all that are unanswered of its connection are sent again in order.
+ */
+export class Forwarder implements PublishReceiver {
+  readonly #options: ForwarderOptions;
+  readonly #lanes = new Map<PublisherSession, Lane>();
+  readonly #room = new SharedRoom(UNANSWERED_BYTES_MAX);
+  #laneCount = 0;
+  #unansweredCount = 0;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+  }
+
+  receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
+    const { identity } = session.rights;
+    const lane = this.#laneOf(session);
+    const bytes = MESSAGE_BYTES + message.length;
+    if (lane.unanswered.size >= UNANSWERED_MAX || !this.#room.hasRoom(identity, bytes))
+      return { ok: false, traceId: message.traceId, error: TOO_MANY_WAIT };
+    this.#room.add(identity, bytes);
+    return new Promise((resolve) => {
+      const waitMs = session.isDurable ? DURABLE_MS_MAX : UNANSWERED_MS_MAX;
+      const entry: Unanswered = {
+        number: ++lane.count,
+        message: packMessage(message),
+        caller: identity,
+        bytes,
+        untilMs: this.#options.nowMs() + waitMs,
+        settle: resolve,
+        attempts: message.again === true ? 1 : 0,
+      };
+      lane.unanswered.set(entry.number, entry);
+      this.#unansweredCount++;
+      if (lane.againMs !== undefined) return;
+      if (lane.epoch !== undefined && lane.epoch === this.#options.epoch()) this.#send(lane, entry);
+      else this.#sendAll(lane);
+    });
+  }
+
+  closed(session: PublisherSession): void {
+    const lane = this.#lanes.get(session);
+    if (lane === undefined) return;
+    // What it sent last still takes effect.
+    lane.isClosed = true;
+    if (lane.unanswered.size === 0) this.#lanes.delete(session);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#unansweredCount === 0) return;
+    const epoch = this.#options.epoch();
+    for (const lane of this.#lanes.values()) {
+      for (const entry of lane.unanswered.values())
+        if (nowMs >= entry.untilMs)
+          this.#settle(lane, entry, { ok: false, traceId: entry.message.traceId, error: NO_ANSWER });
+      const isDue = lane.againMs !== undefined && nowMs >= lane.againMs;
+      if (lane.unanswered.size > 0 && epoch !== undefined && (isDue || lane.epoch !== epoch))
+        this.#sendAll(lane);
+    }
+  }
+
+  /** Whether messages of this connection are not answered: what it sends next has to wait behind them. */
+  isWaiting(session: PublisherSession): boolean {
+    return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
+  }
+
+  /** Messages that are not answered. */
+  get unansweredCount(): number {
+    return this.#unansweredCount;
+  }
+
+  nextDueMs(): number {
+    return this.#unansweredCount === 0 ? Number.POSITIVE_INFINITY : this.#options.nowMs() + RETRY_MS;
+  }
+
+  #laneOf(session: PublisherSession): Lane {
+    let lane = this.#lanes.get(session);
+    if (lane === undefined) {
+      const name = `${this.#options.run}/${++this.#laneCount}`;
+      lane = {
+        name,
+        session,
+        count: 0,
+        isClosed: false,
+        unanswered: new Map(),
+        epoch: undefined,
+        againMs: undefined,
+      };
+      this.#lanes.set(session, lane);
+    }
+    return lane;
+  }
+
+  #sendAll(lane: Lane): void {
+    lane.epoch = this.#options.epoch();
+    lane.againMs = undefined;
+    if (lane.epoch === undefined) return;
+    for (const entry of lane.unanswered.values()) this.#send(lane, entry);
+  }
+
+  #send(lane: Lane, entry: Unanswered): void {
+    const { bus, nameOf, nowMs } = this.#options;
+    const { name, session, epoch } = lane;
+    const attempt = ++entry.attempts;
+    const bytes = encodeSubmit({
+      session: name,
+      number: entry.number,
+      oldest: lane.unanswered.keys().next().value!,
+      again: attempt > 1,
+      durable: session.isDurable,
+      type: session.type,
+      caller: nameOf(session),
+      message: entry.message,
+    });
+    bus
+      .ask(submitTopic(epoch!), bytes, ANSWER_MS_MAX)
+      .then((answer) => this.#settle(lane, entry, decodeOutcome(answer)))
+      .catch(() => {
+        if (entry.attempts === attempt) lane.againMs ??= nowMs() + RETRY_MS;
+      });
+  }
+
+  /** The first answer counts: a message that was sent twice may have two. */
+  #settle(lane: Lane, entry: Unanswered, outcome: PublishOutcome): void {
+    if (!lane.unanswered.delete(entry.number)) return;
+    this.#unansweredCount--;
+    this.#room.add(entry.caller, -entry.bytes);
+    if (lane.isClosed && lane.unanswered.size === 0) this.#lanes.delete(lane.session);
+    entry.settle(outcome);
+  }
+}

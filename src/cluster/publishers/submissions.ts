@@ -1,0 +1,120 @@
+import type {
+  PublisherSession,
+  PublishOutcome,
+  PublishReceiver,
+} from '../../aggregator/publisher_session.js';
+import type { CallerName } from '../../ingest/caller_name.js';
+import type { PublishRights } from '../../ingest/gate.js';
+import { unpackMessage } from '../../ingest/packed_message.js';
+import type { Bus } from '../bus.js';
+import { submitTopic } from '../subjects.js';
+import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
+
+/** Connections of other nodes that are known; past it, the one that was silent for longest is forgotten. */
+const SESSIONS_MAX = 20_000;
+/** The same of what became of their messages: those of a connection that has ended are not asked for again, and nobody says so. */
+const OUTCOMES_MAX = 100_000;
+
+export interface SubmissionsOptions {
+  readonly bus: Pick<Bus, 'answer'>;
+  readonly epoch: number;
+  readonly receiver: PublishReceiver;
+  /** The rights of a caller as they are configured now: the same object while it has any. */
+  readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
+}
+
+interface Known {
+  readonly session: PublisherSession;
+  /** The number of the last message that was taken. */
+  last: number;
+  /** What became of those that may be asked for again. */
+  readonly outcomes: Map<number, Promise<PublishOutcome>>;
+}
+
+/** The publishers of other nodes, for the node that leads: takes their messages in order, each once. */
+export class Submissions {
+  readonly #options: SubmissionsOptions;
+  /** The one that was silent for longest is the first. */
+  readonly #known = new Map<string, Known>();
+  /** Of all sessions. */
+  #outcomes = 0;
+  #stopAnswering: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(options: SubmissionsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { bus, epoch } = this.#options;
+    this.#stopAnswering = bus.answer(submitTopic(epoch), async (bytes) => {
+      const outcome = await this.#take(decodeSubmit(bytes));
+      // The next leader knows better what became of it.
+      if (this.#isStopped) throw new Error('this node leads no more');
+      return encodeOutcome(outcome);
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopAnswering?.();
+  }
+
+  #take(submit: Submit): Promise<PublishOutcome> {
+    const { number, oldest, caller, message } = submit;
+    const rights = this.#options.rightsOf(caller);
+    if (rights === undefined)
+      return Promise.resolve({
+        ok: false,
+        traceId: message.traceId,
+        error: 'the token or key has been removed',
+      });
+    const known = this.#knownOf(submit, rights);
+    for (const answered of known.outcomes.keys()) {
+      // They are in order, and there may be a thousand that wait.
+      if (answered >= oldest) break;
+      known.outcomes.delete(answered);
+      this.#outcomes--;
+    }
+    if (number <= known.last) {
+      const outcome = known.outcomes.get(number);
+      return outcome ?? Promise.reject(new Error('it was answered before'));
+    }
+    // One before it is missing: without an answer both come again, in order.
+    if (number !== Math.max(known.last + 1, oldest)) return Promise.reject(new Error('a message is missing'));
+    known.last = number;
+    const outcome = this.#receive(known.session, submit);
+    outcome.catch(() => {});
+    known.outcomes.set(number, outcome);
+    this.#outcomes++;
+    return outcome;
+  }
+
+  async #receive(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
+    const read = unpackMessage(message);
+    return this.#options.receiver.receive(session, again ? { ...read, again } : read);
+  }
+
+  #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): Known {
+    let known = this.#known.get(name);
+    this.#known.delete(name);
+    if (known === undefined || known.session.rights !== rights)
+      known = {
+        session: { type, rights, isDurable: durable, unsettled: [] },
+        last: known?.last ?? 0,
+        outcomes: known?.outcomes ?? new Map(),
+      };
+    this.#known.set(name, known);
+    this.#forgetSilent();
+    return known;
+  }
+
+  #forgetSilent(): void {
+    for (const [name, { outcomes }] of this.#known) {
+      const isOver = this.#known.size > SESSIONS_MAX || this.#outcomes > OUTCOMES_MAX;
+      if (!isOver || this.#known.size === 1) return;
+      this.#known.delete(name);
+      this.#outcomes -= outcomes.size;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Asset } from '../../model/asset.js';
+import type { AssetName } from '../../model/asset_map.js';
+
+/** What the nodes of a cluster know of an asset. */
+export type IdentifiedAsset = Pick<Asset, 'id' | 'symbol' | 'signatureType'>;
+
+/** An asset as one text: signature type and symbol. */
+export type AssetKey = string & { readonly assetKey: unique symbol };
+
+export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
+  return `${signatureType} ${symbol}` as AssetKey;
+}
+
+/** What each streaming ID means on one node. Two nodes whose hashes are equal agree on all of them. */
+export class Taxonomy {
+  /** Ascending by ID. */
+  readonly assets: readonly IdentifiedAsset[];
+  /** 64 bits. */
+  readonly hash: bigint;
+  readonly #byId = new Map<number, AssetKey>();
+  readonly #idByKey = new Map<AssetKey, number>();
+
+  constructor(assets: readonly IdentifiedAsset[]) {
+    this.assets = assets
+      .map(({ id, symbol, signatureType }) => ({ id, symbol, signatureType }))
+      .sort((a, b) => a.id - b.id);
+    const hash = createHash('sha256');
+    for (const asset of this.assets) {
+      const key = assetKey(asset);
+      this.#byId.set(asset.id, key);
+      this.#idByKey.set(key, asset.id);
+      hash.update(`${JSON.stringify([asset.id, key])}\n`);
+    }
+    this.hash = hash.digest().readBigUInt64BE();
+  }
+
+  keyOf(streamingId: number): AssetKey | undefined {
+    return this.#byId.get(streamingId);
+  }
+
+  /** @returns `undefined` for an asset that is not configured */
+  idOf(key: AssetKey): number | undefined {
+    return this.#idByKey.get(key);
+  }
+}
+
+/** The asset that {@link assetKey} made the text of. */
+export function assetOf(key: AssetKey): AssetName {
+  const end = key.indexOf(' ');
+  return { signatureType: key.slice(0, end) as AssetName['signatureType'], symbol: key.slice(end + 1) };
+}

@@ -1,0 +1,70 @@
+import { Builder } from 'flatbuffers';
+import { type Price, readPrice, writePrice } from '../../model/price.js';
+import { PRICE_BYTES } from '../../wire/quantized_price.js';
+import { TickBatch as TickBatchTable } from '../generated/wire.js';
+import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
+
+/** What a leader tells of live prices, by streaming ID. */
+export interface TickBatch {
+  readonly epoch: number;
+  /** Counts the batches of an epoch from 1. A full table that was asked for has the number of the last batch before it. */
+  readonly number: number;
+  /** These are all live prices. */
+  readonly full: boolean;
+  readonly prices: ReadonlyMap<number, Price>;
+  readonly ended: readonly number[];
+  /** The hash of what all streaming IDs mean on the leader. */
+  readonly taxonomy: bigint;
+}
+
+/** Scratch space, empty between calls. */
+const builder = new Builder(4_096);
+
+export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }: TickBatch): Uint8Array {
+  builder.clear();
+  const endedAt = ended.length === 0 ? 0 : TickBatchTable.createEndedVector(builder, ended as number[]);
+  const pricesAt = prices.size === 0 ? 0 : builder.createByteVector(priceBytes(prices));
+  const idsAt = prices.size === 0 ? 0 : TickBatchTable.createIdsVector(builder, [...prices.keys()]);
+  TickBatchTable.startTickBatch(builder);
+  TickBatchTable.addEpoch(builder, BigInt(epoch));
+  TickBatchTable.addNumber(builder, BigInt(number));
+  TickBatchTable.addFull(builder, full);
+  TickBatchTable.addTaxonomy(builder, taxonomy);
+  if (idsAt !== 0) TickBatchTable.addIds(builder, idsAt);
+  if (pricesAt !== 0) TickBatchTable.addPrices(builder, pricesAt);
+  if (endedAt !== 0) TickBatchTable.addEnded(builder, endedAt);
+  builder.finish(TickBatchTable.endTickBatch(builder));
+  return new Uint8Array(builder.asUint8Array());
+}
+
+/** Reads what {@link encodeTickBatch} wrote. @throws UnreadableMessage */
+export function decodeTickBatch(bytes: Uint8Array): TickBatch {
+  return readMessage('batch of ticks', bytes, (buffer) => {
+    const table = TickBatchTable.getRootAsTickBatch(buffer);
+    const count = countInside(buffer, table.idsLength(), 2);
+    const endedCount = countInside(buffer, table.endedLength(), 2);
+    const column = fieldInside(buffer, table.pricesArray());
+    if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
+    const prices = new Map<number, Price>();
+    // One by one: the message may begin at an odd address, where there can be no view of 16-bit numbers.
+    for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
+    return {
+      epoch: exactNumber(table.epoch()),
+      number: exactNumber(table.number()),
+      full: table.full(),
+      prices,
+      ended: Array.from({ length: endedCount }, (_, i) => table.ended(i)!),
+      taxonomy: table.taxonomy(),
+    };
+  });
+}
+
+function priceBytes(prices: ReadonlyMap<number, Price>): Uint8Array {
+  const bytes = new Uint8Array(prices.size * PRICE_BYTES);
+  let at = 0;
+  for (const price of prices.values()) {
+    writePrice(price, bytes, at);
+    at += PRICE_BYTES;
+  }
+  return bytes;
+}

@@ -1,0 +1,269 @@
+import type { AssetName } from '../../model/asset_map.js';
+import type { Price } from '../../model/price.js';
+import type { Bus } from '../bus.js';
+import { fullTopic, TICK_TOPIC } from '../subjects.js';
+import type { ClusterTiming } from '../timing.js';
+import { UnreadableMessage } from '../unreadable.js';
+import { type AssetKey, assetOf, type Taxonomy } from './id_mapping.js';
+import { LeaderNames } from './leader_names.js';
+import type { ShownPrices } from './shown_prices.js';
+import { decodeTickBatch, type TickBatch } from './tick_batch.js';
+
+/** How long the leader may take to answer with all prices. */
+const ANSWER_MS_MAX = 300;
+const NO_BYTES = new Uint8Array(0);
+
+/** Takes the live prices of whoever leads. The assets may be others than those of this node. */
+export interface PriceListener {
+  priced(asset: AssetName, price: Price): void;
+  ended(asset: AssetName): void;
+}
+
+export interface TickReceiverOptions {
+  readonly bus: Pick<Bus, 'listen' | 'ask'>;
+  readonly prices: PriceListener;
+  /** Of this node, as it is configured now. */
+  readonly taxonomy: () => Taxonomy;
+  readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
+  readonly nowMs: () => number;
+  /** Something came from the leader. */
+  readonly heard: () => void;
+  /** A tick of a later epoch came than the one that this node leads. */
+  readonly overtaken: () => void;
+}
+
+/**
+ * Keeps the prices that the leader ticks. Where a batch is missing or an epoch is new, it asks for all prices; what comes of an older
+ * epoch is dropped. Prices of a leader that is silent for long are over. Where streaming IDs mean something else to the leader, it asks
+ * what they mean, and shows what it had until it knows.
+ */
+export class TickReceiver implements ShownPrices {
+  readonly #options: TickReceiverOptions;
+  readonly #live = new Map<AssetKey, Price>();
+  readonly #names: LeaderNames;
+  /** The newest epoch, of which the log or a tick told. */
+  #epoch = 0;
+  #number = 0;
+  /** Nothing of this epoch is missing. */
+  #isComplete = false;
+  #gaps = 0;
+  #tickMs: number;
+  /** When prices came last that this node could show. */
+  #shownMs: number;
+  /** This node leads, and shows its own prices. */
+  #isLeading = false;
+  /** The last one that this node led: its own ticks come back to it, late too. */
+  #ownEpoch = 0;
+  #askMs = Number.POSITIVE_INFINITY;
+  #isAsking = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: TickReceiverOptions) {
+    this.#options = options;
+    this.#tickMs = options.nowMs();
+    this.#shownMs = this.#tickMs;
+    this.#names = new LeaderNames(options.taxonomy);
+  }
+
+  start(): void {
+    this.#stopListening = this.#options.bus.listen(TICK_TOPIC, (bytes) => this.#receive(bytes));
+  }
+
+  stop(): void {
+    this.#stopListening?.();
+    this.#askMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** When the newest epoch ticked last, or receiving began. */
+  get tickMs(): number {
+    return this.#tickMs;
+  }
+
+  /** All prices of the newest epoch are here. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** How often batches were missing. */
+  get gaps(): number {
+    return this.#gaps;
+  }
+
+  get live(): ReadonlyMap<AssetKey, Price> {
+    return this.#live;
+  }
+
+  /** A claim is in the log: who led before has no say. */
+  began(epoch: number): void {
+    if (epoch <= this.#epoch) return;
+    this.#epoch = epoch;
+    this.#number = 0;
+    this.#isComplete = false;
+    this.#askMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** From now on this node shows its own prices. */
+  lead(epoch: number): void {
+    this.#isLeading = true;
+    this.#ownEpoch = epoch;
+    this.#isComplete = true;
+    this.#askMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** What this node showed is shown until another one ticks, or for a while. */
+  stepDown(): void {
+    this.#isLeading = false;
+    this.#isComplete = false;
+    this.#number = 0;
+    this.#tickMs = this.#options.nowMs();
+    this.#shownMs = this.#tickMs;
+  }
+
+  show(asset: AssetKey, price: Price | undefined): void {
+    if (price === undefined) this.#live.delete(asset);
+    else this.#live.set(asset, price);
+  }
+
+  keep(live: ReadonlyMap<AssetKey, Price>): void {
+    for (const asset of this.#live.keys()) if (!live.has(asset)) this.#end(asset);
+  }
+
+  /** Tells all prices once more, to a node whose assets have changed. */
+  tellAll(): void {
+    if (this.#isLeading) return;
+    for (const [asset, price] of this.#live) this.#options.prices.priced(assetOf(asset), price);
+  }
+
+  tick(nowMs: number): void {
+    if (this.#isLeading) return;
+    if (nowMs >= this.#shownMs + this.#options.timing.feedTimeoutMs) this.clear();
+    if (nowMs >= this.#askMs && !this.#isAsking) this.#ask();
+  }
+
+  nextDueMs(): number {
+    if (this.#isLeading) return Number.POSITIVE_INFINITY;
+    const clearMs =
+      this.#live.size > 0 ? this.#shownMs + this.#options.timing.feedTimeoutMs : Number.POSITIVE_INFINITY;
+    return this.#isAsking ? clearMs : Math.min(clearMs, this.#askMs);
+  }
+
+  #receive(bytes: Uint8Array): void {
+    const batch = read(bytes);
+    if (batch === undefined || batch.epoch < this.#epoch || batch.epoch === this.#ownEpoch) return;
+    if (this.#isLeading) {
+      this.#options.overtaken();
+      return;
+    }
+    this.began(batch.epoch);
+    this.#tickMs = this.#options.nowMs();
+    this.#options.heard();
+    if (batch.number <= this.#number) return;
+    const isNext = batch.number === this.#number + 1;
+    if (!isNext && this.#number > 0) this.#gaps++;
+    this.#number = batch.number;
+    if (!this.#names.areKnown(batch.taxonomy)) this.#lack();
+    else if (batch.full) this.#replace(batch);
+    else {
+      this.#change(batch);
+      if (!isNext) this.#lack();
+    }
+  }
+
+  /** Batches are missing, or cannot be read. What came after missing ones is shown meanwhile: it is newer. */
+  #lack(): void {
+    this.#isComplete = false;
+    if (this.#askMs === Number.POSITIVE_INFINITY) this.#ask();
+  }
+
+  #ask(): void {
+    const { bus, nowMs, timing } = this.#options;
+    const epoch = this.#epoch;
+    const namesQuery = this.#names.query;
+    this.#isAsking = true;
+    this.#askMs = nowMs() + timing.retryMs;
+    bus
+      .ask(fullTopic(epoch), namesQuery ?? NO_BYTES, ANSWER_MS_MAX)
+      .then(
+        (bytes) => {
+          if (namesQuery === undefined) this.#answered(read(bytes));
+          else if (this.#names.answered(bytes)) this.#askMs = nowMs();
+        },
+        () => {},
+      )
+      .finally(() => {
+        this.#isAsking = false;
+        if (nowMs() >= this.#askMs) this.#ask();
+      });
+  }
+
+  /** An answer that left before a batch that is here already is out of date: the next one will do. */
+  #answered(batch: TickBatch | undefined): void {
+    if (
+      this.#isLeading ||
+      batch === undefined ||
+      !batch.full ||
+      batch.epoch !== this.#epoch ||
+      batch.number < this.#number ||
+      !this.#names.areKnown(batch.taxonomy)
+    )
+      return;
+    this.#number = batch.number;
+    this.#replace(batch);
+  }
+
+  #replace({ prices }: TickBatch): void {
+    const { nowMs, timing } = this.#options;
+    const named = this.#named(prices);
+    this.#isComplete = named.size === prices.size;
+    this.#askMs = this.#isComplete ? Number.POSITIVE_INFINITY : nowMs() + timing.retryMs;
+    this.keep(named);
+    for (const [asset, price] of named) this.#set(asset, price);
+    this.#shownMs = nowMs();
+  }
+
+  #change({ prices, ended }: TickBatch): void {
+    for (const id of ended) {
+      const asset = this.#names.keyOf(id);
+      if (asset !== undefined) this.#end(asset);
+    }
+    const named = this.#named(prices);
+    for (const [asset, price] of named) this.#set(asset, price);
+    this.#shownMs = this.#options.nowMs();
+    if (named.size < prices.size) this.#lack();
+  }
+
+  #named(prices: ReadonlyMap<number, Price>): Map<AssetKey, Price> {
+    const named = new Map<AssetKey, Price>();
+    for (const [id, price] of prices) {
+      const asset = this.#names.keyOf(id);
+      if (asset !== undefined) named.set(asset, price);
+    }
+    return named;
+  }
+
+  #set(asset: AssetKey, price: Price): void {
+    if (this.#live.get(asset) === price) return;
+    this.#live.set(asset, price);
+    this.#options.prices.priced(assetOf(asset), price);
+  }
+
+  #end(asset: AssetKey): void {
+    if (this.#live.delete(asset)) this.#options.prices.ended(assetOf(asset));
+  }
+
+  /** Shows no price any more. */
+  clear(): void {
+    this.#isComplete = false;
+    for (const asset of this.#live.keys()) this.#end(asset);
+  }
+}
+
+/** Messages that nobody can read are as good as lost. */
+function read(bytes: Uint8Array): TickBatch | undefined {
+  try {
+    return decodeTickBatch(bytes);
+  } catch (error) {
+    if (error instanceof UnreadableMessage) return undefined;
+    throw error;
+  }
+}

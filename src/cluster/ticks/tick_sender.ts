@@ -1,0 +1,139 @@
+import { CLUSTER_ASSETS_MAX } from '../../model/nodes.js';
+import type { Price } from '../../model/price.js';
+import type { Bus } from '../bus.js';
+import { fullTopic, TICK_TOPIC } from '../subjects.js';
+import type { ClusterTiming } from '../timing.js';
+import type { AssetKey, Taxonomy } from './id_mapping.js';
+import { answerNames } from './names.js';
+import { encodeTickBatch } from './tick_batch.js';
+
+/** While so much waits for the socket, changes gather and are sent as the newest price of each asset. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface TickSenderOptions {
+  readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
+  readonly epoch: number;
+  /** Of this node, as it is configured now. */
+  readonly taxonomy: () => Taxonomy;
+  /** Whether a tick may leave now: asked for each, just before it is sent. */
+  readonly mayTick: () => boolean;
+  readonly timing: Pick<ClusterTiming, 'heartbeatMs' | 'fullTableMs'>;
+  readonly nowMs: () => number;
+  /** Calls back when the current turn of the event loop has handled its messages. */
+  readonly defer: (callback: () => void) => void;
+}
+
+/** Tells all nodes the live prices of the leader: what changed in a turn, something now and then, and all of them once a second. */
+export class TickSender {
+  readonly #options: TickSenderOptions;
+  readonly #live = new Map<AssetKey, Price>();
+  #changed = new Set<AssetKey>();
+  #number = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  #fullMs = Number.NEGATIVE_INFINITY;
+  /** The last one could not leave; the next one that can carries all prices. */
+  #isHeld = false;
+  #isDeferred = false;
+  #stopAnswering: (() => void) | undefined;
+  #state: 'filling' | 'sending' | 'over' = 'filling';
+
+  constructor(options: TickSenderOptions) {
+    this.#options = options;
+  }
+
+  get live(): ReadonlyMap<AssetKey, Price> {
+    return this.#live;
+  }
+
+  /** The prices are complete: from now on they are told. */
+  start(): void {
+    if (this.#state !== 'filling') return;
+    const { bus, epoch, mayTick, nowMs, taxonomy } = this.#options;
+    this.#state = 'sending';
+    this.#stopAnswering = bus.answer(fullTopic(epoch), async (query) => {
+      if (!mayTick()) throw new Error('this node may lead no more');
+      return query.length > 0 ? answerNames(query, taxonomy().assets) : this.#encode(this.#live.keys(), true);
+    });
+    this.#sendFull(nowMs());
+  }
+
+  stop(): void {
+    this.#state = 'over';
+    this.#stopAnswering?.();
+  }
+
+  /** @throws RangeError when more than {@link CLUSTER_ASSETS_MAX} assets have a price */
+  priced(asset: AssetKey, price: Price): void {
+    this.#live.set(asset, price);
+    if (this.#live.size > CLUSTER_ASSETS_MAX)
+      throw new RangeError(`a cluster takes at most ${CLUSTER_ASSETS_MAX} assets with a price`);
+    this.#change(asset);
+  }
+
+  ended(asset: AssetKey): void {
+    if (this.#live.delete(asset)) this.#change(asset);
+  }
+
+  tick(nowMs: number): void {
+    if (nowMs < this.nextDueMs()) return;
+    if (this.#isHeld || nowMs >= this.#fullMs + this.#options.timing.fullTableMs) this.#sendFull(nowMs);
+    else this.#sendChanges(nowMs);
+  }
+
+  nextDueMs(): number {
+    if (this.#state !== 'sending') return Number.POSITIVE_INFINITY;
+    const { heartbeatMs, fullTableMs } = this.#options.timing;
+    const beatMs = this.#sentMs + heartbeatMs;
+    return this.#isHeld ? beatMs : Math.min(beatMs, this.#fullMs + fullTableMs);
+  }
+
+  /** What one turn of the event loop changes goes together. */
+  #change(asset: AssetKey): void {
+    this.#changed.add(asset);
+    if (this.#isDeferred || this.#state !== 'sending') return;
+    this.#isDeferred = true;
+    const { defer, nowMs } = this.#options;
+    defer(() => {
+      this.#isDeferred = false;
+      if (this.#state === 'sending' && !this.#isHeld && this.#changed.size > 0) this.#sendChanges(nowMs());
+    });
+  }
+
+  /** An asset without an ID, which the configuration has no more, can only be left out of all prices. */
+  #sendChanges(nowMs: number): void {
+    const taxonomy = this.#options.taxonomy();
+    if ([...this.#changed].some((asset) => taxonomy.idOf(asset) === undefined)) this.#sendFull(nowMs);
+    else this.#send(nowMs, this.#changed, false);
+  }
+
+  #sendFull(nowMs: number): void {
+    this.#send(nowMs, this.#live.keys(), true);
+    if (!this.#isHeld) this.#fullMs = nowMs;
+  }
+
+  #send(nowMs: number, assets: Iterable<AssetKey>, full: boolean): void {
+    const { bus, mayTick } = this.#options;
+    this.#sentMs = nowMs;
+    this.#isHeld = bus.waitingBytes > WAITING_BYTES_MAX || !mayTick();
+    if (this.#isHeld) return;
+    this.#number++;
+    bus.send(TICK_TOPIC, this.#encode(assets, full));
+    this.#changed = new Set();
+  }
+
+  /** IDs are those of this moment, and stand beside the hash that says what they mean. */
+  #encode(assets: Iterable<AssetKey>, full: boolean): Uint8Array {
+    const { epoch } = this.#options;
+    const taxonomy = this.#options.taxonomy();
+    const prices = new Map<number, Price>();
+    const ended: number[] = [];
+    for (const asset of assets) {
+      const id = taxonomy.idOf(asset);
+      const price = this.#live.get(asset);
+      if (id === undefined) continue;
+      if (price === undefined) ended.push(id);
+      else prices.set(id, price);
+    }
+    return encodeTickBatch({ epoch, number: this.#number, full, prices, ended, taxonomy: taxonomy.hash });
+  }
+}

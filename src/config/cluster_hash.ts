@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { Config } from './config.js';
+
+/**
+ * SHA-256 of all that decides which prices a node makes: `service`, `assets`, `publishers` and `calendars`, whatever the order of keys
+ * and entries. `service.public_url` does not count: each node has its own.
+ */
+export function clusterConfigHash({ service, assets, publishers, calendars }: Config): Buffer {
+  const { publicUrl: _, ...identity } = service;
+  const text = canonicalText({
+    service: identity,
+    assets: new Set(assets.map(({ index: _index, ...asset }) => asset)),
+    publishers: new Set(publishers.map(({ index: _index, ...publisher }) => publisher)),
+    calendars,
+  });
+  return createHash('sha256').update(text).digest();
+}
+
+/** JSON with sorted keys and sorted sets; integers of any size are digits, and bytes are hex. */
+function canonicalText(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Buffer.isBuffer(value)) return JSON.stringify(value.toString('hex'));
+  if (value instanceof Set) return `{${[...value].map(canonicalText).sort().join()}}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalText(inner)}`).join()}}`;
+}

@@ -1,0 +1,53 @@
+import { NS_PER_MS } from '../model/time.js';
+import type { KeySource } from './key_source.js';
+import type { ConfigFile } from './schema.js';
+
+/** What a process that is one of several knows of the others. */
+export interface ClusterConfig {
+  /** The word in subjects and streams of NATS. */
+  readonly name: string;
+  /** An aggregator makes prices or stands by to make them; an edge serves what the leading aggregator makes. */
+  readonly role: 'aggregator' | 'edge';
+  /** 1 to 63; no two nodes have the same. */
+  readonly node: number;
+  /** `nats://host:port` or `tls://host:port`; the first is preferred. */
+  readonly servers: readonly string[];
+  readonly credentials?: KeySource;
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** How many servers keep each record of the log. */
+  readonly replicas: 1 | 3 | 5;
+  /** Silence of the leader after which another aggregator claims its place. */
+  readonly leaseMs: number;
+  /** How long a leader that cannot write to the log may go on sending ticks. */
+  readonly tickLeaseMs: number;
+  /** After so long without the leader's ticks an edge shows no price. */
+  readonly feedTimeoutMs: number;
+  /** How long records stay in the log. */
+  readonly logRetentionMs: number;
+}
+
+export function toCluster(file: NonNullable<ConfigFile['cluster']>): ClusterConfig {
+  const { credentials, tls } = file;
+  const ms = (valueNs: bigint) => Number(valueNs / NS_PER_MS);
+  return {
+    name: file.name,
+    role: file.role,
+    node: file.node,
+    servers: file.servers,
+    ...(credentials && {
+      credentials: credentials.file === undefined ? { env: credentials.env! } : { file: credentials.file },
+    }),
+    ...(tls && {
+      tls: {
+        ...(tls.ca_file !== undefined && { caFile: tls.ca_file }),
+        ...(tls.cert_file !== undefined && { certFile: tls.cert_file }),
+        ...(tls.key_file !== undefined && { keyFile: tls.key_file }),
+      },
+    }),
+    replicas: file.replicas,
+    leaseMs: ms(file.lease),
+    tickLeaseMs: ms(file.tick_lease),
+    feedTimeoutMs: ms(file.feed_timeout),
+    logRetentionMs: ms(file.log_retention),
+  };
+}

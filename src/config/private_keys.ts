@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import type { SignatureType } from '../model/asset.js';
+import type { Config } from './config.js';
+import type { Path, Problem } from './document.js';
+import type { KeySource } from './key_source.js';
+import { type ReadText, readSecretFile } from './secret_file.js';
+import { shownText } from './shown_text.js';
+
+/** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
+export interface PrivateKeys {
+  /** Missing only on an edge of a cluster. */
+  readonly evm?: Buffer;
+  readonly stark?: Buffer;
+  /** An EVM key for streaming payloads; without it `evm` signs them. */
+  readonly stream?: Buffer;
+}
+
+export type KeysResult =
+  | { readonly ok: true; readonly keys: PrivateKeys }
+  /** `path` is the key's place in the configuration file. No message shows any part of a key. */
+  | { readonly ok: false; readonly errors: readonly Problem[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the
+ * folder of the configuration file. A file that others than its owner can use is refused.
+ */
+export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
+  const loaded: Partial<Record<keyof PrivateKeys, Buffer>> = {};
+  const errors: Problem[] = [];
+  for (const name of Object.keys(KEY_TYPES) as (keyof PrivateKeys)[]) {
+    const source = keys[name];
+    if (source === undefined) continue;
+    const read = loadKey(name, source, baseDir, env);
+    if ('message' in read) errors.push(read);
+    else loaded[name] = read;
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, keys: loaded };
+}
+
+/** Reads a text that only its owner may see. @param path the place of the source in the configuration file */
+export function readSecret(
+  path: Path,
+  source: KeySource,
+  baseDir: string,
+  env: Environment,
+): { readonly text: string; readonly path: Path } | Problem {
+  const read =
+    'file' in source ? readSecretFile(resolve(baseDir, source.file)) : readVariable(source.env, env);
+  return { ...read, path: [...path, 'file' in source ? 'file' : 'env'] };
+}
+
+/**
+ * Reads a private key from hex digits with or without `0x`. A Stark key may lack leading zeros, because its first digit is
+ * always 0 and tools drop it. An EVM key must have all 64 digits.
+ * @returns 32 bytes, or `undefined` when the text is not a key within 1..n-1 of the curve.
+ */
+export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];
+  if (digits === undefined || (signatureType === 'evm' && digits.length !== 64)) return undefined;
+  const scalar = BigInt(`0x${digits}`);
+  if (scalar === 0n || scalar >= CURVE_ORDERS[signatureType]) return undefined;
+  return Buffer.from(digits.padStart(64, '0'), 'hex');
+}
+
+/** n of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
+const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
+  evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
+  stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
+};
+
+const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType>> = {
+  evm: 'evm',
+  stark: 'stark',
+  stream: 'evm',
+};
+
+function loadKey(
+  name: keyof PrivateKeys,
+  source: KeySource,
+  baseDir: string,
+  env: Environment,
+): Buffer | Problem {
+  const read = readSecret(['keys', name], source, baseDir, env);
+  if ('message' in read) return read;
+  const type = KEY_TYPES[name];
+  return (
+    parsePrivateKey(read.text, type) ?? {
+      path: read.path,
+      message: `holds no ${type} key: expected 32 bytes of hex within 1..n-1 of its curve`,
+    }
+  );
+}
+
+function readVariable(name: string, env: Environment): ReadText {
+  const text = env[name];
+  return text === undefined || text === ''
+    ? { message: `the variable ${shownText(name)} is not set` }
+    : { text };
+}

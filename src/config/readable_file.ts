@@ -1,0 +1,18 @@
+import type { CalendarDefinition } from '../calendar/definition.js';
+import type { ConfigFile } from './schema.js';
+
+/** The parts of a file that fit the schema. A whole {@link ConfigFile} is one too. */
+export interface ReadableFile {
+  readonly listen: Partial<ConfigFile['listen']>;
+  readonly admin: Partial<ConfigFile['admin']>;
+  readonly keys: Partial<ConfigFile['keys']>;
+  readonly tokens: readonly Partial<ConfigFile['tokens'][number]>[];
+  readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
+  readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
+  readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
+  readonly ingest: Partial<ConfigFile['ingest']>;
+  readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
+  readonly pushed_assets: ConfigFile['pushed_assets'];
+  /** Every name of the file's calendars; `undefined` where the definition does not fit the schema. */
+  readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
+}

@@ -1,0 +1,19 @@
+import { keccak256 } from './keccak.js';
+import { secp256k1 } from './secp256k1/secp256k1.js';
+import { Pedersen } from './stark/pedersen.js';
+import { fieldNumber } from './stark/stark.js';
+import { starkSign } from './stark/stark_ecdsa.js';
+
+const pedersen = new Pedersen();
+
+/** What the service signs with, in the shape that the client's price signer takes as its `curves`. Keys have 32 bytes. */
+export const nativePriceCurves = {
+  keccak256,
+  signDigest(digest: Uint8Array, secretKey: Uint8Array) {
+    const { signature, recovery } = secp256k1.sign(digest, secretKey);
+    const digits = Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString('hex');
+    return { r: BigInt(`0x${digits.slice(0, 64)}`), s: BigInt(`0x${digits.slice(64)}`), recovery };
+  },
+  pedersenHash: (x: bigint, y: bigint) => pedersen.hash(x, y),
+  starkSign: (msgHash: bigint, secretKey: Uint8Array) => starkSign(msgHash, fieldNumber(secretKey)),
+};

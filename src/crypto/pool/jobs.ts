@@ -1,0 +1,82 @@
+import { EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
+import { KECCAK256_BYTES } from '../keccak.js';
+import { secp256k1 } from '../secp256k1/secp256k1.js';
+import { Pedersen } from '../stark/pedersen.js';
+import { fieldBytes, fieldNumber, type StarkMessage } from '../stark/stark.js';
+import {
+  type StarkClaim,
+  type StarkSignature,
+  StarkVerifier,
+  starkSignMessage,
+} from '../stark/stark_ecdsa.js';
+import type { Verdict } from '../verdict.js';
+
+/** A publisher's Stark signature to verify, its hash included. */
+export type StarkVerifyJob = StarkClaim;
+
+/** Of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
+export const EVM_SIGNATURE_BYTES = 65;
+const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
+
+/** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
+export interface CryptoJobs {
+  /** `valid` or `invalid signature`; a high s is invalid. */
+  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[];
+  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[];
+  /**
+   * @param digests 32 bytes each, without gaps, with EIP-191 already applied where it is required.
+   * @param key 32 bytes.
+   * @returns 65 bytes each, without gaps; see {@link EVM_SIGNATURE_BYTES}.
+   * @throws RangeError when the key is not in 1 .. n-1.
+   */
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array;
+  /** The same of one digest, without memory of its own for the result: it is valid until the next call. */
+  signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array;
+  /**
+   * @param key 32 bytes.
+   * @throws RangeError when the key is not in 1 .. n-1.
+   */
+  signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[];
+  /** The hash of a message that a signature over it comes without: 32 bytes. */
+  hashStark(message: StarkMessage): Buffer;
+}
+
+/** Does the work on the calling thread. Each object has its own caches of Stark assets and keys. */
+export function createCryptoJobs(): CryptoJobs {
+  const pedersen = new Pedersen();
+  const evmVerifier = new EvmVerifier();
+  const starkVerifier = new StarkVerifier(pedersen);
+  const signed = new Uint8Array(EVM_SIGNATURE_BYTES);
+  const signedRS = signed.subarray(0, RECOVERY_AT);
+
+  function signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array {
+    signed[RECOVERY_AT] = secp256k1.sign(digest, key, signedRS).recovery;
+    return signed;
+  }
+
+  return {
+    verifyEvm(jobs) {
+      return evmVerifier.verify(jobs);
+    },
+    verifyStark(jobs) {
+      return jobs.map((job) => starkVerifier.verify(job));
+    },
+    signEvm(digests, key) {
+      const count = digests.length / KECCAK256_BYTES;
+      const signatures = new Uint8Array(count * EVM_SIGNATURE_BYTES);
+      for (let i = 0; i < count; i++) {
+        const digest = digests.subarray(i * KECCAK256_BYTES, (i + 1) * KECCAK256_BYTES);
+        signatures.set(signOneEvm(digest, key), i * EVM_SIGNATURE_BYTES);
+      }
+      return signatures;
+    },
+    signOneEvm,
+    signStark(messages, key) {
+      const keyNumber = fieldNumber(key);
+      return messages.map((message) => starkSignMessage(pedersen, message, keyNumber));
+    },
+    hashStark({ x, y }) {
+      return fieldBytes(pedersen.hash(fieldNumber(x), fieldNumber(y)));
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { fileURLToPath } from 'node:url';
+import type { Price } from '../../model/price.js';
+import type { TimeNs } from '../../model/time.js';
+import type { EvmVerifyJob } from '../evm_verifier.js';
+import { type StarkMessage, starkPriceMessage } from '../stark/stark.js';
+import type { StarkSignature } from '../stark/stark_ecdsa.js';
+import type { Verdict } from '../verdict.js';
+import { type CryptoJobs, createCryptoJobs, type StarkVerifyJob } from './jobs.js';
+import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
+import { doTogether, giveOut, joined, type Kind, Piece, PieceQueue } from './queued_work.js';
+import { type Repeat, ThreadHung, Threads } from './threads.js';
+import { Turn } from './turn.js';
+
+export type { EvmVerifyJob } from '../evm_verifier.js';
+export type { StarkVerifyJob } from './jobs.js';
+export { ThreadHung } from './threads.js';
+
+/**
+ * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads, and while they all
+ * have work the calling thread does some of what waits in each turn of its event loop. A batch that ran on the calling thread at
+ * once returns an array and no promise, so a single job costs no turn of the event loop.
+ *
+ * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try
+ * such a batch, because it could hang too.
+ */
+export interface CryptoPool {
+  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]>;
+  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]>;
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[] | Promise<StarkSignature[]>;
+  /** Does the work on the calling thread, however much it is. */
+  readonly here: CryptoJobs;
+  /** Jobs that the workers have or that wait for one. */
+  readonly queued: number;
+  /** Batches that a worker failed to answer since the start. Each was computed again. */
+  readonly failures: number;
+  /** Waits for running work, then ends the threads. Later work runs on the calling thread. */
+  close(): Promise<void>;
+}
+
+export interface CryptoPoolOptions {
+  /** How many worker threads; 0 does everything on the calling thread. */
+  readonly threads: number;
+  /** The module that runs in the threads; default `worker.js`. */
+  readonly workerFile?: string;
+  /** What counts the time after which a thread counts as hung, where it is not a timer. */
+  readonly repeat?: Repeat;
+  /** Calls back at the end of the turn of the event loop. `setImmediate` unless given. */
+  readonly defer?: (callback: () => void) => void;
+}
+
+/** Starts the threads. Each of them, and the calling thread, fills its tables before the first real job. */
+export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
+  const pool = new WorkerPool(options);
+  await pool.warm();
+  return pool;
+}
+
+/**
+ * Up to this much work runs on the calling thread, and of what waits for a thread this much in a turn of the event loop. A round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this
+ * thread's time, so a smaller batch is answered sooner here.
+ */
+const INLINE_MICROS_MAX = 300;
+
+/** What waits for a thread goes there together up to this much work: one message for it all instead of one for each batch. */
+const TOGETHER_MICROS_MAX = 5_000;
+
+/** A batch is split among the threads into pieces of at least this much work; a piece costs 40 µs. */
+const PIECE_MICROS_MIN = 500;
+
+/** A piece is at most this much work: so long a small batch waits for a thread that has a piece of a large one. */
+const PIECE_MICROS_MAX = 10_000;
+
+/**
+ * A batch may be served before another one that came earlier, by ten times what it has less to do: small ones go first, and large
+ * ones have their turn all the same.
+ */
+const WAIT_PER_WORK = 10;
+
+/** Far more than the work of the largest piece: room for a busy machine and for a thread's start. */
+const PIECE_MS_MAX = 5_000;
+
+/** How often workers try a piece. After that the calling thread computes it. */
+const WORKER_ATTEMPTS_MAX = 2;
+
+/** Together these use each window of the tables that everyday prices use. */
+const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
+  (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
+);
+
+class WorkerPool implements CryptoPool {
+  readonly here: CryptoJobs = createCryptoJobs();
+  readonly #threads: number;
+  /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
+  #workers: Threads | undefined;
+  readonly #waiting = new PieceQueue();
+  #helps = false;
+  readonly #turn: Turn;
+  /** Called when nothing is left to do. */
+  readonly #onDone: (() => void)[] = [];
+  readonly #verifyEvm = verifyEvmKind(this.here);
+  readonly #verifyStark = verifyStarkKind(this.here);
+  queued = 0;
+  failures = 0;
+  readonly #onSettled = (count: number): void => {
+    this.queued -= count;
+    if (this.queued === 0) for (const call of this.#onDone.splice(0)) call();
+  };
+
+  constructor({ threads, workerFile, repeat, defer = setImmediate }: CryptoPoolOptions) {
+    this.#turn = new Turn(defer, (pieces, micros) => this.#handOn(pieces, micros));
+    this.#threads = threads;
+    if (threads === 0) return;
+    const workers = new Threads({
+      count: threads,
+      workerFile: workerFile ?? fileURLToPath(new URL('./worker.js', import.meta.url)),
+      taskMsMax: PIECE_MS_MAX,
+      ...(repeat && { repeat }),
+      onIdleFailure: () => {
+        this.failures += 1;
+      },
+      onAllLost: () => {
+        this.#workers = undefined;
+        this.#withdraw();
+        void workers.close();
+      },
+    });
+    this.#workers = workers;
+  }
+
+  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]> {
+    return this.#do(this.#verifyEvm, jobs);
+  }
+
+  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]> {
+    return this.#do(this.#verifyStark, jobs);
+  }
+
+  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    return this.#do(signEvmKind(this.here, key), digests);
+  }
+
+  signStark(
+    messages: readonly StarkMessage[],
+    key: Uint8Array,
+  ): StarkSignature[] | Promise<StarkSignature[]> {
+    return this.#do(signStarkKind(this.here, key), messages);
+  }
+
+  async warm(): Promise<void> {
+    const kind = signStarkKind(this.here, Buffer.alloc(32, 1));
+    // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
+    const threads = Array.from({ length: this.#threads }, () => this.#wait(kind, WARM_UP_MESSAGES, 0));
+    kind.inline(WARM_UP_MESSAGES);
+    // A thread that fails here is replaced like any other.
+    await Promise.allSettled(threads);
+  }
+
+  async close(): Promise<void> {
+    const workers = this.#workers;
+    this.#workers = undefined;
+    this.#withdraw();
+    // Ending a thread inside native code aborts the process, so this waits. A hung thread delays it until its deadline.
+    if (this.queued > 0) await new Promise<void>((resolve) => this.#onDone.push(resolve));
+    await workers?.close();
+  }
+
+  #do<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Results | Promise<Results> {
+    const count = kind.jobs.count(jobs);
+    const micros = count * kind.jobMicros;
+    if (this.#isDoneHere(micros)) {
+      if (kind.atOnce === 1) return kind.inline(jobs);
+      if (this.#turn.isRunning) return this.#register(kind, jobs, rankOf(micros), this.#turn);
+      this.#turn.begin();
+      return kind.inline(jobs);
+    }
+    const pieces = Math.max(
+      1,
+      Math.min(this.#threads, Math.floor(micros / PIECE_MICROS_MIN)),
+      Math.ceil(micros / PIECE_MICROS_MAX),
+    );
+    const rank = rankOf(micros);
+    if (pieces === 1) return this.#wait(kind, jobs, rank);
+    const size = Math.ceil(count / pieces);
+    const results: Promise<Results>[] = [];
+    for (let at = 0; at < count; at += size)
+      results.push(this.#wait(kind, kind.jobs.part(jobs, at, Math.min(at + size, count)), rank));
+    return Promise.all(results).then((parts) => kind.results.join(parts));
+  }
+
+  #isDoneHere(micros: number): boolean {
+    return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
+  }
+
+  /** By a thread that has nothing else to do, when it is worth a message, else at once. */
+  #handOn(pieces: readonly Piece[], micros: number): void {
+    const workers = this.#workers;
+    if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
+      void this.#runOn(workers, pieces);
+    else doTogether(pieces);
+  }
+
+  /** Has the jobs done by a thread, or by the calling thread when it comes first. */
+  #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
+    const result = this.#register(kind, jobs, rank, this.#waiting);
+    this.#goOn();
+    return result;
+  }
+
+  #register<Jobs, Results>(
+    kind: Kind<Jobs, Results>,
+    jobs: Jobs,
+    rank: number,
+    place: { add(piece: Piece): void },
+  ): Promise<Results> {
+    const piece = new Piece(kind, jobs, rank, this.#onSettled);
+    this.queued += piece.leftCount;
+    place.add(piece as Piece);
+    return piece.result;
+  }
+
+  /** Gives idle threads what waits. When all have work, the calling thread does some of what is left in each turn of its event loop. */
+  #goOn(): void {
+    const workers = this.#workers;
+    if (workers === undefined) return;
+    while (workers.idle > 0 && this.#waiting.size > 0) {
+      // A share for each thread, and one for this one: all have work until the last is done.
+      const share = this.#waiting.micros / (this.#threads + 1);
+      void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
+    }
+    if (this.#helps || !this.#waiting.hasUntried) return;
+    this.#helps = true;
+    setImmediate(() => {
+      this.#helps = false;
+      const endMs = performance.now() + INLINE_MICROS_MAX / 1_000;
+      this.#waiting.doSome(() => performance.now() < endMs);
+      this.#goOn();
+    });
+  }
+
+  async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
+    const { kind } = pieces[0]!;
+    try {
+      const jobs = joined(pieces);
+      giveOut(pieces, kind.decode(await workers.run(kind.name, kind.encode(jobs))));
+    } catch (error) {
+      if (this.#workers !== undefined) this.failures += 1;
+      for (const piece of pieces) this.#failed(piece, error);
+    }
+    this.#goOn();
+  }
+
+  #failed(piece: Piece, fault: unknown): void {
+    piece.faults.push(fault);
+    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
+    else giveUp(piece);
+  }
+
+  /** No thread takes what waits. */
+  #withdraw(): void {
+    for (const piece of this.#waiting.takeAll()) giveUp(piece);
+  }
+}
+
+function rankOf(micros: number): number {
+  return performance.now() + (WAIT_PER_WORK * micros) / 1_000;
+}
+
+/** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
+function giveUp(piece: Piece): void {
+  const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
+  if (hung === undefined) piece.doSome(() => true);
+  else piece.fail(hung);
+}

@@ -1,0 +1,60 @@
+import type { Piece } from './queued_work.js';
+
+/** So much work of one turn is handed on before the turn ends: what waits keeps its messages in memory. */
+const GATHERED_MICROS_MAX = 600;
+
+/**
+ * Gathers small pieces of one kind that come in the same turn of the event loop, because together they take less work. The first of a turn should not
+ * wait, but when a turn had several, all of the next one do.
+ */
+export class Turn {
+  readonly #defer: (callback: () => void) => void;
+  readonly #handOn: (pieces: readonly Piece[], micros: number) => void;
+  #pieces: Piece[] = [];
+  #micros = 0;
+  #count = 0;
+  #isRunning = false;
+
+  /**
+   * @param defer calls back at the end of the turn
+   * @param handOn has them done
+   */
+  constructor(
+    defer: (callback: () => void) => void,
+    handOn: (pieces: readonly Piece[], micros: number) => void,
+  ) {
+    this.#defer = defer;
+    this.#handOn = handOn;
+  }
+
+  /** Whether a piece that comes now is not the first. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  begin(): void {
+    this.#isRunning = true;
+    this.#count = 0;
+    this.#defer(() => {
+      this.#isRunning = false;
+      if (this.#count > 1) this.begin();
+      this.#flush();
+    });
+  }
+
+  add(piece: Piece): void {
+    this.#pieces.push(piece);
+    this.#micros += piece.micros;
+    this.#count += 1;
+    if (this.#micros >= GATHERED_MICROS_MAX) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#pieces.length === 0) return;
+    const pieces = this.#pieces;
+    const micros = this.#micros;
+    this.#pieces = [];
+    this.#micros = 0;
+    this.#handOn(pieces, micros);
+  }
+}

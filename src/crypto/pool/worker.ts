@@ -1,0 +1,24 @@
+import * as batch from './batch_bytes.js';
+import { createCryptoJobs } from './jobs.js';
+
+// Runs in each thread of the pool: functions that take one flat message and return another, called by name.
+
+const jobs = createCryptoJobs();
+
+export function verifyEvm(message: Uint8Array): Uint8Array {
+  return batch.encodeVerdicts(jobs.verifyEvm(batch.decodeVerifyEvm(message)));
+}
+
+export function verifyStark(message: Uint8Array): Uint8Array {
+  return batch.encodeVerdicts(jobs.verifyStark(batch.decodeVerifyStark(message)));
+}
+
+export function signEvm(message: Uint8Array): Uint8Array {
+  const { digests, key } = batch.decodeSignEvm(message);
+  return jobs.signEvm(digests, key);
+}
+
+export function signStark(message: Uint8Array): Uint8Array {
+  const { messages, key } = batch.decodeSignStark(message);
+  return batch.encodeStarkSignatures(jobs.signStark(messages, key));
+}

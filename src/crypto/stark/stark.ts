@@ -1,0 +1,63 @@
+import type { Price } from '../../model/price.js';
+import { secondOf, type TimeNs } from '../../model/time.js';
+import { ORACLE_ID_LENGTH } from '../../wire/signatures.js';
+import { FIELD_PRIME } from './stark_curve.js';
+
+/** The two operands of the Pedersen hash that is signed: field elements of 32 big-endian bytes. */
+export interface StarkMessage {
+  readonly x: Uint8Array;
+  readonly y: Uint8Array;
+}
+
+/**
+ * The symbol's ASCII bytes in hex, filled up with zeros on the right to 32 digits, without `0x`.
+ * @returns `undefined` when the symbol is empty or not ASCII.
+ */
+export function starkAssetHex(symbol: string): string | undefined {
+  return ASCII.test(symbol) ? Buffer.from(symbol, 'ascii').toString('hex').padEnd(32, '0') : undefined;
+}
+
+/**
+ * `external_asset_id` of a Stark price: `0x`, the asset's hex and the oracle's five characters in hex.
+ * @returns `undefined` when the symbol is not ASCII, the oracle ID is not five ASCII characters, or the number is not a
+ * field element (a symbol of more than 26 characters).
+ */
+export function starkExternalAssetId(symbol: string, oracleId: string): string | undefined {
+  const assetHex = starkAssetHex(symbol);
+  if (assetHex === undefined || oracleId.length !== ORACLE_ID_LENGTH || !ASCII.test(oracleId))
+    return undefined;
+  const externalAssetId = `0x${assetHex}${Buffer.from(oracleId, 'ascii').toString('hex')}`;
+  return BigInt(externalAssetId) < FIELD_PRIME ? externalAssetId : undefined;
+}
+
+/**
+ * What a Stark publisher signs: x is the external asset ID as a number, y is price * 2^32 + UNIX second.
+ * @returns `undefined` when {@link starkExternalAssetId} is, and for a price below 0, which Stark messages cannot hold.
+ */
+export function starkPriceMessage(
+  symbol: string,
+  oracleId: string,
+  timestampNs: TimeNs,
+  price: Price,
+): StarkMessage | undefined {
+  const externalAssetId = starkExternalAssetId(symbol, oracleId);
+  if (externalAssetId === undefined || price < 0n) return undefined;
+  return {
+    x: fieldBytes(BigInt(externalAssetId)),
+    y: fieldBytes(((price as bigint) << 32n) + secondOf(timestampNs)),
+  };
+}
+
+/** A number of up to 256 bits as 32 big-endian bytes. */
+export function fieldBytes(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+}
+
+/** The number of 32 big-endian bytes. */
+export function fieldNumber(bytes32: Uint8Array): bigint {
+  // Hex is the fastest way in V8: 0.3 µs.
+  return BigInt(`0x${Buffer.from(bytes32.buffer, bytes32.byteOffset, bytes32.length).toString('hex')}`);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them, and the signing rules allow all ASCII.
+const ASCII = /^[\x00-\x7f]+$/;

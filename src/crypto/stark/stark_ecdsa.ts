@@ -1,0 +1,211 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Point } from '@scure/starknet';
+import type { Verdict } from '../verdict.js';
+import type { Pedersen } from './pedersen.js';
+import { fieldBytes, fieldNumber, type StarkMessage } from './stark.js';
+import {
+  GENERATOR,
+  GROUP_ORDER,
+  type Multiplicand,
+  PlainPoint,
+  PointSum,
+  pointWithX,
+  TabledPoint,
+} from './stark_curve.js';
+
+/** A Stark signature and the hash that it signs, 32 big-endian bytes each. */
+export interface StarkSignature {
+  readonly msgHash: Uint8Array;
+  readonly r: Uint8Array;
+  readonly s: Uint8Array;
+}
+
+/** A signature as a publisher declares it, with the message that it should sign. Each field is 32 big-endian bytes. */
+export interface StarkClaim extends StarkMessage, StarkSignature {
+  /** The x coordinate of the public key. */
+  readonly publicKey: Uint8Array;
+}
+
+/**
+ * Verifies Stark signatures of publishers whose keys recur. Each key gets a table of multiples at its first signature
+ * (15 ms, 0.5 MB). With it a verification, its hash included, takes 0.2 ms instead of 3.8.
+ */
+export class StarkVerifier {
+  readonly #pedersen: Pedersen;
+  readonly #keysMax: number;
+  /** By x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
+  readonly #keys = new Map<bigint, KnownKey>();
+  #verifications = 0;
+
+  /** @param keysMax how many keys may have a table. A verification with another key takes 2 to 4 ms */
+  constructor(pedersen: Pedersen, keysMax = 256) {
+    this.#pedersen = pedersen;
+    this.#keysMax = keysMax;
+  }
+
+  /**
+   * Applies the rules of StarkWare's verifier: r and the hash in 0 .. 2^251-1 and r not 0, s in 1 .. n-1 and its inverse
+   * below 2^251, and the nonce point's x equal to r itself, not only modulo n. A high s is valid.
+   */
+  verify(claim: StarkClaim): Verdict {
+    const r = fieldNumber(claim.r);
+    const s = fieldNumber(claim.s);
+    const msgHash = fieldNumber(claim.msgHash);
+    if (r === 0n || r >= VALUE_LIMIT || s === 0n || s >= GROUP_ORDER || msgHash >= VALUE_LIMIT) {
+      return 'invalid signature';
+    }
+    if (!this.#pedersen.isHash(fieldNumber(claim.x), fieldNumber(claim.y), msgHash)) return 'hash mismatch';
+    const w = Point.Fn.inv(s);
+    if (w >= VALUE_LIMIT) return 'invalid signature';
+    const key = this.#key(fieldNumber(claim.publicKey));
+    const nonce = new PointSum();
+    GENERATOR.addMultiple(nonce, (msgHash * w) % GROUP_ORDER, false);
+    return isNonceOf(key, nonce, (r * w) % GROUP_ORDER, r) ? 'valid' : 'invalid signature';
+  }
+
+  #key(x: bigint): KnownKey {
+    this.#verifications += 1;
+    const known = this.#keys.get(x);
+    if (known !== undefined) {
+      known.usedAt = this.#verifications;
+      this.#keys.delete(x);
+      this.#keys.set(x, known);
+      return known;
+    }
+    const affine = pointWithX(x);
+    const key: KnownKey = { point: undefined, negative: false, usedAt: this.#verifications };
+    if (this.#keys.size >= this.#keysMax && !this.#dropIdleKey()) {
+      if (affine !== undefined) key.point = new PlainPoint(affine);
+      return key;
+    }
+    if (affine !== undefined) key.point = new TabledPoint(affine, KEY_WINDOW_BITS);
+    this.#keys.set(x, key);
+    return key;
+  }
+
+  /** A table costs as much as 80 verifications with it, so a key in use never loses its table to another. */
+  #dropIdleKey(): boolean {
+    const [x, key] = this.#keys.entries().next().value!;
+    return this.#verifications - key.usedAt > IDLE_VERIFICATIONS && this.#keys.delete(x);
+  }
+}
+
+/**
+ * Signs a hash with the deterministic nonce of RFC 6979, the same as @scure/starknet and starknet.js.
+ * @param hash the Pedersen hash of the message, below 2^251.
+ * @returns r and s as numbers; s may be in the upper half, as is usual on this curve.
+ * @throws RangeError when `hash` is not below 2^251 (once in 2^55 messages) or `key` is not in 1 .. n-1.
+ */
+export function starkSign(hash: bigint, key: bigint): { r: bigint; s: bigint } {
+  if (hash < 0n || hash >= VALUE_LIMIT) throw new RangeError('Stark message hash is not below 2^251');
+  refuseInvalidKey(key);
+  const nonces = noncesOf(hash, key);
+  for (;;) {
+    const nonce = nonces.next().value;
+    const r = multipleOfGenerator(nonce) % GROUP_ORDER;
+    const s = ((hash + r * key) * blindInverse(nonce)) % GROUP_ORDER;
+    if (r > 0n && r < VALUE_LIMIT && s > 0n && Point.Fn.inv(s) < VALUE_LIMIT) return { r, s };
+  }
+}
+
+/** Hashes and signs a message with a private key in 1 .. n-1 (32 bytes). */
+export function starkSignMessage(pedersen: Pedersen, message: StarkMessage, key: bigint): StarkSignature {
+  const hash = pedersen.hash(fieldNumber(message.x), fieldNumber(message.y));
+  const { r, s } = starkSign(hash, key);
+  return { msgHash: fieldBytes(hash), r: fieldBytes(r), s: fieldBytes(s) };
+}
+
+/**
+ * The public key as it stands on the wire: the x coordinate, 32 bytes.
+ * @throws RangeError when `key` is not in 1 .. n-1.
+ */
+export function starkPublicKey(key: bigint): Buffer {
+  refuseInvalidKey(key);
+  return fieldBytes(multipleOfGenerator(key));
+}
+
+interface KnownKey {
+  point: Multiplicand | undefined;
+  /** Which of the two points with the key's x made its last valid signature. */
+  negative: boolean;
+  usedAt: number;
+}
+
+/** r, the message hash and the inverse of s stay below this. */
+const VALUE_LIMIT = 2n ** 251n;
+
+const KEY_WINDOW_BITS = 8;
+const IDLE_VERIFICATIONS = 1_000;
+
+/**
+ * Whether `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this tries both points,
+ * first the one that was right last time.
+ */
+function isNonceOf(key: KnownKey, base: PointSum, u2: bigint, r: bigint): boolean {
+  if (key.point === undefined) return false;
+  for (const negative of [key.negative, !key.negative]) {
+    const nonce = base.copy();
+    key.point.addMultiple(nonce, u2, negative);
+    if (nonce.hasX(r)) {
+      key.negative = negative;
+      return true;
+    }
+  }
+  return false;
+}
+
+function refuseInvalidKey(key: bigint): void {
+  if (key <= 0n || key >= GROUP_ORDER) throw new RangeError('Stark private key is not in 1 .. n-1');
+}
+
+/**
+ * The x of a secret multiple of the generator. Zero windows need no addition, so the time would reveal bits of the secret,
+ * and a few bits of many nonces are enough to find the key. Therefore the scalar is split into two random parts.
+ */
+function multipleOfGenerator(secret: bigint): bigint {
+  const part = randomScalar();
+  const sum = new PointSum();
+  GENERATOR.addMultiple(sum, part, false);
+  GENERATOR.addMultiple(sum, (secret + GROUP_ORDER - part) % GROUP_ORDER, false);
+  return sum.toAffine()!.x;
+}
+
+/** The inverse modulo n, whose time depends on a random multiple of the secret instead of the secret. */
+function blindInverse(secret: bigint): bigint {
+  const factor = randomScalar();
+  return (Point.Fn.inv((secret * factor) % GROUP_ORDER) * factor) % GROUP_ORDER;
+}
+
+function randomScalar(): bigint {
+  return (fieldNumber(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
+}
+
+/** RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
+function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
+  const seed = Buffer.concat([fieldBytes(key), fieldBytes(hash)]);
+  let k: Buffer = Buffer.alloc(32, 0);
+  let v: Buffer = Buffer.alloc(32, 1);
+  const mix = (...tail: Uint8Array[]): void => {
+    k = hmac(k, v, ...tail);
+    v = hmac(k, v);
+  };
+  mix(Buffer.of(0), seed);
+  mix(Buffer.of(1), seed);
+  for (;;) {
+    v = hmac(k, v);
+    const nonce = truncate(v);
+    if (nonce > 0n && nonce < GROUP_ORDER) yield nonce;
+    mix(Buffer.of(0));
+  }
+}
+
+/** The first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
+function truncate(block: Buffer): bigint {
+  return block[0] === 0 ? fieldNumber(block) : fieldNumber(block) >> 4n;
+}
+
+function hmac(key: Buffer, ...parts: Uint8Array[]): Buffer {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
+}

@@ -1,0 +1,34 @@
+import type { Calendar } from '../calendar/status.js';
+import type { Asset } from '../model/asset.js';
+import { NO_SCHEDULE } from '../wire/market_status_codes.js';
+
+/** The market status of every asset, from the calendars that the assets name. */
+export class Markets {
+  readonly #calendarByAsset: readonly (Calendar | undefined)[];
+  readonly #statuses: Uint8Array;
+  #fromS = 0;
+  #toS = 0;
+
+  constructor(assets: readonly Asset[], calendars: ReadonlyMap<string, Calendar>) {
+    this.#calendarByAsset = assets.map(({ calendar }) => calendars.get(calendar));
+    this.#statuses = new Uint8Array(assets.length);
+  }
+
+  /** The asset's calendar, or `undefined` when it trades around the clock. */
+  calendarOf(asset: Asset): Calendar | undefined {
+    return this.#calendarByAsset[asset.index];
+  }
+
+  /** Per asset index the status code at a UNIX second, or `NO_SCHEDULE`. The array is used again by the next call. */
+  statusesAt(unixS: number): Uint8Array {
+    if (unixS >= this.#fromS && unixS < this.#toS) return this.#statuses;
+    this.#fromS = unixS;
+    this.#toS = Number.POSITIVE_INFINITY;
+    this.#calendarByAsset.forEach((calendar, index) => {
+      const state = calendar?.stateAt(unixS);
+      this.#statuses[index] = state?.status ?? NO_SCHEDULE;
+      if (state && state.changeAtS < this.#toS) this.#toS = state.changeAtS;
+    });
+    return this.#statuses;
+  }
+}

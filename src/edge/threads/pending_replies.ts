@@ -1,0 +1,90 @@
+import type { Answer } from './thread_messages.js';
+
+interface Pending {
+  resolve(value: never): void;
+  reject(error: Error): void;
+}
+
+/** What one thread has asked another, until it is answered. */
+export class Asks {
+  readonly #pending = new Map<number, Pending>();
+  #count = 0;
+
+  /** @param send sends the question with its number @throws Error (as a rejection) when the other side could not, or has ended. */
+  ask<T>(send: (ask: number) => void): Promise<T> {
+    const ask = this.#count++;
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.set(ask, { resolve, reject });
+      send(ask);
+    });
+  }
+
+  answered({ ask, value, error }: Answer): void {
+    const pending = this.#pending.get(ask);
+    this.#pending.delete(ask);
+    if (error === undefined) pending?.resolve(value as never);
+    else pending?.reject(new Error(error));
+  }
+
+  /** The other side has ended. */
+  end(reason: string): void {
+    for (const { reject } of this.#pending.values()) reject(new Error(reason));
+    this.#pending.clear();
+  }
+}
+
+/** The answer to a question, when it is there. */
+export function answerWith(ask: number, value: Promise<unknown>, send: (answer: Answer) => void): void {
+  value.then(
+    (known) => send({ ask, value: known }),
+    (error: Error) => send({ ask, error: error.message }),
+  );
+}
+
+/** Sends what comes together for another thread in one message. */
+export class Outbox<Message> {
+  readonly #post: (messages: Message[]) => void;
+  readonly #defer: (send: () => void) => void;
+  #messages: Message[] = [];
+
+  /** @param defer calls back when no more comes for now */
+  constructor(post: (messages: Message[]) => void, defer: (send: () => void) => void) {
+    this.#post = post;
+    this.#defer = defer;
+  }
+
+  /** The last that was not sent yet. */
+  get last(): Message | undefined {
+    return this.#messages.at(-1);
+  }
+
+  send(message: Message): void {
+    if (this.#messages.push(message) > 1) return;
+    this.#defer(() => this.flush());
+  }
+
+  flush(): void {
+    const messages = this.#messages;
+    this.#messages = [];
+    if (messages.length > 0) this.#post(messages);
+  }
+}
+
+/**
+ * For an {@link Outbox}: sends the first message of a turn of the event loop when its callback ends, which is 20 µs sooner than the end of
+ * the turn, and those that follow together at the end.
+ */
+export function firstAtOnce(atEndOfTurn: (callback: () => void) => void): (send: () => void) => void {
+  let hasSent = false;
+  return (send) => {
+    if (hasSent) {
+      atEndOfTurn(send);
+      return;
+    }
+    hasSent = true;
+    queueMicrotask(send);
+    atEndOfTurn(() => {
+      hasSent = false;
+    });
+  };
+}

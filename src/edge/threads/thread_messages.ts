@@ -1,0 +1,114 @@
+import type { SignerPlace } from '../../clock/signed_times.js';
+import type { Config } from '../../config/config.js';
+import type { LiveAsset, Snapshot } from '../../feed/feed.js';
+import type { CallerName } from '../../ingest/caller_name.js';
+import type { PackedMessage } from '../../ingest/packed_message.js';
+import type { Counters } from '../../metrics/counters.js';
+import type { ServingReport } from '../../metrics/metrics.js';
+import type { SignatureType } from '../../model/asset.js';
+import type { Nodes } from '../../model/nodes.js';
+import type { TimeNs } from '../../model/time.js';
+import type { SharedAccess } from '../../server/access/shared_access.js';
+import type { ListenOptions } from '../../server/uws/app.js';
+import type { Identity } from '../edge.js';
+
+/** What the thread of an edge is started with. */
+export interface ThreadStart {
+  readonly config: Config;
+  readonly identity: Identity;
+  readonly nodes: Nodes;
+  readonly at: ListenOptions;
+  readonly place: SignerPlace;
+  /** The marks of its times: number and time. */
+  readonly marks: readonly (readonly [number: number, timeNs: TimeNs])[];
+  readonly access: SharedAccess;
+  readonly starkSymbols: ReadonlySet<string>;
+  readonly simulation: boolean;
+  /** The memory of the {@link SharedClock}. */
+  readonly clock: SharedArrayBuffer;
+  /** The memory of the ring with its feed. */
+  readonly ring: SharedArrayBuffer;
+}
+
+/** What it is loaded with before that. */
+export interface ThreadData {
+  /** The memory of the thread's {@link LivenessSignal}. */
+  readonly liveness: SharedArrayBuffer;
+  /** For {@link loadWebSockets}. */
+  readonly allowedSha256: string | undefined;
+}
+
+/**
+ * The global function of the thread that closes its listeners and connections, so that it can be ended. Returns the number of sockets that only
+ * turns of the thread's event loop can close; after those the thread ends by itself.
+ */
+export const CLOSE_FUNCTION = 'ticksealCloseThread';
+
+/** From the main thread: what the thread of an edge does, in this order. */
+export type ThreadCommand =
+  /** The first. */
+  | { readonly do: 'start'; readonly start: ThreadStart }
+  /** Reads `count` messages of the ring. */
+  | { readonly do: 'feed'; count: number }
+  | { readonly do: 'begin'; readonly snapshot: SentSnapshot }
+  /** The disk has everything from before the last `begin`. */
+  | { readonly do: 'load' }
+  | { readonly do: 'reload'; readonly config: Config; readonly identity: Identity }
+  | { readonly do: 'setNodes'; readonly nodes: Nodes }
+  | { readonly do: 'setAccepting'; readonly accepting: boolean }
+  | { readonly do: 'handOver' }
+  | { readonly do: 'report'; readonly ask: number }
+  | { readonly do: 'drain'; readonly ask: number }
+  | ({ readonly do: 'answer' } & Answer)
+  | { readonly do: 'exit' };
+
+/** From the thread of an edge. */
+export type ThreadEvent =
+  /** It can be started. */
+  | { readonly on: 'loaded' }
+  | { readonly on: 'listening' }
+  | { readonly on: 'failed'; readonly error: string }
+  | { readonly on: 'log'; readonly level: LogLevel; readonly about: unknown; readonly text: string }
+  /** What is wrong with its times is other than before. */
+  | { readonly on: 'troubles'; readonly troubles: readonly string[] }
+  /** A record on the disk is damaged. */
+  | { readonly on: 'damage'; readonly reason: string }
+  | { readonly on: 'mark'; readonly ask: number; readonly number: number; readonly timeNs: TimeNs }
+  | {
+      readonly on: 'publisher';
+      readonly session: number;
+      readonly type: SignatureType;
+      readonly isDurable: boolean;
+      readonly caller: CallerName;
+    }
+  | {
+      readonly on: 'publish';
+      readonly ask: number;
+      readonly session: number;
+      readonly message: PackedMessage;
+    }
+  | { readonly on: 'publisherClosed'; readonly session: number }
+  | ({ readonly on: 'answer' } & Answer);
+
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** To what the other side asked, by number. */
+export interface Answer {
+  readonly ask: number;
+  readonly value?: unknown;
+  /** Instead of a value: why there is none. */
+  readonly error?: string;
+}
+
+/** What is answered to `report`. */
+export interface ThreadReport {
+  readonly counters: Counters;
+  readonly serving: ServingReport;
+  /** How late its ticks were at most since it was asked last. */
+  readonly lateNsMax: bigint;
+}
+
+/** A {@link Snapshot} that can be sent: holdings as their records. */
+export interface SentSnapshot extends Omit<Snapshot, 'live'> {
+  readonly live: readonly (Omit<LiveAsset, 'holding'> & { readonly record: Uint8Array | undefined })[];
+}

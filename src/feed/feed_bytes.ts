@@ -1,0 +1,124 @@
+import type { SignatureType } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
+import { readPrice, writePrice } from '../model/price.js';
+import type { TimeNs } from '../model/time.js';
+import { holdingBytes, openHolding } from '../records/second_record.js';
+import type { Commit } from '../store/store.js';
+import { PRICE_BYTES } from '../wire/quantized_price.js';
+import type { RingMessage } from './byte_ring.js';
+import type { Feed, FeedPosition } from './feed.js';
+
+/** What the messages of a feed are called in a ring. `begin` has no bytes: it travels as an object. */
+const PRICED = 1;
+const RECORDED = 2;
+const ENDED = 3;
+const APPLIED = 4;
+const COMMITTING = 5;
+const COMMITTED = 6;
+const WITHDRAWN = 7;
+
+/** Where a message goes: a ring or several. The bytes are only valid during the call. */
+export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
+
+type BytesFeed = Omit<Feed, 'begin'>;
+
+const TYPES: readonly SignatureType[] = ['evm', 'stark'];
+const ID_BYTES = 2;
+const TIME_BYTES = 8;
+/** The signature type (a byte), and the length of the symbol in bytes (uint16). */
+const NAME_BYTES = 3;
+
+/**
+ * A feed that writes each message as bytes, once for all who get it:
+ *
+ *     priced      streaming ID (uint16), price
+ *     recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record
+ *     ended       time in ns (int64), signature type, length, symbol
+ *     withdrawn   signature type, length, symbol
+ *     applied     time in ns (int64)
+ *     committing  JSON
+ *     committed   0 or 1 (a byte)
+ *
+ * Numbers are big-endian. The sequence stands beside the bytes; the epoch is the one of the snapshot before.
+ */
+export function bytesFeed(write: WriteMessage): BytesFeed {
+  const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
+  const timeBytes = Buffer.alloc(TIME_BYTES);
+  return {
+    priced({ sequence, streamingId, price }) {
+      priceBytes.writeUInt16BE(streamingId);
+      writePrice(price, priceBytes, ID_BYTES);
+      write(PRICED, sequence, priceBytes);
+    },
+    recorded({ sequence, holding, ...name }) {
+      write(RECORDED, sequence, Buffer.concat([...nameParts(name), holdingBytes(holding)]));
+    },
+    ended({ sequence, atNs, ...name }) {
+      timeBytes.writeBigInt64BE(atNs);
+      write(ENDED, sequence, Buffer.concat([timeBytes, ...nameParts(name)]));
+    },
+    withdrawn: ({ sequence, ...name }) => write(WITHDRAWN, sequence, Buffer.concat(nameParts(name))),
+    applied(receivedNs) {
+      timeBytes.writeBigInt64BE(receivedNs);
+      write(APPLIED, 0, timeBytes);
+    },
+    committing: (commit) => write(COMMITTING, 0, Buffer.from(JSON.stringify(commit))),
+    committed: (isOnDisk) => write(COMMITTED, 0, Buffer.from([Number(isOnDisk)])),
+  };
+}
+
+/** Tells a feed one message that {@link bytesFeed} wrote. */
+export function readFeedMessage(
+  { kind, sequence, bytes }: RingMessage,
+  epoch: number,
+  feed: BytesFeed,
+): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const position: FeedPosition = { epoch, sequence };
+  switch (kind) {
+    case PRICED:
+      feed.priced({ ...position, streamingId: buffer.readUInt16BE(), price: readPrice(buffer, ID_BYTES) });
+      break;
+    case RECORDED: {
+      const { name, end } = readName(buffer, 0);
+      // The bytes are copied: a holding outlives the message.
+      const holding = openHolding(new Uint8Array(buffer.subarray(end)), name.symbol);
+      feed.recorded({ ...position, ...name, holding });
+      break;
+    }
+    case WITHDRAWN:
+      feed.withdrawn({ ...position, ...readName(buffer, 0).name });
+      break;
+    case ENDED: {
+      const atNs = buffer.readBigInt64BE() as TimeNs;
+      feed.ended({ ...position, atNs, ...readName(buffer, TIME_BYTES).name });
+      break;
+    }
+    case APPLIED:
+      feed.applied(buffer.readBigInt64BE() as TimeNs);
+      break;
+    case COMMITTING:
+      feed.committing(JSON.parse(buffer.toString()) as Commit);
+      break;
+    case COMMITTED:
+      feed.committed(buffer[0] === 1);
+      break;
+    default:
+      throw new Error(`a feed has no message ${kind}`);
+  }
+}
+
+function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {
+  const head = Buffer.alloc(NAME_BYTES);
+  const text = Buffer.from(symbol);
+  head[0] = TYPES.indexOf(signatureType);
+  head.writeUInt16BE(text.length, 1);
+  return [head, text];
+}
+
+/** @returns the name that begins there, and where it ends */
+function readName(buffer: Buffer, at: number): { readonly name: AssetName; readonly end: number } {
+  const end = at + NAME_BYTES + buffer.readUInt16BE(at + 1);
+  const symbol = buffer.toString('utf8', at + NAME_BYTES, end);
+  return { name: { symbol, signatureType: TYPES[buffer[at]!]! }, end };
+}

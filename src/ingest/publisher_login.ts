@@ -1,0 +1,141 @@
+import type { Publisher, SignatureType } from '../model/asset.js';
+import { parseHex } from '../model/hex.js';
+import { parseTimeNs, type TimeNs } from '../model/time.js';
+import { LOGIN_HEADERS } from '../wire/login_message.js';
+import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
+
+/** The headers of a login by signature that a request carries, in order: lower-case name and value. */
+export type LoginHeaders = readonly (readonly [name: string, value: string])[];
+
+/** How far behind and ahead of the clock the time of a login may be. */
+export interface LoginWindow {
+  readonly maxPastNs: bigint;
+  readonly maxFutureNs: bigint;
+}
+
+/** A login of a listed publisher whose signature is not verified yet. */
+export interface LoginClaim {
+  readonly publisher: Publisher;
+  readonly timestampNs: TimeNs;
+  /** r then s: 64 bytes. */
+  readonly signature: Buffer;
+  /** 0 for Stark. */
+  readonly recovery: 0 | 1;
+}
+
+export interface LoginRefusal {
+  /** 403: the headers are in order, but do not open this path. */
+  readonly status: 401 | 403;
+  readonly reason: LoginFault;
+  /** Names the header at fault. */
+  readonly error: string;
+}
+
+/** As metrics count them. `unknown`: the key is not on the allow-list. */
+export type LoginFault =
+  | 'missing'
+  | 'repeated'
+  | 'malformed'
+  | 'stale'
+  | 'future'
+  | 'signature type'
+  | 'unknown'
+  | 'signature';
+
+export type FindPublisher = (type: SignatureType, key: Buffer) => Publisher | undefined;
+
+/**
+ * The checks of a login before any curve arithmetic.
+ * @param pathType the signature type that the path takes; `undefined` where it takes both
+ */
+export function readLogin(
+  headers: LoginHeaders,
+  pathType: SignatureType | undefined,
+  nowNs: TimeNs,
+  { maxPastNs, maxFutureNs }: LoginWindow,
+  findPublisher: FindPublisher,
+): LoginClaim | LoginRefusal {
+  const values = readHeaders(headers);
+  if ('error' in values) return values;
+  const { publicKey, timestamp, signature: signatureText, signatureType: type } = values;
+  if (!isSignatureType(type))
+    return malformed(`X-Signature-Type is not ${SIGNATURE_TYPES.map((one) => `"${one}"`).join(' or ')}`);
+  if (pathType !== undefined && type !== pathType)
+    return {
+      status: 403,
+      reason: 'signature type',
+      error: `X-Signature-Type is not "${pathType}", which this path takes`,
+    };
+  // As a number, whatever the leading zeros.
+  const key =
+    publicKey.length <= KEY_LENGTH_MAX
+      ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
+      : undefined;
+  if (key === undefined)
+    return malformed(`X-Public-Key is not 0x and the hex of ${PUBLIC_KEY_BYTES[type]} bytes`);
+  const timestampNs = parseTimeNs(timestamp);
+  if (timestampNs === undefined) return malformed('X-Timestamp is not an integer of nanoseconds');
+  const signature = parseSignature(signatureText, type);
+  if (signature === undefined)
+    return malformed(`X-Signature is not 0x and the hex of ${SIGNATURE_FORM[type]}`);
+  if (timestampNs < nowNs - maxPastNs)
+    return { status: 401, reason: 'stale', error: 'X-Timestamp is too old' };
+  if (timestampNs > nowNs + maxFutureNs)
+    return { status: 401, reason: 'future', error: 'X-Timestamp lies in the future' };
+  const publisher = findPublisher(type, key);
+  if (publisher === undefined)
+    return { status: 403, reason: 'unknown', error: 'X-Public-Key is not on the allow-list' };
+  return { publisher, timestampNs, ...signature };
+}
+
+/** What a login is refused with whose signature proved wrong. */
+export const LOGIN_NOT_SIGNED: LoginRefusal = {
+  status: 401,
+  reason: 'signature',
+  error: 'X-Signature is not by X-Public-Key over X-Timestamp',
+};
+
+const SIGNATURE_FORM = { evm: 'r, s and v: 65 bytes', stark: 'r and s: 64 bytes' } as const;
+
+type LoginValues = { readonly [K in keyof typeof LOGIN_HEADERS]: string };
+
+function readHeaders(headers: LoginHeaders): LoginValues | LoginRefusal {
+  const values: Record<string, string> = {};
+  for (const [field, name] of Object.entries(LOGIN_HEADERS)) {
+    const [first, second] = headers.filter(([sent]) => sent === name);
+    const title = name.replace(/(?<=^|-)./g, (letter) => letter.toUpperCase());
+    if (first === undefined)
+      return { status: 401, reason: 'missing', error: `the ${title} header is missing` };
+    if (second !== undefined)
+      return { status: 401, reason: 'repeated', error: `the ${title} header is repeated` };
+    values[field] = first[1];
+  }
+  return values as LoginValues;
+}
+
+function malformed(error: string): LoginRefusal {
+  return { status: 401, reason: 'malformed', error };
+}
+
+function isSignatureType(text: string): text is SignatureType {
+  return (SIGNATURE_TYPES as readonly string[]).includes(text);
+}
+
+/** Every number of the signature has all of its digits. */
+function parseSignature(
+  text: string,
+  type: SignatureType,
+): { readonly signature: Buffer; readonly recovery: 0 | 1 } | undefined {
+  const size = type === 'evm' ? 2 * WORD_BYTES + 1 : 2 * WORD_BYTES;
+  const bytes = text.length === 2 + 2 * size ? parseHex(text, size) : undefined;
+  if (bytes === undefined) return undefined;
+  const signature = bytes.subarray(0, 2 * WORD_BYTES);
+  if (type === 'stark') return { signature, recovery: 0 };
+  const recovery = bytes[2 * WORD_BYTES]! - RECOVERY_OFFSET;
+  return recovery === 0 || recovery === 1 ? { signature, recovery } : undefined;
+}
+
+/** `v` is 0x1b or 0x1c. */
+const RECOVERY_OFFSET = 27;
+/** Of the text of a public key, with all its leading zeros. */
+const KEY_LENGTH_MAX = 256;

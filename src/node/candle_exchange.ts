@@ -1,0 +1,150 @@
+import type { Logger } from 'pino';
+import type { CandleShelf } from '../cluster/log/shared_candles.js';
+import type { AssetName } from '../model/asset_map.js';
+import type { Store } from '../store/store.js';
+import { type CandleSpan, readShelfBlock, shelfAsset, shelfBlock, shelfKey } from './candle_keys.js';
+
+export interface CandleKeeperOptions {
+  readonly shelf: CandleShelf;
+  readonly store: Pick<Store, 'candles' | 'sealedDays' | 'newest'>;
+  /** The configured assets. */
+  readonly assets: () => readonly AssetName[];
+  readonly logger: Pick<Logger, 'warn' | 'info'>;
+}
+
+/** Blocks that are on their way to the shelf at a time. */
+const PUTS_MAX = 8;
+/** Before blocks that the shelf did not take are put again. */
+const RETRY_MS = 1_000;
+const MINUTES_PER_HOUR = 60;
+const HOURS_PER_DAY = 24;
+
+interface Due extends CandleSpan {
+  readonly asset: AssetName;
+}
+
+/**
+ * Keeps the candles of a leader on the shelf of the cluster: an hour after each of its closed minutes, and a day when it is sealed. So a
+ * node that is newer than the log, or was away for longer, has all candles.
+ */
+export class CandleKeeper {
+  readonly #options: CandleKeeperOptions;
+  /** By key on the shelf, in the order in which they became due. */
+  readonly #due = new Map<string, Due>();
+  /** By asset on the shelf: sealed days before this one have been put. */
+  readonly #daysEnd = new Map<string, number>();
+  #putting = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #isLeading = false;
+
+  constructor(options: CandleKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** From now on the shelf is kept by this node. @param isFirst of all leaders: everything goes to the shelf */
+  lead(isFirst: boolean): void {
+    const { store, assets } = this.#options;
+    this.#isLeading = true;
+    for (const asset of assets()) {
+      const { first, end } = store.sealedDays(asset);
+      const running = store.newest(asset)?.minute?.minute;
+      this.#daysEnd.set(shelfAsset(asset), isFirst ? first : Math.max(first, end - 1));
+      if (running === undefined) continue;
+      const hour = Math.floor(running / MINUTES_PER_HOUR);
+      for (let before = isFirst ? end * HOURS_PER_DAY : hour - 1; before <= hour; before++)
+        this.#add({ asset, unit: 'hour', number: before });
+    }
+    this.putDays();
+  }
+
+  stepDown(): void {
+    this.#isLeading = false;
+    this.#due.clear();
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+  }
+
+  /** A minute of the asset has closed. @param minute since 1970 */
+  closed(asset: AssetName, minute: number): void {
+    if (this.#isLeading) this.#add({ asset, unit: 'hour', number: Math.floor(minute / MINUTES_PER_HOUR) });
+  }
+
+  /** Puts the days that were sealed since; to be called now and then. */
+  putDays(): void {
+    if (!this.#isLeading) return;
+    const { store, assets } = this.#options;
+    for (const asset of assets()) {
+      const name = shelfAsset(asset);
+      const { first, end } = store.sealedDays(asset);
+      for (let day = this.#daysEnd.get(name) ?? first; day < end; day++)
+        this.#add({ asset, unit: 'day', number: day });
+      this.#daysEnd.set(name, end);
+    }
+  }
+
+  /**
+   * Reads the whole shelf into the store. @param beforeMinute the first minute since 1970 that will be recorded here
+   * @throws Error when no server answers
+   */
+  async fetch(beforeMinute: number): Promise<void> {
+    const { shelf, store, assets, logger } = this.#options;
+    const assetOf = new Map(assets().map((asset) => [shelfAsset(asset), asset]));
+    let blocks = 0;
+    store.candles.forgetRunningBefore(beforeMinute);
+    for await (const { key, bytes } of shelf.read()) {
+      const block = readShelfBlock(key, bytes);
+      const asset = block && assetOf.get(block.asset);
+      if (block === undefined || asset === undefined) continue;
+      if (block.unit === 'hour') store.candles.addHour(asset, block.number, block.candles, beforeMinute);
+      else store.candles.addDay(asset, block.number, block.candles, beforeMinute);
+      blocks++;
+    }
+    logger.info({ blocks }, 'candles were read from the cluster');
+  }
+
+  #add(due: Due): void {
+    // Behind what is due already, for it has the newest minutes.
+    const key = shelfKey(due.asset, due).join('.');
+    this.#due.delete(key);
+    this.#due.set(key, due);
+    this.#putNext();
+  }
+
+  #putNext(): void {
+    while (this.#putting < PUTS_MAX && this.#retry === undefined) {
+      const [key, due] = this.#due.entries().next().value ?? [];
+      if (key === undefined || due === undefined) return;
+      this.#due.delete(key);
+      const bytes = this.#candlesOf(due);
+      if (bytes !== undefined) this.#put(due, bytes);
+    }
+  }
+
+  #candlesOf({ asset, unit, number }: Due): Uint8Array | undefined {
+    const { candles } = this.#options.store;
+    return unit === 'hour' ? candles.hour(asset, number) : candles.day(asset, number);
+  }
+
+  #put(due: Due, candles: Uint8Array): void {
+    this.#putting++;
+    this.#options.shelf
+      .put(shelfKey(due.asset, due), shelfBlock(due.number, candles))
+      .catch((error: Error) => this.#putAgain(due, error))
+      .finally(() => {
+        this.#putting--;
+        this.#putNext();
+      });
+  }
+
+  #putAgain(due: Due, { message }: Error): void {
+    if (!this.#isLeading) return;
+    const key = shelfKey(due.asset, due).join('.');
+    if (!this.#due.has(key)) this.#due.set(key, due);
+    if (this.#retry !== undefined) return;
+    this.#options.logger.warn(`candles wait for the NATS servers: ${message}`);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#putNext();
+    }, RETRY_MS);
+  }
+}

@@ -1,0 +1,37 @@
+import { CHECKPOINT_S } from '../model/nodes.js';
+import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
+
+export interface CheckpointsOptions<Asset> {
+  readonly assets: () => readonly Asset[];
+  /** Appends the inputs of an asset that have an earlier time to the log again. */
+  readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
+}
+
+/**
+ * The log keeps its records for some time, and an input may count for longer: a leader writes such inputs again, so that a node which reads
+ * what the log has, and then leads, has them all. The clock gives every asset its second out of {@link CHECKPOINT_S}, whoever leads then:
+ * little is written at a time, and a change of the leader delays no asset by more than one round.
+ */
+export class Checkpoints<Asset> {
+  readonly #options: CheckpointsOptions<Asset>;
+  #doneS: number;
+
+  constructor(options: CheckpointsOptions<Asset>, nowNs: TimeNs) {
+    this.#options = options;
+    this.#doneS = Number(secondOf(nowNs));
+  }
+
+  tick(nowNs: TimeNs): void {
+    const nowS = Number(secondOf(nowNs));
+    // The clock may have been stepped, in either direction.
+    const firstS = Math.max(Math.min(this.#doneS, nowS), nowS - CHECKPOINT_S) + 1;
+    this.#doneS = nowS;
+    if (firstS > nowS) return;
+    const { assets, putAgain } = this.#options;
+    const beforeNs = (nowNs - BigInt(CHECKPOINT_S) * NS_PER_SECOND) as TimeNs;
+    const all = assets();
+    for (let second = firstS; second <= nowS; second++)
+      for (let place = second % CHECKPOINT_S; place < all.length; place += CHECKPOINT_S)
+        putAgain(all[place]!, beforeNs);
+  }
+}

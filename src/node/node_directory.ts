@@ -1,0 +1,76 @@
+import type { Member } from '../cluster/member.js';
+import type { NodeReport } from '../cluster/node_report.js';
+import type { NodeRole, NodeSigner, NodeState, Nodes, Signer } from '../model/nodes.js';
+
+export interface NodeDirectoryOptions {
+  /** This node. */
+  readonly node: number;
+  readonly name: string;
+  readonly signers: () => readonly Signer[];
+  readonly member: Pick<Member, 'role' | 'leader' | 'nodes'>;
+  readonly nowMs: () => number;
+}
+
+/** Aggregates of a node that has gone are served until their inputs are too old, which nobody waits an hour for. */
+const GONE_MS_MAX = 3_600_000;
+const GONE_KEYS_MAX = 256;
+
+/** The nodes of a cluster and their keys, as one of them knows them. */
+export class NodeDirectory {
+  readonly #options: NodeDirectoryOptions;
+  /** Keys of aggregates that a node had, by node and key; the one that was seen longest ago first. */
+  readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
+
+  constructor(options: NodeDirectoryOptions) {
+    this.#options = options;
+  }
+
+  nodes(): Nodes {
+    const { node, name, member } = this.#options;
+    const others = member.nodes.present();
+    const self: NodeState = { node, name, role: member.role };
+    const states = others.map((report) => ({
+      node: report.node,
+      name: report.name,
+      role: this.#roleOf(report),
+    }));
+    return {
+      self: node,
+      nodes: [...states, self].sort((a, b) => a.node - b.node),
+      signers: this.#signers(others),
+    };
+  }
+
+  /** The log says sooner than a report who leads. */
+  #roleOf({ node, role }: NodeReport): NodeRole {
+    if (this.#options.member.leader?.node === node) return 'leader';
+    return role === 'leader' ? 'standby' : role;
+  }
+
+  #signers(others: readonly NodeReport[]): NodeSigner[] {
+    const { node, signers, nowMs } = this.#options;
+    const present = [{ node, signers: signers() }, ...others].flatMap((one) =>
+      one.signers.map((signer): NodeSigner => ({ ...signer, node: one.node })),
+    );
+    for (const signer of present) if (signer.role === 'aggregate') this.#see(signer, nowMs());
+    const streams = present.filter(({ role }) => role === 'stream');
+    return [...this.#aggregateSigners(nowMs()), ...streams].sort((a, b) => a.node - b.node);
+  }
+
+  #see(signer: NodeSigner, nowMs: number): void {
+    const key = `${signer.node} ${signer.signatureType} ${signer.address}`;
+    this.#seen.delete(key);
+    this.#seen.set(key, { signer, seenMs: nowMs });
+  }
+
+  #aggregateSigners(nowMs: number): NodeSigner[] {
+    for (const [key, { seenMs }] of this.#seen) {
+      if (this.#seen.size <= GONE_KEYS_MAX && nowMs < seenMs + GONE_MS_MAX) break;
+      this.#seen.delete(key);
+    }
+    // In an order that does not depend on when a key was seen.
+    return [...this.#seen.values()]
+      .map(({ signer }) => signer)
+      .sort((a, b) => a.signatureType.localeCompare(b.signatureType) || a.address.localeCompare(b.address));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Trouble } from '../clock/clock_watch.js';
+import type { LogServers, ServerReport } from '../cluster/log/log_servers.js';
+import { type Clock, NS_PER_MS } from '../model/time.js';
+
+export interface ServerWatchOptions {
+  readonly servers: LogServers;
+  readonly clock: Clock;
+  readonly leads: () => boolean;
+}
+
+const ASK_MS = 10_000;
+/** While they have not answered once, as in an election. */
+const ASK_AGAIN_MS = 1_000;
+/** A clock that is further from those of the servers is wrong. */
+const CLOCK_ERROR_MS_MAX = 1_000;
+
+/** Asks the servers every few seconds how they are, and compares their clock with that of this node. */
+export class ServerWatch {
+  readonly #options: ServerWatchOptions;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
+  #report: ServerReport | undefined;
+
+  constructor(options: ServerWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Servers that have a whole copy of the log; `undefined` before one has answered. */
+  get logCopies(): number | undefined {
+    return this.#report?.currentCopies;
+  }
+
+  /** How far the clock of this node is ahead of the servers', when that is certainly too far; else 0. */
+  get clockWrongMs(): number {
+    if (this.#report === undefined) return 0;
+    const { clockAheadMs, clockErrorMs } = this.#report;
+    return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
+  }
+
+  /** `undefined` before a server has answered. */
+  get isClockRight(): boolean | undefined {
+    return this.#report && this.clockWrongMs === 0;
+  }
+
+  readonly trouble: Trouble = {
+    reason: () => {
+      const wrongMs = this.clockWrongMs;
+      if (wrongMs === 0) return undefined;
+      const seconds = (Math.abs(wrongMs) / 1_000).toFixed(1);
+      return `the clock is ${seconds} s ${wrongMs > 0 ? 'ahead of' : 'behind'} the NATS servers': a node whose clock is right leads, if there is one`;
+    },
+    over: "the clock agrees with the NATS servers' again",
+  };
+
+  /** @param nowMs of a clock that does not go back */
+  tick(nowMs: number): void {
+    if (this.#isAsking || nowMs < this.#askedMs + (this.#report ? ASK_MS : ASK_AGAIN_MS)) return;
+    const { servers, clock, leads } = this.#options;
+    const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
+    this.#askedMs = nowMs;
+    this.#isAsking = true;
+    (leads() ? servers.keepLogLeaderApart(wallMs) : servers.serverReport(wallMs))
+      .then((report) => {
+        this.#report = report;
+      })
+      // Servers that elect a leader among them do not answer: the next time will do.
+      .catch(() => {})
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+}

@@ -1,0 +1,51 @@
+import type { PublisherSession } from '../../aggregator/publisher_session.js';
+import type { Config } from '../../config/config.js';
+import type { CallerName } from '../../ingest/caller_name.js';
+import type { PublishRights } from '../../ingest/gate.js';
+import type { Publisher } from '../../model/asset.js';
+import { loginName, PublisherLogin } from './publisher_logins.js';
+import { Token, TokenDirectory } from './tokens.js';
+
+/** How another thread or node finds who has the connection. */
+export function callerNameOf({ rights }: PublisherSession): CallerName {
+  const caller = rights as Token | PublisherLogin;
+  if (caller instanceof Token) return { token: caller.config.sha256.toString('hex') };
+  return { signatureType: caller.signatureType, key: caller.key };
+}
+
+/** The rights of callers of other threads and nodes, as they are configured now; the same object while a caller has any. */
+export class CallerRights {
+  readonly #tokens: TokenDirectory;
+  #logins: ReadonlyMap<string, PublisherLogin>;
+
+  constructor({ tokens, publishers }: Pick<Config, 'tokens' | 'publishers'>) {
+    this.#tokens = new TokenDirectory(tokens);
+    this.#logins = loginsOf(publishers, new Map());
+  }
+
+  reload({ tokens, publishers }: Pick<Config, 'tokens' | 'publishers'>): void {
+    this.#tokens.reload(tokens);
+    this.#logins = loginsOf(publishers, this.#logins);
+  }
+
+  of(caller: CallerName): PublishRights | undefined {
+    if ('token' in caller) {
+      const token = this.#tokens.find(caller.token);
+      return token?.has('publish') ? token : undefined;
+    }
+    const key = Buffer.from(caller.key);
+    return this.#logins.get(loginName({ signatureType: caller.signatureType, key }));
+  }
+}
+
+function loginsOf(
+  publishers: readonly Publisher[],
+  before: ReadonlyMap<string, PublisherLogin>,
+): Map<string, PublisherLogin> {
+  return new Map(
+    publishers.map((publisher) => {
+      const name = loginName(publisher);
+      return [name, before.get(name) ?? new PublisherLogin(publisher)];
+    }),
+  );
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
+import type { AsyncApiDocument } from './asyncapi.js';
+import { Html, html, joinHtml } from './html.js';
+import type { JsonSchema } from './json_schema.js';
+import { renderInline, renderMarkdown, tableOf } from './markdown.js';
+import { type OpenApiDocument, type OpenApiOperation, operationsOf } from './openapi.js';
+import { PAGE_STYLE } from './reference_style.js';
+import { renderFields, renderNotes, renderType } from './schema_html.js';
+
+const STYLE_HTML = new Html(PAGE_STYLE);
+const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
+
+/** Lets the page use its own style and nothing else: no script, no frame around it, nothing loaded from anywhere. */
+export const PAGE_HEADERS = {
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+} as const;
+
+/** Both documents as one page that needs no script and loads nothing. */
+export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
+  const schemas = { ...rest.components.schemas, ...sockets.components.schemas };
+  const operations = operationsOf(rest);
+  const channels = Object.entries(sockets.channels);
+  const names = Object.keys(schemas).sort();
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>tickseal</title>
+<style>${STYLE_HTML}</style>
+</head>
+<body>
+<header class="bar"><b>tickseal</b><a href="${PAGE_PATHS.home}">Live prices</a><a class="jump" href="#contents">Contents</a></header>
+<main>
+<h1>API reference</h1>
+<p>Version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
+<a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>.</p>
+<h2>REST</h2>
+${renderMarkdown(rest.info.description)}
+<h3>Statuses other than 200</h3>
+${failureTable(rest.components.responses)}
+${operations.map(renderOperation)}
+<h2>WebSockets</h2>
+${renderMarkdown(sockets.info.description)}
+${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
+<h2>Schemas</h2>
+${names.map((name) => renderComponent(name, schemas[name]!))}
+</main>
+<nav id="contents" aria-label="Contents">
+<b>REST</b>
+<ul>${operations.map(({ path, operation }) => html`<li><a href="#${operation.operationId}">${path}</a></li>\n`)}</ul>
+<b>WebSockets</b>
+<ul>${channels.map(([name, { address }]) => html`<li><a href="#channel-${name}">${address}</a></li>\n`)}</ul>
+<b>Schemas</b>
+<ul>${names.map((name) => html`<li><a href="#schema-${name}">${name}</a></li>\n`)}</ul>
+</nav>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function renderOperation({ path, method, operation }: ReturnType<typeof operationsOf>[number]): Html {
+  const { operationId, summary, parameters, responses, security } = operation;
+  const failures = Object.entries(responses).flatMap(([status, response]) =>
+    '$ref' in response ? [html`<a href="#response-${response.$ref.split('/').at(-1)}">${status}</a>`] : [],
+  );
+  return html`<section id="${operationId}">
+<h3><span class="tag">${method}</span> ${path}${accessTag(security)}</h3>
+<p>${renderInline(summary)}.</p>
+${parameters.length > 0 ? parameterTable(parameters) : undefined}
+<h4>200</h4>
+${renderBody(responses)}
+<p>Otherwise ${joinHtml(failures, ', ')}.</p>
+</section>
+`;
+}
+
+/** Beside the paths that take a token. */
+function accessTag(security: OpenApiOperation['security']): Html | undefined {
+  if (security === undefined) return undefined;
+  const text = security.length === 0 ? 'no token' : 'login by signature';
+  return html` <span class="tag">${text}</span>`;
+}
+
+function failureTable(responses: OpenApiDocument['components']['responses']): Html {
+  const rows = Object.entries(responses).map(([name, { description, headers }]) => [
+    html`<span id="response-${name}">${name}</span>`,
+    renderInline(description),
+    joinHtml(
+      Object.keys(headers).map((header) => html`<code>${header}</code>`),
+      ' ',
+    ),
+  ]);
+  return tableOf(['Status', 'When', 'Headers'], rows);
+}
+
+function parameterTable(parameters: readonly (QueryParameter & { readonly required: boolean })[]): Html {
+  const rows = parameters.map(({ name, required, description, schema }) => [
+    html`<code>${name}</code>${required ? undefined : html` <i>optional</i>`}`,
+    renderType(schema),
+    renderNotes({ ...schema, description }),
+  ]);
+  return html`<h4>Query</h4>\n${tableOf(['Parameter', 'Type', 'Meaning'], rows)}`;
+}
+
+interface QueryParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+function renderBody(responses: OpenApiOperation['responses']): Html {
+  const ok = responses['200']!;
+  if ('$ref' in ok) return html``;
+  return html`${Object.entries(ok.content).map(
+    ([contentType, { schema }]) =>
+      html`<p><code>${contentType}</code>: ${renderType(schema)}</p>${renderFields(schema)}`,
+  )}`;
+}
+
+type Channel = AsyncApiDocument['channels'][string];
+
+function renderChannel(channelName: string, channel: Channel, document: AsyncApiDocument): Html {
+  const { address, title, description, messages, bindings } = channel;
+  const sent = new Set(
+    Object.values(document.operations).flatMap(({ action, messages: listed, reply }) =>
+      [...(action === 'send' ? listed : []), ...(reply?.messages ?? [])].map(({ $ref }) => $ref),
+    ),
+  );
+  return html`<section id="channel-${channelName}">
+<h3><span class="tag">WS</span> ${address}: ${title}</h3>
+${renderMarkdown(description)}
+<h4>Query</h4>
+${renderFields(bindings.ws.query)}
+${Object.keys(messages).map((name) =>
+  renderMessage(
+    `${channelName}-${name}`,
+    document.components.messages[name]!,
+    sent.has(`#/channels/${channelName}/messages/${name}`) ? 'from the service' : 'to the service',
+  ),
+)}
+</section>
+`;
+}
+
+function renderMessage(
+  id: string,
+  { title, summary, description, payload, examples }: AsyncApiDocument['components']['messages'][string],
+  direction: string,
+): Html {
+  return html`<section id="message-${id}">
+<h3>${title} <span class="tag">${direction}</span></h3>
+<p>${renderInline(summary)}: ${renderType(payload)}.</p>
+${description === undefined ? undefined : renderMarkdown(description)}
+${examples.map((example) => html`<pre>${JSON.stringify(example.payload, undefined, 2)}</pre>`)}
+</section>
+`;
+}
+
+function renderComponent(name: string, schema: JsonSchema): Html {
+  const { description } = schema;
+  return html`<section id="schema-${name}">
+<h3>${name}</h3>
+<p>${renderType(schema)}${description === undefined ? undefined : html`. ${renderNotes(schema)}`}</p>
+${renderFields(schema)}
+</section>
+`;
+}

@@ -1,0 +1,79 @@
+import { PAGE_PATHS } from '../../wire/paths.js';
+import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
+
+/**
+ * The page loads scripts, styles and its icon from its own origin, and talks to nothing else. Nothing may frame it, and a form
+ * sends nothing: its script reads the fields.
+ */
+export const PAGE_HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "worker-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+/** Requests a second and client address: the page itself takes five. */
+const REQUESTS_PER_SECOND = 20;
+const METHODS = ['GET', 'HEAD'];
+
+export interface PageOptions {
+  readonly files: ReadonlyMap<string, PageFile>;
+  readonly clientOf: (request: RestRequest) => string;
+  readonly limiter: RateLimiter;
+}
+
+/** Answers what asks for the live page or a file of it; gives `undefined` for every other path. */
+export function createPage(options: PageOptions): (request: RestRequest) => RestResponse | undefined {
+  const { files, clientOf, limiter } = options;
+  return (request) => {
+    const { path, hasBody, fault } = request;
+    if (path !== PAGE_PATHS.home && !path.startsWith(PAGE_PATHS.files)) return undefined;
+    const file = files.get(path);
+    // What is wrong with such a request, the REST API says.
+    if (file === undefined || hasBody || fault !== undefined) return undefined;
+    if (!METHODS.includes(request.method.toUpperCase())) {
+      const allowed = METHODS.join(', ');
+      return failure(405, `only ${allowed} are served here`, [['Allow', allowed]]);
+    }
+    const allowance = limiter.take(`page ${clientOf(request)}`, REQUESTS_PER_SECOND);
+    if (!allowance.allowed) return failure(429, 'too many requests', limitHeaders(allowance));
+    return answer(file, request);
+  };
+}
+
+function answer(file: PageFile, { ifNoneMatch = '', acceptEncoding = '' }: RestRequest): RestResponse {
+  const { etag, isImmutable, contentType, bodies } = file;
+  const headers: [string, string][] = [
+    ...Object.entries(PAGE_HEADERS),
+    ['ETag', etag],
+    ['Cache-Control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'],
+    ['Vary', 'Accept-Encoding'],
+  ];
+  if (ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*'))
+    return { status: 304, headers, body: '', contentType };
+  const encoding = ENCODINGS.find((one) => bodies[one] !== undefined && accepts(acceptEncoding, one))!;
+  if (encoding !== 'identity') headers.push(['Content-Encoding', encoding]);
+  return { status: 200, headers, body: bodies[encoding]!, contentType };
+}
+
+/** Whether an `Accept-Encoding` header names the encoding, and not with the weight 0. Plain contents always go. */
+function accepts(header: string, encoding: Encoding): boolean {
+  if (encoding === 'identity') return true;
+  return header.split(',').some((entry) => {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

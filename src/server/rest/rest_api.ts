@@ -1,0 +1,92 @@
+import { NotLoaded } from '../../store/follower.js';
+import type { Caller, Logins } from '../access/logins.js';
+import { type Allowance, limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { Token } from '../access/tokens.js';
+import { parseQuery } from '../http/query.js';
+import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+import type { AnswerCache } from './answer_cache.js';
+import type { Route } from './route.js';
+
+export interface RestOptions {
+  readonly routes: () => ReadonlyMap<string, Route>;
+  readonly logins: Logins;
+  /** Whom limits per client address count a request to. */
+  readonly clientOf: (request: RestRequest) => string;
+  readonly limiter: RateLimiter;
+  /** To be cleared when the routes or tokens change. */
+  readonly answers: AnswerCache;
+  /** Of client addresses on routes without a token, and of publishers that log in by signature. */
+  readonly requestsPerSecond: number;
+  /** Called with a bug in a route; the client learns nothing about it. */
+  readonly onFault: (path: string, error: unknown) => void;
+}
+
+/** The REST API without its sockets: a request in, a response out. */
+export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
+  const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
+  return (request) => {
+    if (request.hasBody && request.body === undefined)
+      return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
+    if (request.fault !== undefined) return failure(400, request.fault);
+    const route = routes().get(request.path);
+    if (route === undefined) return failure(404, 'no such path');
+    if (request.method !== route.method && request.method.toUpperCase() !== route.method)
+      return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
+
+    const caller = authorize(request, route);
+    if (caller !== undefined && 'status' in caller) return caller;
+    const allowance = take(request, caller);
+    const headers = limitHeaders(allowance);
+    if (!allowance.allowed) return failure(429, 'too many requests', headers);
+
+    const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
+    const repeated = answers.findAsked(asked);
+    if (repeated !== undefined) return { status: 200, headers, body: repeated };
+    const query = parseQuery(request.query);
+    if (typeof query === 'string') return failure(400, query, headers);
+    const key = answerKey(caller, request.path, route, query);
+    const known = answers.find(key, asked);
+    if (known !== undefined) return { status: 200, headers, body: known };
+    try {
+      const result = route.handle(query, caller, request.body);
+      if ('error' in result) return failure(result.status, result.error, headers);
+      const allHeaders = [...headers, ...Object.entries(route.headers)];
+      if (route.raw)
+        return { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) };
+      const text = `{"data":${result.data}}`;
+      const body = result.isCurrent ? answers.keep(key, asked, text, result.isCurrent) : text;
+      return { status: 200, headers: allHeaders, body };
+    } catch (error) {
+      if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);
+      onFault(request.path, error);
+      return failure(500, 'internal error', headers);
+    }
+  };
+
+  function authorize(request: RestRequest, { access, scope }: Route): Caller | RestResponse | undefined {
+    if (access === 'open') return undefined;
+    return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
+  }
+
+  function take(request: RestRequest, caller: Caller | undefined): Allowance {
+    if (caller === undefined) return limiter.take(`address ${clientOf(request)}`, requestsPerSecond);
+    return caller instanceof Token
+      ? limiter.take(`token ${caller.name}`, caller.config.requestsPerSecond)
+      : limiter.take(`publisher ${caller.name}`, requestsPerSecond);
+  }
+}
+
+/** The same for all requests that are answered the same: parameters that the route does not know make no difference. */
+function answerKey(
+  caller: Caller | undefined,
+  path: string,
+  { parameters }: Route,
+  query: ReadonlyMap<string, string>,
+): string {
+  return JSON.stringify([caller?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
+}
+
+/** JSON is UTF-8 by its standard, text only where it says so. */
+function contentType(raw: NonNullable<Route['raw']>): string {
+  return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { REST_PATHS } from '../../wire/paths.js';
+import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
+import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
+import { PAGE_HEADERS, renderPage } from '../documents/reference_page.js';
+import { openRoute, type Route } from '../rest/route.js';
+
+/**
+ * The documents of the API, for programs and for readers, as routes of it that they describe as well.
+ * @param described all other routes
+ * @param serviceName the configuration's `service.name`
+ */
+export function documentRoutes(
+  described: readonly [string, Route][],
+  serviceName: string,
+): [string, Route][] {
+  const routes: [string, Route][] = [
+    [
+      REST_PATHS.openApi,
+      openRoute({
+        summary: 'The OpenAPI document of the REST API',
+        response: z.looseObject({ openapi: z.literal(OPENAPI_VERSION) }),
+        raw: 'application/json',
+        handle: () => ({ data: documents().openApi }),
+      }),
+    ],
+    [
+      REST_PATHS.asyncApi,
+      openRoute({
+        summary: 'The AsyncAPI document of the WebSockets',
+        response: z.looseObject({ asyncapi: z.literal(ASYNCAPI_VERSION) }),
+        raw: 'application/json',
+        handle: () => ({ data: documents().asyncApi }),
+      }),
+    ],
+    [
+      REST_PATHS.page,
+      openRoute({
+        summary: 'Both documents as a page to read',
+        response: z.string(),
+        raw: 'text/html',
+        headers: PAGE_HEADERS,
+        handle: () => ({ data: documents().page }),
+      }),
+    ],
+  ];
+  let texts: Documents | undefined;
+  // They take a tenth of a second, and nobody waits for them at a start, where readers wait for prices.
+  function documents(): Documents {
+    texts ??= writeDocuments(new Map([...described, ...routes]), serviceName);
+    return texts;
+  }
+  return routes;
+}
+
+interface Documents {
+  readonly openApi: string;
+  readonly asyncApi: string;
+  readonly page: string;
+}
+
+function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
+  const openApi = openApiDocument(routes);
+  const asyncApi = asyncApiDocument(serviceName);
+  return {
+    openApi: JSON.stringify(openApi),
+    asyncApi: JSON.stringify(asyncApi),
+    page: renderPage(openApi, asyncApi),
+  };
+}

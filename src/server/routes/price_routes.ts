@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { Asset } from '../../model/asset.js';
+import type { SignedAggregate } from '../../model/signed_price.js';
+import { type Clock, secondOf } from '../../model/time.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
+import type { Token } from '../access/tokens.js';
+import {
+  assetList,
+  type FindAsset,
+  findAssets,
+  type Route,
+  type RouteResult,
+  signatureTypeParameter,
+  tokenRoute,
+  unixSeconds,
+  type WantedAssets,
+} from '../rest/route.js';
+import { aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
+
+export interface PriceSource {
+  /** `undefined` while the asset has no live price. */
+  latest(asset: Asset): SignedAggregate | undefined;
+  /** A number that is another one whenever the latest of any asset is. */
+  latestVersion(): number;
+  /** The aggregate in force at the end of a UNIX second. */
+  recent(asset: Asset, second: number): SignedAggregate | undefined;
+}
+
+export interface PriceRouteOptions {
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly findAsset: FindAsset;
+  readonly prices: PriceSource;
+  readonly clock: Clock;
+  /** The configuration's `service.name`. */
+  readonly serviceName: string;
+  /** The text of an aggregate; made once for each. */
+  readonly aggregateJson: (aggregate: SignedAggregate) => string;
+  readonly assetsPerRequestMax: number;
+}
+
+export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
+  const { symbols, prices, clock, serviceName, aggregateJson, assetsPerRequestMax } = options;
+  const assetsParameter = {
+    description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
+    required: true,
+    schema: assetList,
+  } as const;
+  const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
+
+  const find = (wanted: WantedAssets, token: Token) =>
+    findAssets(wanted, token, assetsPerRequestMax, options.findAsset);
+
+  return [
+    [
+      REST_PATHS.assets,
+      tokenRoute({
+        summary: 'The symbols of all assets that the token covers',
+        response: z.array(assetId),
+        errors: [404],
+        handle(_values, token) {
+          if (symbols.length === 0) return { status: 404, error: 'the catalogue is empty' };
+          return { data: JSON.stringify(symbols.filter((symbol) => token.maySee(symbol))) };
+        },
+      }),
+    ],
+    [
+      REST_PATHS.latest,
+      tokenRoute({
+        summary: 'The latest aggregated signed price of each asset that has a live one',
+        parameters: { assets: assetsParameter, signature_type: signatureTypeParameter },
+        response: byAsset,
+        errors: [400],
+        handle({ assets: symbols, signature_type: signatureType }, token) {
+          const assets = find({ symbols, signatureType }, token);
+          if ('error' in assets) return assets;
+          // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
+          const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
+          let version = prices.latestVersion();
+          return {
+            data: entriesJson(assets, (asset) => prices.latest(asset), aggregateJson),
+            isCurrent() {
+              if (version === prices.latestVersion()) return true;
+              version = prices.latestVersion();
+              return assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]);
+            },
+          };
+        },
+      }),
+    ],
+    [
+      REST_PATHS.recent,
+      tokenRoute({
+        summary: 'The aggregated signed price of each asset that was in force at the end of a recent second',
+        parameters: {
+          timestamp: {
+            description: `UNIX seconds within the last ${RECENT_WINDOW_S / 60} minutes`,
+            required: true,
+            schema: unixSeconds,
+          },
+          assets: assetsParameter,
+          signature_type: signatureTypeParameter,
+        },
+        response: byAsset,
+        errors: [400, 404, 500],
+        handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
+          const nowS = Number(secondOf(clock.nowNs()));
+          if (timestamp > nowS) return { status: 400, error: 'timestamp lies in the future' };
+          if (timestamp < nowS - RECENT_WINDOW_S)
+            return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
+          const assets = find({ symbols, signatureType }, token);
+          if ('error' in assets) return assets;
+          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), aggregateJson);
+          return data === '{}'
+            ? { status: 404, error: 'none of the assets had a price at timestamp' }
+            : { data };
+        },
+      }),
+    ],
+  ];
+}
+
+function entriesJson(
+  assets: readonly Asset[],
+  find: (asset: Asset) => SignedAggregate | undefined,
+  toJson: (aggregate: SignedAggregate) => string,
+): string {
+  const entries: string[] = [];
+  for (const asset of assets) {
+    const aggregate = find(asset);
+    if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
+  }
+  return `{${entries.join()}}`;
+}

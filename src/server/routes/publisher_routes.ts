@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import type { Asset, Publisher, SignatureType } from '../../model/asset.js';
+import { parseHex } from '../../model/hex.js';
+import { PUBLISH_PATHS, REST_PATHS } from '../../wire/paths.js';
+import type { PublisherLogin } from '../access/publisher_logins.js';
+import { loginRoute, type Route } from '../rest/route.js';
+import { brokers, hex, publisherMetadataAnswer } from '../schemas/value_schemas.js';
+
+export interface PublisherRouteOptions {
+  /** In the order of the configuration. */
+  readonly listed: readonly Asset[];
+  readonly publisherByKey: (type: SignatureType, key: Buffer) => Publisher | undefined;
+  /** `service.public_url`, or the address where the service listens; without a slash at the end. */
+  readonly publicUrl: () => string;
+  /** A publisher has said something about itself. */
+  readonly onPublisherMetadata: (about: PublisherMetadata) => void;
+}
+
+export interface PublisherMetadata {
+  readonly publisher: string;
+  /** UTF-16 code units of what it said. */
+  readonly length: number;
+  /** How that begins; in place of anything but printable ASCII stands a question mark. */
+  readonly excerpt: string;
+}
+
+const EXCERPT_LENGTH_MAX = 256;
+
+/** What publisher agents ask for beside their sockets. They know these answers without the usual wrapper. */
+export function publisherRoutes(options: PublisherRouteOptions): [string, Route][] {
+  const { listed, publisherByKey, publicUrl, onPublisherMetadata } = options;
+  return [
+    [
+      REST_PATHS.brokers,
+      loginRoute({
+        method: 'GET',
+        summary:
+          'Where a publisher sends its prices, and of which assets: those with its signature type that it may publish',
+        parameters: {
+          publisher_key: {
+            description: 'The key that logs in, as in X-Public-Key',
+            required: true,
+            schema: hex,
+          },
+        },
+        response: brokers,
+        raw: 'application/json',
+        handle({ publisher_key: text }, login) {
+          if (!isKeyOf(login, text))
+            return { status: 403, error: 'publisher_key is not that of X-Public-Key' };
+          const publisher = publisherByKey(login.signatureType, login.key);
+          const symbols = listed
+            .filter((asset) => publisher !== undefined && mayPublish(publisher, asset))
+            .map(({ symbol }) => symbol);
+          const publishUrl = publicUrl() + PUBLISH_PATHS[login.signatureType];
+          const answer = symbols.length === 0 ? [] : [{ publish_url: publishUrl, asset_ids: symbols }];
+          return { data: JSON.stringify(answer satisfies z.infer<typeof brokers>) };
+        },
+      }),
+    ],
+    [
+      REST_PATHS.publisherMetadata,
+      loginRoute({
+        method: 'POST',
+        summary: 'Takes what a publisher says about itself; a line of the log is all that is made of it',
+        response: publisherMetadataAnswer,
+        raw: 'application/json',
+        handle(_values, login, body) {
+          const excerpt = body.slice(0, EXCERPT_LENGTH_MAX).replace(/[^\x20-\x7e]/g, '?');
+          onPublisherMetadata({ publisher: login.name, length: body.length, excerpt });
+          return { data: '{}' };
+        },
+      }),
+    ],
+  ];
+}
+
+/** Keys are compared as numbers: agents drop leading zeros, and write either case. */
+function isKeyOf({ key }: PublisherLogin, text: string): boolean {
+  return parseHex(text, key.length)?.equals(key) ?? false;
+}
+
+function mayPublish({ signatureType, assets }: Publisher, asset: Asset): boolean {
+  return asset.signatureType === signatureType && (assets.has('*') || assets.has(asset.symbol));
+}

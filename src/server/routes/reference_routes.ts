@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { Config, PushedAssets } from '../../config/config.js';
+import {
+  ALGORITHM_VERSION,
+  algorithmChecksum,
+  algorithmDefinition,
+} from '../../crypto/algorithm_definition.js';
+import type { Asset } from '../../model/asset.js';
+import { distinctSigners, type Nodes, type Signer } from '../../model/nodes.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { pushedAssetsPath } from '../../wire/service_name.js';
+import { AGGREGATION_TYPES } from '../../wire/signatures.js';
+import type { Token } from '../access/tokens.js';
+import { openRoute, type Route, tokenRoute } from '../rest/route.js';
+import {
+  algorithms,
+  deployment,
+  pushedAssets,
+  type serviceSigner,
+  taxonomy,
+} from '../schemas/value_schemas.js';
+
+export interface ReferenceRouteOptions {
+  /** In the order of the configuration. */
+  readonly listed: readonly Asset[];
+  readonly taxonomyId: number;
+  /** The configuration's `service.oracle_id`. */
+  readonly oracleId: string;
+  readonly nodes: () => Nodes;
+  /** Shown wherever assets are listed when the prices are simulated. */
+  readonly simulation: boolean;
+  /** The configuration's `service.name`, the word in `service_pushed_assets`. */
+  readonly serviceName: string;
+  readonly deployments: Config['deployments'];
+  readonly pushedAssets: Config['pushedAssets'];
+}
+
+/** What the configuration says, and with which keys the service signs. */
+export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
+  const { listed, taxonomyId, oracleId, simulation, serviceName } = options;
+  const deploymentsJson = JSON.stringify(options.deployments);
+  return [
+    [
+      REST_PATHS.taxonomy,
+      tokenRoute({
+        summary: "The numeric streaming ID of every asset that the token covers, and the service's own keys",
+        response: taxonomy,
+        handle: (_values, token) => ({
+          data: JSON.stringify({
+            taxonomy_id: taxonomyId,
+            oracle_id: oracleId,
+            ...(simulation && { simulation }),
+            signers: distinctSigners(options.nodes()).map(signerEntry),
+            assets: listed.filter(({ symbol }) => token.maySee(symbol)).map(taxonomyEntry),
+          } satisfies z.infer<typeof taxonomy>),
+        }),
+      }),
+    ],
+    [
+      REST_PATHS.algorithms,
+      tokenRoute({
+        summary: 'The written definition of each calculation algorithm, whose SHA-256 is its checksum',
+        response: algorithms,
+        handle: () => ({ data: ALGORITHMS_JSON }),
+      }),
+    ],
+    [
+      REST_PATHS.deployments,
+      openRoute({
+        summary: 'On-chain deployments on EVM chains',
+        response: z.array(deployment),
+        handle: () => ({ data: deploymentsJson }),
+      }),
+    ],
+    [
+      pushedAssetsPath(serviceName),
+      tokenRoute({
+        summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
+        response: pushedAssets,
+        handle: (_values, token) => ({
+          data: JSON.stringify(visible(options.pushedAssets, token) satisfies z.infer<typeof pushedAssets>),
+        }),
+      }),
+    ],
+  ];
+}
+
+/** The pushed assets that a token may see, without the chains and environments that it may see nothing of. */
+function visible(pushed: PushedAssets, token: Token): PushedAssets {
+  return mapNonEmpty(pushed, (environments) =>
+    mapNonEmpty(environments, (assets) =>
+      Object.fromEntries(Object.entries(assets).filter(([symbol]) => token.maySee(symbol))),
+    ),
+  );
+}
+
+/** @returns the changed records by their keys, without those that have become empty. */
+function mapNonEmpty<T extends object>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T) => T,
+): Record<string, T> {
+  const entries = Object.entries(record).flatMap(([key, value]) => {
+    const changed = change(value);
+    return isEmpty(changed) && !isEmpty(value) ? [] : [[key, changed] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isEmpty(record: object): boolean {
+  return Object.keys(record).length === 0;
+}
+
+function signerEntry({ address, signatureType, role }: Signer): z.infer<typeof serviceSigner> {
+  return { address, signature_type: signatureType, role };
+}
+
+function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {
+  return { asset_id: id, name: symbol, signature_type: signatureType, aggregation, calendar };
+}
+
+const ALGORITHMS_JSON = JSON.stringify(
+  AGGREGATION_TYPES.map((type) => ({
+    type,
+    version: ALGORITHM_VERSION,
+    checksum: algorithmChecksum(type),
+    definition: algorithmDefinition(type),
+  })) satisfies z.infer<typeof algorithms>,
+);

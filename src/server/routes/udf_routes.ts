@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import type { Asset } from '../../model/asset.js';
+import { secondOf } from '../../model/time.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { intervalAt } from '../../wire/resolution.js';
+import { RESOLUTIONS, type Resolution } from '../../wire/rest_values.js';
+import {
+  assetParameter,
+  count,
+  findAsset,
+  type Route,
+  signatureTypeParameter,
+  tokenRoute,
+  unixSeconds,
+} from '../rest/route.js';
+import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/value_schemas.js';
+import type { ReadCandles } from './candle_texts.js';
+import { resolution } from './history_route.js';
+import { type UdfQuoteRouteOptions, udfQuoteRoute } from './udf_quotes_route.js';
+
+export interface UdfRouteOptions extends UdfQuoteRouteOptions {
+  /** Each once, in the order of the configuration. */
+  readonly symbols: readonly string[];
+  readonly candlesPerRequestMax: number;
+}
+
+/** Of the sixteen values of `resolution`, the ten and three that the charting library has a name for. */
+const CHART_RESOLUTIONS = RESOLUTIONS.filter((name) => !['D', 'W', 'M'].includes(name));
+const INTRADAY_RESOLUTIONS = CHART_RESOLUTIONS.filter((name) => /^\d+$/.test(name));
+const SEARCH_RESULTS_MAX = 50;
+const FUTURE_S_MAX = 366 * 86_400;
+const EXCHANGE = 'tickseal';
+
+/**
+ * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes that a chart asks when it is
+ * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
+ */
+export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
+  const { clock, symbols } = options;
+  return [
+    [
+      REST_PATHS.udfConfig,
+      tokenRoute({
+        summary: 'What the data feed can do',
+        response: udfConfig,
+        raw: 'application/json',
+        handle: () => ({ data: CONFIG_JSON }),
+      }),
+    ],
+    [
+      REST_PATHS.udfTime,
+      tokenRoute({
+        summary: "The server's time in UNIX seconds",
+        response: z.string().regex(/^\d+$/),
+        raw: 'text/plain',
+        handle: () => ({ data: String(secondOf(clock.nowNs())) }),
+      }),
+    ],
+    [
+      REST_PATHS.udfSymbols,
+      tokenRoute({
+        summary: 'How a chart shows an asset',
+        parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
+        response: z.union([udfSymbol, udfError]),
+        raw: 'application/json',
+        handle({ symbol, signature_type: signatureType }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
+          return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
+        },
+      }),
+    ],
+    [
+      REST_PATHS.udfSearch,
+      tokenRoute({
+        summary: 'Assets whose symbol contains the text',
+        parameters: {
+          query: { description: 'Part of a symbol, in any case', required: false, schema: z.string() },
+          type: { description: 'Not used: assets have no types', required: false, schema: z.string() },
+          exchange: { description: 'Not used: there is one exchange', required: false, schema: z.string() },
+          limit: {
+            description: `Results wanted, at most ${SEARCH_RESULTS_MAX}`,
+            required: false,
+            schema: count,
+          },
+        },
+        response: udfSearch,
+        raw: 'application/json',
+        errors: [400],
+        handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
+          const found = symbols
+            .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
+            .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
+          return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
+        },
+      }),
+    ],
+    [
+      REST_PATHS.udfHistory,
+      tokenRoute({
+        summary: 'Candles of an asset in the form of the charting library',
+        parameters: {
+          symbol: assetParameter,
+          signature_type: signatureTypeParameter,
+          resolution: {
+            description: 'Minutes, or day, week and month',
+            required: true,
+            schema: z.string().meta({ enum: [...RESOLUTIONS] }),
+          },
+          from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
+          to: {
+            description: 'UNIX seconds, end of the range, exclusive',
+            required: true,
+            schema: unixSeconds,
+          },
+          countback: {
+            description: 'Candles wanted before `to`; goes before `from`',
+            required: false,
+            schema: count,
+          },
+        },
+        response: udfHistory,
+        raw: 'application/json',
+        errors: [400, 500],
+        handle({ symbol, signature_type: signatureType, ...values }, token) {
+          const wanted = { parameter: 'symbol', symbol, signatureType };
+          const asset = findAsset(wanted, token, options.findAsset);
+          if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
+          const step = resolution.safeParse(values.resolution);
+          if (!step.success)
+            return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
+          // A chart asks for the far future when it wants all there is, and anybody for the far past; intervals are only defined near our time.
+          const toS = Math.max(0, Math.min(values.to, Number(secondOf(clock.nowNs())) + FUTURE_S_MAX));
+          const answer = udfCandles(options, asset, step.data, values.from, toS, values.countback);
+          return { data: JSON.stringify(answer) };
+        },
+      }),
+    ],
+    udfQuoteRoute(options),
+  ];
+}
+
+function udfCandles(
+  { readCandles, candlesPerRequestMax }: UdfRouteOptions,
+  asset: Asset,
+  step: Resolution,
+  fromS: number,
+  toS: number,
+  countback: number | undefined,
+) {
+  const startS = countback === undefined ? fromS : startOfLast(readCandles, asset, step, toS, countback);
+  const candles = readCandles(asset, step, startS, toS);
+  if (candles === 'too many') return failed(`more than ${candlesPerRequestMax} candles in the range`);
+  if (candles.t.length > 0) return { s: 'ok', ...candles };
+  const nextTime = lastStartBefore(readCandles, asset, step, Math.min(startS, toS));
+  return { s: 'no_data', ...(nextTime !== undefined && { nextTime }) };
+}
+
+/** Where the last `count` candles before `toS` begin; earlier when there are fewer. */
+function startOfLast(
+  readCandles: ReadCandles,
+  asset: Asset,
+  step: Resolution,
+  toS: number,
+  count: number,
+): number {
+  const { startS, endS } = intervalAt(step, toS);
+  const lengthS = endS - startS;
+  // Markets rest: look further back, twice as far each time, until there are enough or the first candle is reached.
+  for (let intervals = Math.max(count, 1); ; intervals *= 2) {
+    const fromS = toS - intervals * lengthS;
+    const candles = readCandles(asset, step, fromS, toS);
+    if (candles === 'too many' || fromS <= 0) return Math.max(fromS, 0);
+    if (candles.t.length >= count) return candles.t.at(-count) ?? toS;
+  }
+}
+
+function lastStartBefore(
+  readCandles: ReadCandles,
+  asset: Asset,
+  step: Resolution,
+  beforeS: number,
+): number | undefined {
+  const days = readCandles(asset, '1D', 0, beforeS);
+  const dayS = days === 'too many' ? undefined : days.t.at(-1);
+  if (dayS === undefined) return undefined;
+  const candles = readCandles(asset, step, intervalAt(step, dayS).startS, beforeS);
+  return candles === 'too many' ? undefined : candles.t.at(-1);
+}
+
+function failed(errmsg: string): z.infer<typeof udfError> {
+  return { s: 'error', errmsg };
+}
+
+const CONFIG_JSON = JSON.stringify({
+  supported_resolutions: CHART_RESOLUTIONS,
+  supports_search: true,
+  supports_time: true,
+  supports_group_request: false,
+  supports_marks: false,
+  supports_timescale_marks: false,
+} satisfies z.infer<typeof udfConfig>);
+
+/** Candles are made from aggregates at any hour, so the chart's session is the whole day whatever the calendar says. */
+function symbolInfo({ symbol, calendar }: Asset): z.infer<typeof udfSymbol> {
+  return {
+    name: symbol,
+    ticker: symbol,
+    description: symbol,
+    type: calendar === 'none' ? 'crypto' : calendar,
+    exchange: EXCHANGE,
+    listed_exchange: EXCHANGE,
+    session: '24x7',
+    timezone: 'Etc/UTC',
+    format: 'price',
+    minmov: 1,
+    pricescale: 100_000_000,
+    has_intraday: true,
+    has_daily: true,
+    has_weekly_and_monthly: true,
+    intraday_multipliers: INTRADAY_RESOLUTIONS,
+    supported_resolutions: CHART_RESOLUTIONS,
+    volume_precision: 0,
+    visible_plots_set: 'ohlc',
+    data_status: 'streaming',
+  };
+}
+
+function searchResult({ symbol, calendar }: Asset): z.infer<typeof udfSearch>[number] {
+  return {
+    symbol,
+    full_name: symbol,
+    description: symbol,
+    exchange: EXCHANGE,
+    ticker: symbol,
+    type: calendar === 'none' ? 'crypto' : calendar,
+  };
+}

@@ -1,0 +1,285 @@
+import { z } from 'zod';
+import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
+import type { SignatureType } from '../../model/asset.js';
+import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../../wire/aggregates.js';
+import {
+  ACK_TYPE,
+  ACKS,
+  DEFAULT_ACK,
+  SIGNED_PRICES_TYPE,
+  TRACE_ID_LENGTH_MAX,
+} from '../../wire/publish_message.js';
+import {
+  ATTRIBUTES,
+  CHANNELS,
+  DEFAULT_CHANNEL,
+  DEFAULT_MESSAGE_TYPE,
+  ERROR_TYPE,
+  MESSAGE_TYPES,
+  PING_TYPE,
+  PONG_TYPE,
+  REQUEST_ID_LENGTH_MAX,
+  REQUEST_TYPES,
+  TAXONOMY_TYPE,
+} from '../../wire/stream.js';
+import {
+  aggregatedSignedPrice,
+  assetId,
+  marketStatusCode,
+  metadata,
+  quantizedPrice,
+  streamingAssetId,
+  taxonomyId,
+  textUpTo,
+  timestampNs,
+} from './value_schemas.js';
+
+// What goes over the WebSockets, each message once: the published AsyncAPI document is derived from here. Objects that
+// clients send may hold more than is named; what the service sends holds nothing else.
+
+const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
+const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
+
+const attributeNames = `(?:${ATTRIBUTES.join('|')})`;
+
+/** The query of `/ws`. */
+export const streamQuery = z.object({
+  channel: z
+    .enum(CHANNELS)
+    .default(DEFAULT_CHANNEL)
+    .describe('How often frames come: at that interval, or with `real_time` when a price changed'),
+  message_type: z.enum(MESSAGE_TYPES).default(DEFAULT_MESSAGE_TYPE).describe('The form of the frames'),
+  addtl_attrs: z
+    .string()
+    .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
+    .optional()
+    .describe('Comma-separated list. `ms` adds to each asset the market status at the time of the frame'),
+});
+
+/** The query of the publisher paths. */
+export const publishQuery = z.object({
+  ack: z
+    .enum(ACKS)
+    .default(DEFAULT_ACK)
+    .describe('`true`: every message is answered. `durable`: once its effect is on disk'),
+});
+
+const requestId = z.union([textUpTo(REQUEST_ID_LENGTH_MAX), z.number()]).meta({
+  id: 'RequestID',
+  description: 'Chosen by the client; it comes back in the answer, a number digit for digit',
+});
+
+const streamingAssetIds = z.array(streamingAssetId);
+
+export const subscribe = z
+  .object({
+    type: z.literal(SUBSCRIBE),
+    assets: streamingAssetIds.describe('What to add to the subscribed assets'),
+    ignore_invalid: z
+      .boolean()
+      .optional()
+      .describe('Take the known IDs when others are not; otherwise one unknown ID refuses them all'),
+    id: requestId.optional().describe('A request that carries one is answered'),
+  })
+  .meta({ id: 'Subscribe' });
+
+export const unsubscribe = z
+  .object({
+    type: z.literal(UNSUBSCRIBE),
+    assets: streamingAssetIds.describe('What to leave; IDs that are not subscribed are ignored'),
+    id: requestId.optional().describe('A request that carries one is answered'),
+  })
+  .meta({ id: 'Unsubscribe' });
+
+export const ping = z
+  .object({
+    type: z.literal(PING_TYPE),
+    id: requestId.optional().describe('It comes back in the answer'),
+  })
+  .meta({ id: 'Ping' });
+
+export const pong = z
+  .strictObject({ type: z.literal(PONG_TYPE), id: requestId.optional() })
+  .meta({ id: 'Pong' });
+
+export const taxonomyChanged = z
+  .strictObject({ type: z.literal(TAXONOMY_TYPE) })
+  .meta({ id: 'TaxonomyChanged' });
+
+const answered = {
+  id: requestId,
+  assets: streamingAssetIds.describe('The whole set now, ascending'),
+  invalid: z.array(z.int()).describe('IDs of the request that are unknown or not covered by the token'),
+};
+export const subscribed = z
+  .strictObject({ type: z.literal(SUBSCRIBE), ...answered })
+  .meta({ id: 'Subscribed' });
+export const unsubscribed = z
+  .strictObject({ type: z.literal(UNSUBSCRIBE), ...answered })
+  .meta({ id: 'Unsubscribed' });
+
+export const streamError = z
+  .strictObject({
+    type: z.literal(ERROR_TYPE),
+    error: z.string(),
+    id: requestId.optional().describe("The request's, when it carried one"),
+  })
+  .meta({ id: 'StreamError' });
+
+export const unsignedFrame = z
+  .strictObject({
+    type: z.literal(UNSIGNED),
+    tax: taxonomyId,
+    ts: timestampNs.describe('When the frame was made, in nanoseconds; it always grows'),
+    a: z
+      .array(
+        z.strictObject({
+          id: streamingAssetId,
+          v: quantizedPrice,
+          ms: marketStatusCode
+            .optional()
+            .describe('Only with `addtl_attrs=ms`, and only of assets with a market schedule'),
+        }),
+      )
+      .min(1)
+      .describe('Ascending by ID'),
+  })
+  .meta({ id: 'UnsignedFrame' });
+
+export const signedFrame = z
+  .strictObject({
+    type: z.literal(SIGNED),
+    p: z
+      .string()
+      .regex(/^0x(?:[0-9a-f]{2})+$/)
+      .describe('The payload in hex'),
+  })
+  .meta({ id: 'SignedFrame' });
+
+const METADATA_LIMITS =
+  `At most ${METADATA_VALUES_MAX} values, ${METADATA_DEPTH_MAX} deep, and ${METADATA_LENGTH_MAX} characters; ` +
+  'no signature covers it';
+const traceId = textUpTo(TRACE_ID_LENGTH_MAX);
+const publishedTimestamp = z
+  .union([
+    z.bigint().meta({ type: 'integer', format: 'int64', minimum: 0 }),
+    z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
+  ])
+  .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
+/** Patterns cannot say 2^127-1; these are the digits that are always below it. */
+const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
+/** A number of up to 32 bytes; leading zeros may be left out. */
+const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
+const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
+const recovery = z
+  .string()
+  .regex(/^0x0{0,62}(?:1[bBcC]|[01])$/)
+  .describe('`0x1b`, `0x1c`, `0x0` or `0x1`');
+
+/** A publish message of one of the publisher paths. */
+function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signature: S, externalId: string) {
+  const key =
+    signatureType === 'evm' ? address.describe('Address') : word.describe("The public key's x coordinate");
+  const price = z
+    .string()
+    .regex(PRICE_PATTERNS[signatureType])
+    .describe('The price times 10^18 as a decimal integer');
+  const update = z.object({
+    oracle_id: z.string().optional().describe('The name of the publisher; it is not kept'),
+    asset_id: assetId.describe('The key that the update stands under'),
+    trigger: z.string().optional().describe('What made the publisher send it; it is not kept'),
+    signed_price: z.object({
+      publisher_key: key,
+      external_asset_id: z.string().describe(externalId),
+      signature_type: z.literal(signatureType),
+      price,
+      timestamped_signature: z.object({ signature, timestamp: publishedTimestamp, msg_hash: word }),
+      metadata: metadata.optional().describe(METADATA_LIMITS),
+    }),
+  });
+  return z.object({
+    type: z.literal(SIGNED_PRICES_TYPE),
+    trace_id: traceId.nullable().optional().describe('Chosen by the publisher; it comes back in the answer'),
+    data: z.record(assetId, update).describe('By asset ID; each update is judged by itself'),
+  });
+}
+
+export const evmSignedPrices = signedPrices(
+  'evm',
+  z.object({ r: word, s: word, v: recovery }),
+  'The asset ID itself',
+).meta({ id: 'EvmSignedPrices' });
+
+export const starkSignedPrices = signedPrices(
+  'stark',
+  z.object({ r: word, s: word }),
+  'Asset ID and oracle ID in hex',
+).meta({ id: 'StarkSignedPrices' });
+
+const rejected = z.record(z.string(), z.string()).describe('Asset ID to the reason');
+
+export const ack = z
+  .strictObject({
+    type: z.literal(ACK_TYPE),
+    trace_id: traceId.optional(),
+    accepted: z.array(assetId),
+    rejected,
+  })
+  .meta({ id: 'PublishAck' });
+
+export const publishError = z
+  .strictObject({
+    type: z.literal(ERROR_TYPE),
+    trace_id: traceId.optional(),
+    error: z.string(),
+    rejected: rejected.optional(),
+  })
+  .meta({ id: 'PublishError' });
+
+/** The query of `/evm/subscribe` and `/stark/subscribe`: nothing. */
+export const aggregateQuery = z.object({});
+
+const symbols = z.array(assetId);
+const sentTraceId = traceId
+  .nullable()
+  .optional()
+  .describe('Chosen by the client; it comes back in the answer');
+
+export const aggregateSubscribe = z
+  .object({ type: z.literal(SUBSCRIBE), data: symbols.describe('What to add'), trace_id: sentTraceId })
+  .meta({ id: 'AggregateSubscribe' });
+
+export const aggregateUnsubscribe = z
+  .object({
+    type: z.literal(UNSUBSCRIBE),
+    data: symbols.describe('What to leave; symbols that are not subscribed are ignored'),
+    trace_id: sentTraceId,
+  })
+  .meta({ id: 'AggregateUnsubscribe' });
+
+export const aggregateSubscriptions = z
+  .strictObject({
+    type: z.literal(SUBSCRIPTIONS_TYPE).describe('Also as the answer to `unsubscribe`'),
+    trace_id: traceId.optional().describe("The request's, when it carried one"),
+    data: z.strictObject({ subscriptions: symbols.describe('The whole set now') }),
+  })
+  .meta({ id: 'AggregateSubscriptions' });
+
+export const aggregateError = z
+  .strictObject({
+    type: z.literal(ERROR_TYPE),
+    trace_id: traceId.optional().describe("The request's, when it carried one"),
+    error: z.string(),
+  })
+  .meta({ id: 'AggregateError' });
+
+/** @param serviceName the word in `service_signed_price` */
+export function oraclePrices(serviceName: string) {
+  return z
+    .strictObject({
+      type: z.literal(ORACLE_PRICES_TYPE),
+      trace_id: z.string().describe('Another one in each frame'),
+      data: z.record(assetId, aggregatedSignedPrice(serviceName)).describe('By symbol'),
+    })
+    .meta({ id: 'OraclePrices' });
+}

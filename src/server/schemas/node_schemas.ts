@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { NODE_MAX } from '../../model/nodes.js';
+import { serviceSigner } from './value_schemas.js';
+
+const nodeNumber = z.int().min(0).max(NODE_MAX).describe('0 for a process that is alone');
+
+export const nodeSigners = z.array(
+  serviceSigner
+    .extend({ node: nodeNumber, since: z.int().describe('UNIX seconds: since when the node has the key') })
+    .meta({ id: 'NodeSigner' }),
+);
+
+export const nodesStatus = z
+  .strictObject({
+    self: nodeNumber.describe('The node that answers'),
+    nodes: z.array(
+      z.strictObject({
+        node: nodeNumber,
+        name: z.string(),
+        role: z
+          .enum(['leader', 'standby', 'edge'])
+          .describe('The leader makes prices, a standby takes over when it fails, an edge only serves them'),
+      }),
+    ),
+  })
+  .meta({ id: 'Nodes' });

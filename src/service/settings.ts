@@ -1,0 +1,73 @@
+import type { Config } from '../config/config.js';
+import type { PrivateKeys } from '../config/private_keys.js';
+import { type AggregateSigner, createAggregateSigner } from '../crypto/aggregate_signer.js';
+import { checksumAddress } from '../crypto/checksum_address.js';
+import { evmAddress as evmAddressOf } from '../crypto/evm.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
+import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
+import type { Identity } from '../edge/edge.js';
+import { Catalogue } from '../model/catalogue.js';
+import type { Signer } from '../model/nodes.js';
+import { NS_PER_MS } from '../model/time.js';
+import type { StoreOptions } from '../store/store.js';
+
+/** What a reload changes. */
+export interface InForce {
+  readonly config: Config;
+  readonly keys: PrivateKeys;
+  readonly catalogue: Catalogue;
+  /** Signs aggregates; absent on an edge of a cluster. */
+  readonly signer: AggregateSigner | undefined;
+}
+
+/** @param before the catalogue that is in force, for a reload */
+export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): InForce {
+  const catalogue = new Catalogue(config, before);
+  const { evm } = keys;
+  const signer =
+    evm === undefined ? undefined : createAggregateSigner({ ...keys, evm }, config.service.oracleId, pool);
+  return { config, keys, catalogue, signer };
+}
+
+/**
+ * A file for the next start, as of an edge, may lack keys that this process signs with.
+ * @throws Error when a reload would take them away
+ */
+export function requireKeys(before: InForce, next: PrivateKeys, { assets }: Config): void {
+  if (before.keys.evm !== undefined && next.evm === undefined)
+    throw new Error('keys.evm is missing, and this process signs with it until it ends');
+  const signsStark = assets.some(({ signatureType }) => signatureType === 'stark');
+  if (before.keys.stark !== undefined && next.stark === undefined && signsStark)
+    throw new Error('keys.stark is missing, and this process signs with it until it ends');
+}
+
+export function identityOf({ keys }: InForce): Identity {
+  return { streamKey: keys.stream ?? keys.evm };
+}
+
+/** The keys that this process signs with. @param sinceS UNIX seconds: since when it has them */
+export function signersOf({ signer, keys }: InForce, sinceS: number): Signer[] {
+  const signers: Signer[] = [];
+  if (signer !== undefined) {
+    const { evmAddress, starkPublicKey } = signer;
+    signers.push({ address: evmAddress, signatureType: 'evm', role: 'aggregate', sinceS });
+    if (starkPublicKey !== undefined)
+      signers.push({ address: starkPublicKey, signatureType: 'stark', role: 'aggregate', sinceS });
+  }
+  const streamKey = keys.stream ?? keys.evm;
+  if (streamKey !== undefined) {
+    const address = checksumAddress(evmAddressOf(secp256k1.publicKey(streamKey)));
+    signers.push({ address, signatureType: 'evm', role: 'stream', sinceS });
+  }
+  return signers;
+}
+
+export function storeOptions({
+  catalogue,
+  config,
+}: InForce): Pick<StoreOptions, 'assets' | 'candleRetentionMs'> {
+  return {
+    assets: catalogue.listed,
+    candleRetentionMs: Number(config.storage.candleRetentionNs / NS_PER_MS),
+  };
+}

@@ -1,0 +1,106 @@
+import type { CandleBlock } from '../records/candle_block.js';
+import { DAY_S, type Interval, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
+import type { Resolution } from '../wire/rest_values.js';
+import type { Tables } from './open_tables.js';
+import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
+
+const QUARTER_S = 15 * MINUTE_S;
+const HOUR_S = 3_600;
+
+/** Candles as parallel arrays of equal length, ascending by `t`, the start of the candle in UNIX seconds. */
+export interface Candles {
+  readonly t: number[];
+  readonly o: number[];
+  readonly h: number[];
+  readonly l: number[];
+  readonly c: number[];
+}
+
+/**
+ * The candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are left
+ * out; the running candle is included. Every resolution merges the same minutes.
+ * @returns `too many` when there are more than `candlesMax`.
+ */
+export function readHistory(
+  series: AssetSeries,
+  resolution: Resolution,
+  fromS: number,
+  toS: number,
+  candlesMax: number,
+  tables: Tables,
+): Candles | 'too many' {
+  const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
+  const running = series.newest?.minute;
+  // Without a running minute all there is came from another store.
+  const lastDay = running
+    ? dayOfMinute(running.minute)
+    : (series.unsealedDays.at(-1) ?? series.lastSealedDay);
+  if (lastDay === undefined || series.firstDay === undefined || fromS >= toS) return candles;
+  const lastS = running ? running.minute * MINUTE_S : (lastDay + 1) * DAY_S - MINUTE_S;
+  const firstS = series.firstDay * DAY_S;
+  if (toS <= intervalAt(resolution, firstS).startS || fromS > lastS) return candles;
+
+  const atFrom = intervalAt(resolution, Math.max(fromS, firstS - 40 * DAY_S));
+  const startS = atFrom.startS < fromS ? atFrom.endS : atFrom.startS;
+  const endS = intervalAt(resolution, Math.min(toS - 1, lastS)).endS;
+  const fold = new Fold(candles, resolution, startS, endS);
+  for (let day = Math.max(Math.floor(startS / DAY_S), series.firstDay); day <= lastDay; day++) {
+    if (day * DAY_S >= endS || candles.t.length > candlesMax) break;
+    if ((day !== lastDay || running === undefined) && !series.unsealedDays.includes(day)) {
+      const isCoarse = isWholeQuarters(resolution);
+      const block = (isCoarse ? tables.quarters : tables.days).get([series.assetKey, day]);
+      fold.addBlock(block, day * DAY_S, isCoarse ? QUARTER_S : MINUTE_S);
+    } else {
+      for (let hour = day * HOURS_PER_DAY; hour < (day + 1) * HOURS_PER_DAY; hour++)
+        fold.addBlock(minutesOf(series, hour, tables), hour * HOUR_S, MINUTE_S);
+    }
+  }
+  if (running) fold.add(lastS, running.open, running.high, running.low, running.close);
+  return candles.t.length > candlesMax ? 'too many' : candles;
+}
+
+/** The closed minutes of an hour whose day is not sealed. */
+export function minutesOf(series: AssetSeries, hour: number, tables: Tables): CandleBlock | undefined {
+  return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.assetKey, hour]);
+}
+
+/** Merges ascending finer candles into the candles of a resolution that start in a range. */
+class Fold {
+  readonly #candles: Candles;
+  readonly #resolution: Resolution;
+  readonly #startS: number;
+  readonly #endS: number;
+  #interval: Interval = { startS: 0, endS: 0 };
+
+  constructor(candles: Candles, resolution: Resolution, startS: number, endS: number) {
+    this.#candles = candles;
+    this.#resolution = resolution;
+    this.#startS = startS;
+    this.#endS = endS;
+  }
+
+  addBlock(block: CandleBlock | undefined, originS: number, slotS: number): void {
+    if (block === undefined) return;
+    const { slot, open, high, low, close, length } = block;
+    for (let i = 0; i < length; i++)
+      this.add(originS + slot[i]! * slotS, open[i]!, high[i]!, low[i]!, close[i]!);
+  }
+
+  add(timeS: number, open: number, high: number, low: number, close: number): void {
+    if (timeS < this.#startS || timeS >= this.#endS) return;
+    const { t, o, h, l, c } = this.#candles;
+    if (timeS >= this.#interval.endS || t.length === 0) {
+      this.#interval = intervalAt(this.#resolution, timeS);
+      t.push(this.#interval.startS);
+      o.push(open);
+      h.push(high);
+      l.push(low);
+      c.push(close);
+      return;
+    }
+    const last = t.length - 1;
+    if (high > h[last]!) h[last] = high;
+    if (low < l[last]!) l[last] = low;
+    c[last] = close;
+  }
+}

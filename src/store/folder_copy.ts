@@ -1,0 +1,79 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openCheckedFolder } from './checked_folder.js';
+import { type FolderContents, readContents } from './contents.js';
+import { DATA_FILE, makeFolder, systemReason } from './data_folder.js';
+import type { OnProgress } from './folder_progress.js';
+import type { ReadFolder } from './lmdb/folder.js';
+
+/** The copy is made in this folder of the target, and moved out of it when it is whole. */
+const UNFINISHED = 'unfinished';
+const WATCH_MS = 200;
+
+/**
+ * Copies a data folder as it is at this moment, also while a service writes to it, and checks every record of the copy.
+ *
+ * lmdb keeps the state that a reader has opened, so the copy is one commit, whole. The service goes on meanwhile; its file may grow
+ * by what it changes while the copy is made.
+ * @param target the folder for the copy; it is made when there is none
+ * @returns what the copy holds
+ * @throws Error of one sentence; then the target has no copy
+ */
+export async function backUp(
+  source: string,
+  target: string,
+  onProgress: OnProgress = () => {},
+): Promise<FolderContents> {
+  const to = join(target, DATA_FILE);
+  const unfinished = join(target, UNFINISHED);
+  if (existsSync(to)) throw new Error(`${target} has a ${DATA_FILE} already: name another folder`);
+  const { folder } = await openCheckedFolder(source, onProgress);
+  try {
+    await copy(folder, source, unfinished, onProgress);
+    const contents = await readContents(unfinished, onProgress);
+    if (contents.damagedRecords > 0)
+      throw new Error(`${contents.damagedRecords} records are damaged; ${contents.damage[0]}`);
+    flush(join(unfinished, DATA_FILE));
+    renameSync(join(unfinished, DATA_FILE), to);
+    flush(target);
+    return contents;
+  } catch (error) {
+    throw new Error(`no backup of ${source} was made: ${systemReason(error)}`, { cause: error });
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Copies an open folder, and closes it. */
+async function copy(
+  folder: ReadFolder,
+  source: string,
+  target: string,
+  onProgress: OnProgress,
+): Promise<void> {
+  let watch: NodeJS.Timeout | undefined;
+  try {
+    rmSync(target, { recursive: true, force: true });
+    makeFolder(target);
+    const file = join(target, DATA_FILE);
+    const totalBytes = statSync(join(source, DATA_FILE)).size;
+    watch = setInterval(() => {
+      const copied = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+      onProgress('copying', copied, Math.max(copied, totalBytes));
+    }, WATCH_MS);
+    await folder.copyTo(target);
+  } finally {
+    clearInterval(watch);
+    await folder.close();
+  }
+}
+
+/** Brings a file, or the names in a folder, to the disk. */
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

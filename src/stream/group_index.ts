@@ -1,0 +1,102 @@
+import type { StreamEra } from '../clock/stream_times.js';
+import type { AssetIndex } from '../model/asset.js';
+import { type AssetSet, isSameSet } from './asset_set.js';
+import type { StreamSession } from './group.js';
+import { Group } from './group.js';
+import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
+import { addTo, deleteFrom } from './keyed_sets.js';
+import type { StreamOptions } from './stream_options.js';
+
+/** Memory for kept frames. Groups without room in it make each frame anew. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+/** Stands behind a key, once for each group before. */
+const SAME_HASH = '+';
+const NO_GROUPS: ReadonlySet<Group> = new Set();
+
+/** The groups that have connections, indexed by what their members share, by interval and by asset. */
+export class Groups {
+  readonly #byKey = new Map<string, Group>();
+  readonly #byInterval = new Map<number, Set<Group>>();
+  /** `real_time` groups by asset index. */
+  readonly #realTimeByAsset: Set<Group>[] = [];
+  #keptBytes = 0;
+  readonly #newTopic: () => number;
+  readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
+
+  /**
+   * @param newTopic `FanOut.newTopic`
+   * @param makeFrame makes the frame that a group keeps between ticks
+   */
+  constructor(newTopic: () => number, makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
+    this.#newTopic = newTopic;
+    this.#makeFrame = makeFrame;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** The intervals of fixed channels that have connections, in ms, with their groups. */
+  get fixed(): ReadonlyMap<number, ReadonlySet<Group>> {
+    return this.#byInterval;
+  }
+
+  /** A snapshot of all connections with a subscription. */
+  sessions(): StreamSession[] {
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
+  }
+
+  realTimeOf(index: AssetIndex): ReadonlySet<Group> {
+    return this.#realTimeByAsset[index] ?? NO_GROUPS;
+  }
+
+  /**
+   * The group of the connections with these options and assets in one era.
+   * @param sequence the sequence of the group if it is new and `real_time`
+   */
+  findOrAdd(options: StreamOptions, era: StreamEra, set: AssetSet, sequence: number): Group {
+    const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
+    let key = `${kind} ${set.hash}`;
+    for (;;) {
+      const known = this.#byKey.get(key);
+      if (known === undefined) break;
+      if (isSameSet(known.set, set)) return known;
+      // Another set has the same hash.
+      key += SAME_HASH;
+    }
+    const group = new Group(key, this.#newTopic(), options, era, set);
+    group.sequence = sequence;
+    this.#byKey.set(key, group);
+    this.#keepFrame(group);
+    if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);
+    else this.#addRealTime(group);
+    return group;
+  }
+
+  remove(group: Group): void {
+    this.#byKey.delete(group.key);
+    if (group.keptFrame !== undefined) this.#keptBytes -= keptFrameBytes(group.assets.length);
+    if (group.intervalMs !== undefined) deleteFrom(this.#byInterval, group.intervalMs, group);
+    else this.#removeRealTime(group);
+  }
+
+  #addRealTime(group: Group): void {
+    for (const index of group.assets) {
+      const groups = this.#realTimeByAsset[index];
+      if (groups) groups.add(group);
+      else this.#realTimeByAsset[index] = new Set([group]);
+    }
+  }
+
+  #removeRealTime(group: Group): void {
+    for (const index of group.assets) this.#realTimeByAsset[index]!.delete(group);
+  }
+
+  #keepFrame(group: Group): void {
+    if (group.intervalMs === undefined || group.options.messageType !== 'unsigned') return;
+    const bytes = keptFrameBytes(group.assets.length);
+    if (this.#keptBytes + bytes > KEPT_BYTES_MAX) return;
+    this.#keptBytes += bytes;
+    group.keptFrame = this.#makeFrame(group.assets);
+  }
+}

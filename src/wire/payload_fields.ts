@@ -1,0 +1,74 @@
+import { PRICE_BYTES } from './quantized_price.js';
+import { WORD_BYTES } from './signatures.js';
+
+// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all
+// integers are big-endian. What documents say of each field is in `payload_rules.ts`, which a client does not load.
+
+export interface PayloadField<Name extends string = string> {
+  readonly name: Name;
+  readonly bytes: number;
+}
+
+/** Fields one behind the other. */
+export interface PayloadPart<Name extends string = string> {
+  readonly fields: readonly PayloadField<Name>[];
+  /** Where each field begins. */
+  readonly at: Readonly<Record<Name, number>>;
+  readonly bytes: number;
+}
+
+/** What stands once behind the signature, and what is repeated for each asset. */
+export interface PayloadLayout {
+  readonly head: PayloadPart;
+  readonly asset: PayloadPart;
+}
+
+/** The first byte of the versioned layout. */
+export const LAYOUT_MAGIC = 0xff;
+/** The second byte of the versioned layout. */
+export const LAYOUT_VERSION = 0x02;
+/** Bits of the attribute mask. The price is always there. */
+export const MASK_PRICE = 0b01;
+export const MASK_MARKET_STATUS = 0b10;
+/** The mask of a connection with `addtl_attrs=ms`. */
+export const MASK_PRICE_AND_MARKET_STATUS = MASK_PRICE | MASK_MARKET_STATUS;
+
+const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2 } as const;
+const TIMESTAMP = { name: 'timestamp', bytes: 8 } as const;
+const ASSET_ID = { name: 'asset ID', bytes: 2 } as const;
+const PRICE = { name: 'price', bytes: PRICE_BYTES } as const;
+
+/** Stands first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
+export const PAYLOAD_SIGNATURE = partOf([
+  { name: 'r', bytes: WORD_BYTES },
+  { name: 's', bytes: WORD_BYTES },
+  { name: 'v', bytes: 1 },
+]);
+
+/** The body on connections without `addtl_attrs`. */
+export const SIMPLIFIED_LAYOUT = {
+  head: partOf([TAXONOMY_ID, TIMESTAMP]),
+  asset: partOf([ASSET_ID, PRICE]),
+} satisfies PayloadLayout;
+
+/** The body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
+export const VERSIONED_LAYOUT = {
+  head: partOf([
+    { name: 'magic', bytes: 1 },
+    { name: 'version', bytes: 1 },
+    { name: 'attribute mask', bytes: 2 },
+    TAXONOMY_ID,
+    TIMESTAMP,
+  ]),
+  asset: partOf([ASSET_ID, PRICE, { name: 'ms', bytes: 1 }]),
+} satisfies PayloadLayout;
+
+function partOf<const Name extends string>(fields: readonly PayloadField<Name>[]): PayloadPart<Name> {
+  let bytes = 0;
+  const places = fields.map((field) => {
+    const place = [field.name, bytes] as const;
+    bytes += field.bytes;
+    return place;
+  });
+  return { fields, at: Object.fromEntries(places) as Record<Name, number>, bytes };
+}

@@ -1,0 +1,49 @@
+import type { Resolution } from './rest_values.js';
+
+/** One interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
+export interface Interval {
+  readonly startS: number;
+  readonly endS: number;
+}
+
+export const MINUTE_S = 60;
+export const DAY_S = 86_400;
+const WEEK_S = 7 * DAY_S;
+/** 1970-01-05, the first Monday. */
+const MONDAY_S = 4 * DAY_S;
+
+/** The interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
+export function intervalAt(resolution: Resolution, atS: number): Interval {
+  switch (resolution) {
+    case 'D':
+    case '1D':
+      return fixed(atS, DAY_S, 0);
+    case 'W':
+    case '1W':
+      return fixed(atS, WEEK_S, MONDAY_S);
+    case 'M':
+    case '1M':
+      return month(atS);
+    default:
+      return fixed(atS, Number(resolution) * MINUTE_S, 0);
+  }
+}
+
+/** Whether every interval of the resolution consists of whole quarter hours. */
+export function isWholeQuarters(resolution: Resolution): boolean {
+  return resolution !== '1' && resolution !== '2' && resolution !== '5';
+}
+
+function fixed(atS: number, lengthS: number, originS: number): Interval {
+  const startS = Math.floor((atS - originS) / lengthS) * lengthS + originS;
+  return { startS, endS: startS + lengthS };
+}
+
+function month(atS: number): Interval {
+  const date = new Date(atS * 1000);
+  const year = date.getUTCFullYear();
+  return {
+    startS: Date.UTC(year, date.getUTCMonth(), 1) / 1000,
+    endS: Date.UTC(year, date.getUTCMonth() + 1, 1) / 1000,
+  };
+}

@@ -1,0 +1,84 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { registerBackup } from '../../src/cli/backup_command.js';
+import { registerStore } from '../../src/cli/store_command.js';
+import { openStore } from '../../src/store/store.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
+import { runCommand } from './run_command.js';
+
+async function smallFolder(dir: string): Promise<void> {
+  const options = storeOptions(dir);
+  const store = await openStore(options);
+  const aggregate = sampleAggregate(options.assets[0]!, options.publishers, units(1), atSecond(START_S));
+  putInputs(store, aggregate);
+  store.append(aggregate);
+  await store.close();
+}
+
+test('a folder is shown as text and as JSON, and copied', async (t) => {
+  const dir = t.testdir();
+  const source = join(dir, 'source');
+  await smallFolder(source);
+  const shown = await runCommand(registerStore, ['store', source]);
+  t.equal(shown.exitCode, 0);
+  const text = shown.stdout.join('\n');
+  t.match(text, /source: \d+\.\d kB, no service runs on it/);
+  t.match(text, /\nseconds +1 /);
+  t.match(text, /\ninputs +2 /);
+  t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);
+  t.match(text, /\ndamage: none/);
+  const json = await runCommand(registerStore, ['store', source, '--json']);
+  t.match(JSON.parse(json.stdout.join('')), {
+    isInUse: false,
+    damagedRecords: 0,
+    assets: [{ assetKey: 'ASSET0USD', records: 3, inputs: 2, newestSecond: START_S }],
+  });
+  const target = join(dir, 'target');
+  const copied = await runCommand(registerBackup, ['backup', target, '--from', source]);
+  t.equal(copied.exitCode, 0);
+  t.match(copied.stdout.join(), /target: 3 records, \d+\.\d kB, every record checked/);
+  t.equal(copied.stderr, '', 'a pipe shows no progress');
+});
+
+test('a folder forgets the log of its cluster, and nothing else', async (t) => {
+  const dir = t.testdir();
+  await smallFolder(dir);
+  const options = storeOptions(dir);
+  const before = await openStore(options);
+  const [asset] = options.assets;
+  for (let day = 1; day < 4; day++) {
+    for (const second of [START_S + day * 86_400, START_S + day * 86_400 + 3_600])
+      before.append(sampleAggregate(asset!, options.publishers, units(day), atSecond(second)));
+    await before.durable();
+  }
+  before.log.position = { sequence: 9, id: '0123456789abcdef-9' };
+  const days = before.sealedDays(asset!);
+  t.ok(days.end - days.first > 1, 'there are candles of some days');
+  await before.close();
+  const { exitCode } = await runCommand(registerStore, ['store', dir, '--new-log']);
+  t.equal(exitCode, 0);
+  const after = await openStore(options);
+  t.equal(after.log.position, undefined);
+  t.equal([...after.inputs()].length, 2);
+  t.equal(after.newest(asset!)?.aggregate?.price, units(3));
+  t.same(after.sealedDays(asset!), days);
+  const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
+  t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
+  await after.close();
+});
+
+test('what cannot be read is one line and exit status 1', async (t) => {
+  const dir = join(t.testdir(), 'empty');
+  mkdirSync(dir);
+  for (const args of [
+    ['store', dir],
+    ['backup', `${dir}/x`, '--from', dir],
+  ]) {
+    const register = args[0] === 'store' ? registerStore : registerBackup;
+    const { stdout, stderr, exitCode } = await runCommand(register, args);
+    t.same(stdout, []);
+    t.equal(exitCode, 1);
+    t.match(stderr, new RegExp(`^${args[0]}: .* has no data\\.mdb: it is not a data folder\n$`));
+  }
+});

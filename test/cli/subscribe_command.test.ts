@@ -1,0 +1,124 @@
+import { test } from 'tap';
+import { registerSubscribe } from '../../src/cli/subscribe_command.js';
+import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
+import { runCommand } from './run_command.js';
+
+const FRAME = '{"type":"unsigned","tax":1,"ts":1757543080505451011,"a":[{"id":1,"v":"5"}]}';
+const SIGNED =
+  '{"type":"signed_ecdsa","p":"0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000"}';
+
+/** A service that sends `frames` after the first message of each connection. */
+async function streaming(t: { teardown: (close: () => Promise<void>) => void }, frames: string[]) {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  server.onSocket = (socket) =>
+    socket.once('message', () => {
+      for (const frame of frames) socket.send(frame);
+    });
+  return server;
+}
+
+// Given as an argument it would be a warning.
+process.env['TICKSEAL_TOKEN'] = TOKEN;
+
+function subscribe(server: ContractServer, ...args: string[]) {
+  return runCommand(registerSubscribe, ['subscribe', '--url', server.url, ...args]);
+}
+
+test('frames are printed as they come, symbols are resolved', async (t) => {
+  const server = await streaming(t, [FRAME, FRAME, FRAME]);
+  const result = await subscribe(server, '--count', '2', '--channel', '1s', '--attrs', 'ms', 'EURUSD', '1');
+  t.same(result, { stdout: [FRAME, FRAME], stderr: '', exitCode: 0 });
+  t.same(server.paths, ['/ws?channel=1s&addtl_attrs=ms']);
+  t.match(JSON.parse(server.received[0]!), { type: 'subscribe', assets: [20, 1] });
+});
+
+test('a symbol that has both signature types stands for its EVM asset, unless the caller names the type', async (t) => {
+  const server = await streaming(t, [FRAME]);
+  const assetsFor = async (...args: string[]) => {
+    t.same((await subscribe(server, '--count', '1', ...args)).stderr, '');
+    return JSON.parse(server.received.at(-1)!).assets;
+  };
+  t.same(await assetsFor('BTCUSD', 'DYDXUSD'), [1, 41]);
+  t.same(await assetsFor('--type', 'stark', 'BTCUSD', 'DYDXUSD', '2'), [40, 41, 2]);
+  t.same(await assetsFor('--type', 'evm', 'BTCUSD'), [1]);
+  t.match(await subscribe(server, '--type', 'stark', 'ETHUSD', 'BTCUSD'), {
+    stderr: 'subscribe: the service has no stark asset ETHUSD\n',
+    exitCode: 1,
+  });
+  t.equal((await subscribe(server, '--type', 'rsa', 'ETHUSD')).exitCode, 1);
+});
+
+test('signed frames are decoded, and their signer checked', async (t) => {
+  const server = await streaming(t, [SIGNED]);
+  const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '1'];
+  const good = await subscribe(server, ...args, '--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786');
+  t.equal(good.exitCode, 0);
+  t.same(good.stdout, [
+    '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","verdict":"verified","failed":[]}',
+  ]);
+  const bad = await subscribe(server, ...args, '--signer', '0x1');
+  t.equal(bad.exitCode, 1);
+  t.match(JSON.parse(bad.stdout[0]!), { verdict: 'failed', failed: [/^signer: signed by 0xC4A0/] });
+  const unnamed = await subscribe(await streaming(t, [SIGNED, SIGNED]), '--count', '2', ...args.slice(2));
+  t.equal(unnamed.exitCode, 3);
+  t.match(
+    unnamed.stdout.map((line) => JSON.parse(line)),
+    [{ verdict: 'recovered' }, { verdict: 'recovered' }],
+  );
+  const warning =
+    'recovered 0xC4A02e7D370402F4afC36032076B05e74FF81786, NOT verified: --signer names no address';
+  t.equal(unnamed.stderr, `subscribe: ${warning}\n`, 'once');
+  const plain = await subscribe(server, '--count', '1', '1');
+  t.same(plain.stdout, [SIGNED]);
+});
+
+test('whoever names a signer gets signed frames, and is told where they are not', async (t) => {
+  const signer = ['--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786'];
+  const server = await streaming(t, [SIGNED]);
+  t.match(await subscribe(server, '--count', '1', ...signer, '1'), {
+    stdout: [/"verdict":"verified"/],
+    exitCode: 0,
+  });
+  t.same(server.paths, ['/ws?message_type=signed_ecdsa']);
+  const unsigned = await subscribe(await streaming(t, [FRAME, FRAME]), '--count', '2', ...signer, '1');
+  t.same(unsigned, {
+    stdout: [FRAME, FRAME],
+    stderr: 'subscribe: frames come without a signature to check\n',
+    exitCode: 1,
+  });
+  t.match(await subscribe(server, '--decode', '--message-type', 'unsigned', '1'), {
+    stderr: 'subscribe: frames of --message-type unsigned have no signature to check\n',
+    exitCode: 1,
+  });
+});
+
+test('unknown assets and refusals are one clear line', async (t) => {
+  const server = await streaming(t, []);
+  t.match(await subscribe(server, 'NOUSD', 'BTCUSD'), {
+    stderr: 'subscribe: the service has no asset NOUSD\n',
+    exitCode: 1,
+  });
+  t.match(await subscribe(server, '77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
+  const wrong = (asset: string) =>
+    runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
+  const refusal =
+    /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\)\n$/;
+  t.match(await wrong('1'), { stderr: refusal, exitCode: 1 });
+  t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
+  t.equal((await subscribe(server, '--count', '0', '1')).exitCode, 1);
+  t.equal((await subscribe(server, '--channel', '2s', '1')).exitCode, 1);
+  await server.close();
+  t.match((await subscribe(server, 'BTCUSD')).stderr, /^subscribe: http:\S+taxonomy: .+\n$/);
+  t.match((await subscribe(server, '1')).stderr, /ECONNREFUSED/);
+});
+
+test('a signal ends it with what it has', async (t) => {
+  const server = await streaming(t, [FRAME]);
+  const before = process.listenerCount('SIGTERM');
+  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '1'], {
+    onStdout: (stdout) => stdout.once('data', () => process.emit('SIGTERM')),
+  });
+  t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });
+  t.equal(process.listenerCount('SIGTERM'), before);
+});

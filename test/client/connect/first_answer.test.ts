@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { Client } from '../../../src/client/client.js';
+import { NODE } from '../../../src/client/connect/node_platform.js';
+import { FakeSchedule } from '../fake_schedule.js';
+
+const HEDGE_MS = 1_000;
+const LATE_MS = 10_000;
+
+/** A service that answers, refuses, fails, or accepts a request and says nothing. */
+interface FakeService {
+  readonly url: string;
+  /** What it answers with; 0 for nothing. */
+  status: number;
+  asked: number;
+  /** Requests without an answer. */
+  readonly open: Set<ServerResponse>;
+}
+
+async function startService(t: Test, status: number): Promise<FakeService> {
+  const server = createServer((_request, response) => {
+    service.asked += 1;
+    if (service.status !== 0) {
+      response.writeHead(service.status).end(JSON.stringify({ data: [service.url] }));
+      return;
+    }
+    service.open.add(response);
+    response.on('close', () => service.open.delete(response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const service: FakeService = { url: `http://127.0.0.1:${port}`, status, asked: 0, open: new Set() };
+  return service;
+}
+
+async function setUp(t: Test, ...statuses: readonly number[]) {
+  const services = await Promise.all(statuses.map((status) => startService(t, status)));
+  const fake = new FakeSchedule();
+  const clock = { nowMs: Date.now() };
+  const platform = { ...NODE, schedule: fake.schedule, nowMs: () => clock.nowMs };
+  const urls = services.map(({ url }) => url);
+  const client = new Client({ urls, signers: 'unchecked' }, platform);
+  return { services, fake, clock, client };
+}
+
+test('a silent service costs a second once, and is asked last for 30 s', async (t) => {
+  const { services, fake, clock, client } = await setUp(t, 0, 200);
+  const [silent, other] = services as [FakeService, FakeService];
+  const first = client.assets();
+  await eventually(() => silent.asked === 1);
+  t.equal(other.asked, 0);
+  fake.run(HEDGE_MS);
+  t.same(await first, [other.url]);
+  await eventually(() => silent.open.size === 0);
+  t.same(fake.pending, [], 'nothing waits for the silent one any more');
+
+  for (let i = 0; i < 3; i += 1) t.same(await client.assets(), [other.url]);
+  t.equal(silent.asked, 1);
+  clock.nowMs += 30_000;
+  silent.status = 200;
+  t.same(await client.assets(), [silent.url]);
+  t.same(fake.pending, []);
+});
+
+test('a service that failed is asked again where the others fail too', async (t) => {
+  const { services, fake, client } = await setUp(t, 503, 200, 200);
+  const [first, second, third] = services as [FakeService, FakeService, FakeService];
+  t.same(await client.assets(), [second.url]);
+  first.status = 200;
+  t.same(await client.assets(), [second.url]);
+  t.equal(first.asked, 1);
+  second.status = 500;
+  third.status = 500;
+  t.same(await client.assets(), [first.url]);
+  t.same([second.asked, third.asked], [3, 1]);
+  t.same(await client.assets(), [first.url], 'the others failed later');
+  first.status = 500;
+  await t.rejects(client.assets(), { name: 'UnreachableError', message: /HTTP 500/ });
+  t.same(fake.pending, []);
+});
+
+test('the first answer counts, be it a refusal', async (t) => {
+  const { services, fake, client } = await setUp(t, 0, 0);
+  const [first, second] = services as [FakeService, FakeService];
+  const answer = client.assets();
+  await eventually(() => first.asked === 1);
+  fake.run(HEDGE_MS);
+  await eventually(() => second.asked === 1);
+  for (const response of first.open) response.end('{"data":["late"]}');
+  t.same(await answer, ['late']);
+  first.status = 200;
+  t.same(await client.assets(), [first.url], 'that the second one had not answered is not held against it');
+
+  first.status = 0;
+  second.status = 403;
+  const refused = client.assets();
+  await eventually(() => first.open.size === 1);
+  fake.run(HEDGE_MS);
+  await t.rejects(refused, { name: 'RefusedError', status: 403, url: second.url });
+  await t.rejects(client.latest('BTCUSD' as never), TypeError);
+  t.same(fake.pending, []);
+});
+
+test('where none answers, the last one to give up says why', async (t) => {
+  const { services, fake, client } = await setUp(t, 0, 0);
+  const answer = client.assets();
+  await eventually(() => services[0]!.asked === 1);
+  fake.run(HEDGE_MS);
+  await eventually(() => services[1]!.asked === 1);
+  fake.run(LATE_MS);
+  await eventually(() => fake.pending.length === 1);
+  fake.run(LATE_MS);
+  await t.rejects(answer, { name: 'UnreachableError', message: /no answer within 10000 ms/ });
+  t.same(fake.pending, []);
+});

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { NODE } from '../../../src/client/connect/node_platform.js';
+import { type Down, ReconnectingSocket } from '../../../src/client/connect/reconnecting_socket.js';
+import { FakeSchedule } from '../fake_schedule.js';
+
+/** Answers every upgrade with these bytes. @returns the base address */
+async function refuseWith(t: Test, answer: (socket: Duplex) => void): Promise<string> {
+  const server = createServer().on('upgrade', (_request, socket) => {
+    socket.on('error', () => {});
+    answer(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function connect(url: string, fake: FakeSchedule): { socket: ReconnectingSocket; downs: Down[] } {
+  const downs: Down[] = [];
+  const { openSocket } = NODE;
+  const options = { url, openSocket, schedule: fake.schedule, onDown: (down: Down) => downs.push(down) };
+  return {
+    socket: new ReconnectingSocket('/ws', 1_000, options, { onOpen: () => {}, onText: () => {} }),
+    downs,
+  };
+}
+
+function head(status: number, length: number): string {
+  return `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+}
+
+test("a refused connection tells the service's own reason", async (t) => {
+  for (const [status, body, reason, final] of [
+    [400, '{"error":"unknown channel"}', 'unknown channel', true],
+    [401, '{"error":"unknown token"}', 'unknown token', true],
+    [403, '{"error":"read only"}', 'read only', true],
+    [429, '{"error":"too many connections"}', 'too many connections', false],
+    [503, '{"error":"not ready"}', 'not ready', false],
+    [502, '<html>', 'HTTP 502', false],
+    [502, '', 'HTTP 502', false],
+    [502, 'x'.repeat(1_000_000), 'HTTP 502', false],
+  ] as const) {
+    const url = await refuseWith(t, (socket) => socket.end(head(status, body.length) + body));
+    const fake = new FakeSchedule();
+    const { socket, downs } = connect(url, fake);
+    const opened = socket.opened().catch(({ message }: Error) => message);
+    await eventually(() => downs.length === 1);
+    t.same(downs, [{ reason, httpStatus: status, final }]);
+    t.equal(fake.pending.length, final ? 0 : 1, 'only a refusal that passes is followed by another attempt');
+    await socket.close();
+    t.equal(await opened, final ? reason : 'closed');
+  }
+});
+
+test('a refusal whose reason does not end is given up', async (t) => {
+  let opened = 0;
+  const url = await refuseWith(t, (socket) => {
+    socket.write(`${head(403, 100)}{"error":`);
+    opened += 1;
+  });
+  const fake = new FakeSchedule();
+  const { socket, downs } = connect(url, fake);
+  await eventually(() => opened === 1);
+  fake.run(10_000);
+  t.match(downs, [{ reason: 'no connection within 10000 ms', final: false }]);
+  await socket.close();
+  t.same(fake.pending, []);
+  t.equal(downs.length, 1);
+});

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { parse, stringify } from 'lossless-json';
+import { test } from 'tap';
+import { ExactNumber, parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
+
+// The reader and writer of exact JSON, against JSON.parse, JSON.stringify and lossless-json.
+
+test('integers are bigints, other numbers keep their text', async (t) => {
+  t.same(parseExactJson('{"a":[1757543080505451010,-0,0.10,1E2,"5"],"7":null}'), {
+    a: [1757543080505451010n, 0n, new ExactNumber('0.10'), new ExactNumber('1E2'), '5'],
+    '7': null,
+  });
+  t.equal(String(parseExactJson('0.10')), '0.10');
+  t.equal(
+    writeExactJson({ a: 1757543080505451010n, b: new ExactNumber('0.10'), c: 1.5, d: undefined }),
+    '{"a":1757543080505451010,"b":0.10,"c":1.5}',
+  );
+  t.same(parseExactJson('{"\\u0001a":"\\u00015","b":"\\u0001\\u0001","c" : 5}'), {
+    '\u0001a': '\u00015',
+    b: '\u0001\u0001',
+    c: 5n,
+  });
+});
+
+test('what is no JSON is no value', async (t) => {
+  const texts = [
+    '',
+    '01',
+    '1.',
+    '.5',
+    '+1',
+    '-',
+    '1 2',
+    '1"a"',
+    '"a"1',
+    'true1',
+    '{"a":1,}',
+    '[1',
+    'NaN',
+    '1e',
+    '"\u0001"',
+  ];
+  for (const text of texts) t.equal(parseExactJson(text), undefined, text);
+});
+
+test('any value is written and read as by lossless-json', async () => {
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small' },
+      fc.bigInt(),
+      fc.boolean(),
+      fc.constant(null),
+      text,
+      fc.array(tie('any')),
+      fc.dictionary(
+        text.filter((key) => key !== '__proto__'),
+        tie('any'),
+      ),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(fc.array(value), (written) => {
+      const exact = writeExactJson(written);
+      return exact === stringify(written) && stringify(parseExactJson(exact)) === stringify(parse(exact));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** Texts with what may be taken for a number, a mark or the end of a string. */
+const text = fc.oneof(
+  fc.string(),
+  fc
+    .array(fc.constantFrom('\u0001', '"', '\\', ':', '5', '-1.5e3', 'u0001', ' ', '\n', 'é'))
+    .map((parts) => parts.join('')),
+);
+
+test('numbers of any form keep their digits', async () => {
+  const form = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?$/);
+  fc.assert(
+    fc.property(fc.array(form), (forms) => {
+      const read = `[${forms.join()}]`;
+      const isSame =
+        writeExactJson(parseExactJson(read) as object) === read.replace(/(?<=[[,])-0(?=[\],])/g, '0');
+      return isSame;
+    }),
+  );
+});

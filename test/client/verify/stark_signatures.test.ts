@@ -1,0 +1,118 @@
+import * as scure from '@scure/starknet';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { integerBytes } from '../../../src/client/verify/bytes.js';
+import { pedersenHash } from '../../../src/client/verify/stark_pedersen.js';
+import { FIELD_PRIME, GROUP_ORDER, inverse } from '../../../src/client/verify/stark_points.js';
+import { starkPublicX, starkSign, starkVerify } from '../../../src/client/verify/stark_signatures.js';
+
+// The client's Stark curve against @scure/starknet.
+
+const RUNS = 40;
+const LIMIT = 2n ** 251n;
+const key = fc.bigInt({ min: 1n, max: GROUP_ORDER - 1n });
+const hash = fc.oneof(
+  fc.bigInt({ min: 0n, max: LIMIT - 1n }),
+  fc.bigInt({ min: 0n, max: 2n ** 200n }),
+  fc.constantFrom(0n, 1n, LIMIT - 1n),
+);
+const element = fc.oneof(
+  fc.bigInt({ min: 0n, max: FIELD_PRIME - 1n }),
+  fc.bigInt({ min: 0n, max: 2n ** 160n }),
+  fc.constantFrom(0n, 1n, 2n ** 248n, FIELD_PRIME - 1n),
+);
+
+/** As @scure/starknet verifies it under both points with this x. */
+function verifiedByScure({ r, s }: { r: bigint; s: bigint }, msgHash: bigint, x: bigint): boolean {
+  const point = x.toString(16).padStart(64, '0');
+  try {
+    const signature = new scure.Signature(r, s);
+    return ['02', '03'].some((sign) => scure.verify(signature, msgHash.toString(16), sign + point));
+  } catch {
+    return false;
+  }
+}
+
+test('keys, hashes and signatures are those of @scure/starknet', async () => {
+  fc.assert(
+    fc.property(key, hash, (secret, msgHash) => {
+      const secretKey = integerBytes(secret, 32);
+      const x = starkPublicX(secretKey);
+      const { r, s } = starkSign(msgHash, secretKey);
+      const expected = scure.sign(msgHash.toString(16), secretKey);
+      return (
+        `0x${x.toString(16)}` === scure.getStarkKey(secretKey) &&
+        r === expected.r &&
+        s === expected.s &&
+        starkVerify({ r, s }, msgHash, x)
+      );
+    }),
+    { numRuns: RUNS },
+  );
+  fc.assert(
+    fc.property(element, element, (x, y) => pedersenHash(x, y) === BigInt(scure.pedersen(x, y))),
+    { numRuns: RUNS },
+  );
+});
+
+test('what does not fit is refused, as by @scure/starknet', async () => {
+  const change = fc.constantFrom('r', 's', 'hash', 'key', '-s');
+  fc.assert(
+    fc.property(key, hash, change, fc.bigInt({ min: 1n, max: LIMIT }), (secret, msgHash, what, by) => {
+      const secretKey = integerBytes(secret, 32);
+      const { r, s } = starkSign(msgHash, secretKey);
+      const x = starkPublicX(secretKey);
+      const signature = {
+        r: what === 'r' ? r ^ by : r,
+        s: what === 's' ? s ^ by : what === '-s' ? GROUP_ORDER - s : s,
+      };
+      const claim = [
+        signature,
+        what === 'hash' ? msgHash ^ by : msgHash,
+        what === 'key' ? x ^ by : x,
+      ] as const;
+      return starkVerify(...claim) === verifiedByScure(...claim);
+    }),
+    { numRuns: RUNS * 2 },
+  );
+});
+
+test('numbers out of range are refused', async (t) => {
+  const secretKey = integerBytes(5n, 32);
+  const x = starkPublicX(secretKey);
+  const good = starkSign(7n, secretKey);
+  t.ok(starkVerify(good, 7n, x));
+  for (const bad of [
+    { r: 0n },
+    { r: -good.r },
+    { r: LIMIT },
+    { r: good.r + GROUP_ORDER },
+    { s: 0n },
+    { s: good.s + GROUP_ORDER },
+    { s: good.s - GROUP_ORDER },
+  ])
+    t.notOk(starkVerify({ ...good, ...bad }, 7n, x));
+  t.notOk(starkVerify(good, 7n - GROUP_ORDER, x));
+  t.notOk(starkVerify(good, 7n, x + FIELD_PRIME));
+  t.throws(() => starkSign(LIMIT, secretKey), RangeError);
+  for (const secret of [0n, GROUP_ORDER]) t.throws(() => starkPublicX(integerBytes(secret, 32)), RangeError);
+});
+
+test('a signature is verified when its two points are the same, and when one is infinity', async (t) => {
+  const secret = 12345n;
+  const x = starkPublicX(integerBytes(secret, 32));
+  let tried = 0;
+  for (let nonce = 1n; tried < 3; nonce += 1n) {
+    const r = starkPublicX(integerBytes(nonce, 32)) % GROUP_ORDER;
+    const msgHash = (r * secret) % GROUP_ORDER;
+    const s = (2n * msgHash * inverse(nonce, GROUP_ORDER)) % GROUP_ORDER;
+    if (r >= LIMIT || msgHash >= LIMIT || inverse(s, GROUP_ORDER) >= LIMIT) continue;
+    t.ok(verifiedByScure({ r, s }, msgHash, x));
+    t.ok(starkVerify({ r, s }, msgHash, x));
+    t.notOk(starkVerify({ r: r + 1n, s }, msgHash, x));
+    tried += 1;
+  }
+  const zero = starkSign(0n, integerBytes(secret, 32));
+  t.ok(starkVerify(zero, 0n, x));
+  t.notOk(starkVerify(zero, 1n, x));
+});

@@ -1,0 +1,218 @@
+import { test } from 'tap';
+import { type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
+import {
+  BATCH_BYTES_MAX,
+  decodeLogBatch,
+  ENTRY_BYTES_MAX,
+  type LogEntry,
+} from '../../../src/cluster/log/log_batch.js';
+import { LeadershipLost, LogWriter, WAITING_BYTES_MAX } from '../../../src/cluster/log/log_writer.js';
+
+const EPOCH = 5;
+
+test('entries gather while a write is under way, up to the size of a record', async (t) => {
+  const { writer, writes, settle } = setUp();
+  writer.append(entry(10));
+  await turns();
+  t.equal(writes.length, 1);
+  for (let i = 0; i < 5; i++) writer.append(entry(60_000));
+  await turns();
+  t.equal(writes.length, 1, 'one write is under way at a time');
+  await settle(0);
+  t.same([sizes(writes[1]!), writes[1]!.after.sequence], [[60_000, 60_000, 60_000, 60_000], EPOCH + 1]);
+  t.ok(writes[1]!.bytes.length <= BATCH_BYTES_MAX);
+  await settle(1);
+  t.same(sizes(writes[2]!), [60_000]);
+});
+
+test('an entry may be larger than a record usually is, but not than one can be', async (t) => {
+  const { writer, writes } = setUp();
+  writer.append(entry(BATCH_BYTES_MAX + 1));
+  t.throws(() => writer.append(entry(ENTRY_BYTES_MAX)), RangeError);
+  await turns();
+  t.same(sizes(writes[0]!), [BATCH_BYTES_MAX + 1]);
+});
+
+test('a newer input takes the place of an older one that waits', async (t) => {
+  const { writer, writes, settle } = setUp();
+  const input = (publisher: number, bytes: number): LogEntry => ({
+    ...entry(bytes),
+    publisherKey: new Uint8Array(20).fill(publisher),
+  });
+  writer.append(input(1, 10));
+  await turns();
+  writer.append(input(1, 20));
+  writer.append(entry(1));
+  writer.append(input(2, 30));
+  writer.append(input(1, 21));
+  writer.append(entry(2));
+  writer.append({ ...input(1, 40), signatureType: 'stark' });
+  let isDurable = false;
+  writer.durable().then(() => {
+    isDurable = true;
+  });
+  await settle(0);
+  t.same(sizes(writes[1]!), [21, 1, 30, 2, 40], 'before the record that was made of the older one');
+  writer.append(input(1, 22));
+  await settle(1);
+  t.ok(isDurable);
+  t.same(sizes(writes[2]!), [22], 'what is being written stays as it is');
+});
+
+test('inputs of one publisher and asset never wait in greater number than one', async (t) => {
+  const { writer, overflows } = setUp();
+  const input = { ...entry(900_000), publisherKey: new Uint8Array(20) };
+  for (let bytes = 0; bytes < 2 * WAITING_BYTES_MAX; bytes += 900_000) writer.append(input);
+  t.equal(overflows(), 0);
+});
+
+test('durable means that the log has what was appended before', async (t) => {
+  const { writer, settle } = setUp();
+  await writer.durable();
+  const done: string[] = [];
+  writer.append(entry(1));
+  writer.durable().then(() => done.push('first'));
+  await turns();
+  writer.append(entry(2));
+  writer.durable().then(() => done.push('second'));
+  t.same(done, []);
+  await settle(0);
+  t.same(done, ['first']);
+  await settle(1);
+  t.same(done, ['first', 'second']);
+});
+
+test('a write of which nobody knows is sent again as it was, and counts from when it was sent first', async (t) => {
+  const { writer, writes, fail, settle, clock, failures } = setUp();
+  writer.append(entry(1));
+  await turns();
+  clock.nowMs = 2_000;
+  await fail(0, new Error('no answer'));
+  t.equal(failures(), 1);
+  writer.append(entry(2));
+  clock.nowMs = 2_050;
+  writer.tick(clock.nowMs);
+  t.equal(writes.length, 1, 'not at once');
+  clock.nowMs = 2_100;
+  t.equal(writer.nextDueMs(), clock.nowMs);
+  writer.tick(clock.nowMs);
+  t.same(writes[1], writes[0]);
+  await settle(1);
+  t.equal(writer.acknowledgedSentMs, 1_000);
+});
+
+test('what another node wrote ends it', async (t) => {
+  const { writer, writes, fail, clock } = setUp();
+  writer.append(entry(1));
+  const durable = writer.durable();
+  await turns();
+  await fail(0, new WrongEnd());
+  writer.stop();
+  await t.rejects(durable, LeadershipLost);
+  await t.rejects(writer.durable(), LeadershipLost);
+  clock.nowMs = 9_000;
+  writer.tick(clock.nowMs);
+  t.equal(writes.length, 1);
+});
+
+test('it beats when there is nothing to write', async (t) => {
+  const { writer, writes, settle, clock } = setUp();
+  t.equal(writer.nextDueMs(), 1_200);
+  clock.nowMs = 1_200;
+  writer.tick(clock.nowMs);
+  t.same(sizes(writes[0]!), []);
+  await settle(0);
+  t.equal(writer.acknowledgedSentMs, 1_200);
+});
+
+test('more than may wait is too much', async (t) => {
+  const { writer, overflows } = setUp();
+  for (let bytes = 0; bytes < WAITING_BYTES_MAX - 900_000; bytes += 900_000) writer.append(entry(900_000));
+  t.equal(overflows(), 0);
+  for (let i = 0; i < 2; i++) writer.append(entry(900_000));
+  t.not(overflows(), 0);
+});
+
+test('its last record comes after all others', async (t) => {
+  const { writer, writes, settle } = setUp();
+  writer.append(entry(200_000));
+  writer.append(entry(200_000));
+  writer.finish({ node: 1, name: 'one', run: 'r', configHash: new Uint8Array(0), resign: true });
+  writer.append(entry(3));
+  t.equal(decodeLogBatch(writes[0]!.bytes).claim, undefined);
+  await settle(0);
+  t.ok(decodeLogBatch(writes[1]!.bytes).claim?.resign);
+  t.same(sizes(writes[1]!), [200_000]);
+});
+
+interface Write {
+  readonly after: LogPosition;
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A writer whose claim is record 5 of the log, at 1,000 ms. */
+function setUp() {
+  const writes: Write[] = [];
+  const answers: { resolve: (sequence: number) => void; reject: (error: Error) => void }[] = [];
+  const clock = { nowMs: 1_000 };
+  const follower = {
+    position: { sequence: EPOCH, id: 'claim' },
+    offer(record: LogRecord) {
+      follower.position = record;
+      writer.applied(record);
+    },
+    catchUp: async () => {},
+  };
+  let ids = 0;
+  let failureCount = 0;
+  let overflowCount = 0;
+  const writer = new LogWriter({
+    bus: {
+      append(after, id, bytes) {
+        writes.push({ after: { sequence: after.sequence, id: after.id }, id, bytes });
+        return new Promise((resolve, reject) => answers.push({ resolve, reject }));
+      },
+    },
+    follower,
+    epoch: EPOCH,
+    newId: () => `w-${++ids}`,
+    claimedMs: 1_000,
+    timing: { leaseMs: 1_000, retryMs: 100 },
+    nowMs: () => clock.nowMs,
+    defer: queueMicrotask,
+    failed: () => {
+      failureCount++;
+    },
+    overflowed: () => {
+      overflowCount++;
+    },
+  });
+  return {
+    writer,
+    writes,
+    clock,
+    failures: () => failureCount,
+    overflows: () => overflowCount,
+    async settle(place: number) {
+      answers[place]!.resolve(writes[place]!.after.sequence + 1);
+      await turns();
+    },
+    async fail(place: number, error: Error) {
+      answers[place]!.reject(error);
+      await turns();
+    },
+  };
+}
+
+function entry(size: number): LogEntry {
+  return { symbol: 'BTCUSD', signatureType: 'evm', bytes: new Uint8Array(size) };
+}
+
+function sizes({ bytes }: Write): number[] {
+  return decodeLogBatch(bytes).entries.map((one) => one.bytes.length);
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await undefined;
+}

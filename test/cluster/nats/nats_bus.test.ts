@@ -1,0 +1,165 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { NATS_SERVER_VERSION } from '../../../src/cli/demo/nats_servers.js';
+import { LOG_START, type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
+import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
+import { versionProblem } from '../../../src/cluster/nats/nats_version.js';
+import { greetingServer, natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const read = (records: readonly LogRecord[]) =>
+  records.map(({ sequence, id, bytes }) => `${sequence} ${id} ${textOf(bytes)}`);
+
+test('the log', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls);
+  const reader = await natsBus(t, urls, { role: 'edge' });
+  const committed: LogRecord[] = [];
+  const stop = reader.onCommitted((record) => committed.push(record));
+  t.same(await bus.extent(), { firstSequence: 1, last: LOG_START }, 'begins empty');
+  t.same(await reader.read(0), [], 'nothing to read');
+  t.equal(await bus.append(LOG_START, 'a-1', bytesOf('one')), 1);
+  t.equal(await bus.append({ sequence: 1, id: 'a-1' }, 'a-2', bytesOf('two')), 2);
+  t.equal(await bus.append({ sequence: 2, id: '' }, 'a-3', bytesOf('three')), 3, 'by the sequence alone');
+  t.same(read(await reader.read(0)), ['1 a-1 one', '2 a-2 two', '3 a-3 three']);
+  t.same(read(await reader.read(2)), ['3 a-3 three']);
+  t.same(await bus.extent(), { firstSequence: 1, last: { sequence: 3, id: 'a-3' } });
+  await eventually(() => committed.length === 3);
+  t.same(read(committed), ['1 a-1 one', '2 a-2 two', '3 a-3 three'], 'with IDs and sequences');
+  stop();
+  const refused = (after: LogPosition, id: string) =>
+    t.rejects(bus.append(after, id, bytesOf('x')), WrongEnd);
+  await refused({ sequence: 2, id: 'a-2' }, 'b-3');
+  await refused({ sequence: 3, id: 'b-3' }, 'b-4');
+  await refused({ sequence: 4, id: 'a-4' }, 'b-5');
+  await refused(LOG_START, 'b-1');
+  t.equal(await bus.append({ sequence: 2, id: 'a-2' }, 'a-3', bytesOf('three')), 3, 'again: where it is');
+  t.equal((await bus.extent()).last.sequence, 3);
+  await t.rejects(bus.append({ sequence: 3, id: 'a-3' }, 'a.4', bytesOf('x')), RangeError);
+  await t.rejects(bus.append({ sequence: 3, id: 'a-3' }, 'a-4', new Uint8Array(2 ** 21)), /max|payload/i);
+});
+
+test('a log whose records are all deleted goes on', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls, { logRetentionMs: 1_000 });
+  await bus.append(LOG_START, 'a-1', bytesOf('one'));
+  await bus.append({ sequence: 1, id: 'a-1' }, 'a-2', bytesOf('two'));
+  await eventually(async () => (await bus.extent()).firstSequence === 3);
+  t.same((await bus.extent()).last, { sequence: 2, id: '' });
+  await t.rejects(bus.append({ sequence: 1, id: 'a-1' }, 'b-2', bytesOf('x')), WrongEnd);
+  t.equal(await bus.append({ sequence: 2, id: 'a-2' }, 'a-3', bytesOf('three')), 3);
+  await t.rejects(bus.read(1), /records 2 to 2 of the log have been deleted/);
+});
+
+test('messages', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls);
+  const other = await natsBus(t, urls, { role: 'edge' });
+  const foreign = await natsBus(t, urls, { name: 'other' });
+  const heard: string[] = [];
+  const stop = other.listen('tick', (bytes) => heard.push(textOf(bytes)));
+  const stopAnswer = bus.answer('full.7', async (bytes) => bytesOf(`${textOf(bytes)}!`));
+  bus.answer('full.8', () => Promise.reject(new Error('cannot')));
+  await eventually(
+    async () => (await other.ask('full.7', bytesOf('?'), 5_000).catch(() => undefined)) !== undefined,
+  );
+  foreign.send('tick', bytesOf('foreign'));
+  bus.send('tick', bytesOf('1'));
+  await eventually(() => heard.length > 0);
+  t.same(heard, ['1'], 'clusters share servers without hearing each other');
+  t.equal(textOf(await other.ask('full.7', bytesOf('all'), 5_000)), 'all!');
+  await t.rejects(other.ask('full.8', bytesOf('all'), 100), 'a handler that rejects gives no answer');
+  await t.rejects(other.ask('full.9', bytesOf('all'), 60_000), /no responders/i);
+  stop();
+  stopAnswer();
+  bus.send('tick', bytesOf('2'));
+  // What went before these questions has been done when they are answered.
+  await t.rejects(bus.ask('full.9', bytesOf('all'), 60_000));
+  await t.rejects(other.ask('full.7', bytesOf('all'), 60_000), /no responders/i);
+  t.same(heard, ['1'], 'stopped');
+});
+
+test('the shelf of candles', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const { candles } = await natsBus(t, urls);
+  const all = async (prefix?: readonly string[]) => {
+    const found: string[] = [];
+    for await (const { key, bytes } of candles.read(prefix)) found.push(`${key.join('/')} ${textOf(bytes)}`);
+    return found;
+  };
+  t.same(await all(), []);
+  await candles.put(['b7', 'd', '1'], bytesOf('day 1'));
+  await candles.put(['b7', 'h', '1'], bytesOf('hour 1'));
+  await candles.put(['e7', 'd', '1'], bytesOf('other'));
+  await candles.put(['b7', 'd', '1'], bytesOf('day 1 again'));
+  t.same(await all(), ['b7/h/1 hour 1', 'e7/d/1 other', 'b7/d/1 day 1 again']);
+  t.same(await all(['b7']), ['b7/h/1 hour 1', 'b7/d/1 day 1 again']);
+  for (let n = 0; n < 1_100; n += 1) await candles.put(['many', String(n)], bytesOf(String(n)));
+  t.equal((await all(['many'])).length, 1_100, 'in several batches');
+  await t.rejects(candles.put([], bytesOf('x')), RangeError);
+  await t.rejects(candles.put(['a.b'], bytesOf('x')), RangeError);
+});
+
+test('one connection for all', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls);
+  t.equal(bus.server, 'n1');
+  bus.send('tick', new Uint8Array(1_000_000));
+  t.ok(bus.waitingBytes >= 1_000_000, 'what was sent in this turn waits for the socket');
+  await eventually(() => bus.waitingBytes === 0);
+  const pending = bus.ask('nobody', bytesOf('?'), 60_000).catch((error: Error) => error.message);
+  await bus.close();
+  t.type(await pending, 'string', 'closing ends requests');
+  await t.rejects(bus.append(LOG_START, 'a-1', bytesOf('x')), /not connected/);
+  await t.rejects(bus.read(0), /not connected/);
+  bus.send('tick', bytesOf('lost'));
+  bus.reconnect();
+  await bus.close();
+});
+
+test('an old server is refused', async (t) => {
+  const old = openNatsBus(natsOptions([await greetingServer(t, '2.9.10')]));
+  await t.rejects(old, /version 2\.9\.10; 2\.14 or newer is needed/);
+  t.equal(versionProblem(NATS_SERVER_VERSION, 'x'), undefined);
+  for (const version of ['2.14.0', '2.14.0-RC.1', '3.0.0']) t.equal(versionProblem(version, 'x'), undefined);
+  for (const version of ['2.13.9', '1.20.0', 'unknown', ''])
+    t.type(versionProblem(version, 'x'), 'string', version);
+});
+
+test('a start that cannot succeed says why', needsNatsServer(), async (t) => {
+  const [url] = (await natsServers(t, 1)).urls;
+  const says = (options: Partial<Parameters<typeof natsOptions>[1]>, reason: RegExp) =>
+    t.rejects(openNatsBus(natsOptions([url!], { startMsMax: 300, ...options })), reason);
+  await says({ replicas: 3 }, /cluster\.replicas is 3, but the NATS servers cannot keep so many copies/);
+  await says({ role: 'edge' }, /there is no stream TS_MAIN_LOG; an aggregator of the cluster makes it/);
+  await says({ servers: ['nats://127.0.0.1:1'] }, /no connection to nats:\/\/127\.0\.0\.1:1: /);
+  await says({ credentials: 'nonsense' }, /neither a credentials file, nor an NKey seed, nor user:password/);
+  const plain = await natsServers(t, 1, 'jetstream: disabled');
+  await t.rejects(
+    openNatsBus(natsOptions(plain.urls, { startMsMax: 300 })),
+    /JetStream is not enabled on the NATS servers/,
+  );
+});
+
+test('streams grow with the configuration and never shrink', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const retention = async (logRetentionMs: number) => {
+    const bus = await openNatsBus(natsOptions(urls, { logRetentionMs }));
+    await bus.close();
+    return (await maxAgeNs(urls[0]!)) / 1e6;
+  };
+  t.equal(await retention(10_000), 10_000);
+  t.equal(await retention(20_000), 20_000);
+  t.equal(await retention(10_000), 20_000);
+});
+
+/** As the servers know it. */
+async function maxAgeNs(url: string): Promise<number> {
+  const client = await connect({ servers: url });
+  const { config } = await (await jetstreamManager(client)).streams.info('TS_MAIN_LOG');
+  await client.close();
+  return config.max_age;
+}

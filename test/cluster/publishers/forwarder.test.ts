@@ -1,0 +1,236 @@
+import * as fc from 'fast-check';
+import { test } from 'tap';
+import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
+import { Forwarder } from '../../../src/cluster/publishers/forwarder.js';
+import { Submissions } from '../../../src/cluster/publishers/submissions.js';
+import {
+  decodeOutcome,
+  decodeSubmit,
+  encodeOutcome,
+  encodeSubmit,
+} from '../../../src/cluster/publishers/submit.js';
+import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
+import type { ReadMessage } from '../../../src/ingest/message.js';
+import { damaged } from '../damaged.js';
+
+const RIGHTS = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
+
+test('messages are answered by the leader, in order', async (t) => {
+  const { forwarder, leader, session } = setUp();
+  leader(1);
+  const outcomes = await Promise.all([1, 2, 3].map((n) => forwarder.receive(session, message(n))));
+  t.same(outcomes.map(tracesOf), ['1 ok', '2 ok', '3 ok']);
+  t.equal(forwarder.unansweredCount, 0);
+  t.equal(forwarder.nextDueMs(), Number.POSITIVE_INFINITY);
+});
+
+test('what one leader did not answer goes to the next one, in order, and says so', async (t) => {
+  const { forwarder, leader, session, clock, state } = setUp();
+  const first = leader(1);
+  state.losesAnswers = true;
+  const outcomes = [1, 2].map((n) => forwarder.receive(session, message(n)));
+  await turns();
+  t.same(first, ['1', '2']);
+  state.losesAnswers = false;
+  const second = leader(7);
+  const third = forwarder.receive(session, message(3));
+  clock.nowMs += 10;
+  forwarder.tick(clock.nowMs);
+  t.ok(forwarder.isWaiting(session));
+  t.same((await Promise.all([...outcomes, third])).map(tracesOf), ['1 ok', '2 ok', '3 ok']);
+  t.notOk(forwarder.isWaiting(session));
+  t.same(second, ['1 again', '2 again', '3']);
+});
+
+test('a leader takes each message once, however often it comes', async (t) => {
+  const { forwarder, leader, session, clock, state } = setUp();
+  const taken = leader(1);
+  state.losesAnswers = true;
+  const outcome = forwarder.receive(session, message(1));
+  for (let i = 0; i < 5; i++) {
+    clock.nowMs += 100;
+    forwarder.tick(clock.nowMs);
+    await turns();
+  }
+  state.losesAnswers = false;
+  clock.nowMs += 100;
+  forwarder.tick(clock.nowMs);
+  t.same(tracesOf(await outcome), '1 ok');
+  t.same(taken, ['1']);
+});
+
+test('whatever is lost, each message is taken once and in order', async (t) => {
+  const losses = fc.array(fc.constantFrom('none', 'question', 'answer'), { minLength: 30, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(losses, async (fates) => {
+      const { forwarder, leader, session, clock, state } = setUp();
+      const taken = leader(1);
+      state.fates = [...fates];
+      const outcomes: (PublishOutcome | Promise<PublishOutcome>)[] = [];
+      for (let n = 1; n <= 8; n++) {
+        outcomes.push(forwarder.receive(session, message(n)));
+        clock.nowMs += 20;
+        forwarder.tick(clock.nowMs);
+        await turns();
+      }
+      for (let i = 0; i < 20; i++) {
+        clock.nowMs += 100;
+        forwarder.tick(clock.nowMs);
+        await turns();
+      }
+      t.same(
+        taken.map((text) => text.split(' ')[0]),
+        ['1', '2', '3', '4', '5', '6', '7', '8'],
+      );
+      t.same(
+        (await Promise.all(outcomes)).map(tracesOf),
+        [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `${n} ok`),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('without a leader messages wait, some and not for long', async (t) => {
+  const { forwarder, session, durableSession, clock, leader } = setUp();
+  const waiting = Array.from({ length: 1_000 }, (_, n) => forwarder.receive(session, message(n)));
+  t.match(forwarder.receive(session, message(9)), { ok: false, error: /too many messages/ });
+  const durable = forwarder.receive(durableSession, message(1));
+  clock.nowMs = 3_000;
+  forwarder.tick(clock.nowMs);
+  for (const outcome of await Promise.all(waiting)) t.match(outcome, { ok: false, error: /^no answer/ });
+  leader(4);
+  forwarder.tick(clock.nowMs);
+  t.same(tracesOf(await durable), '1 ok', 'what must be in the log waits for longer');
+});
+
+test('a durable message is answered when the leader says that the log has it', async (t) => {
+  const { forwarder, durableSession, leader, state } = setUp();
+  leader(1);
+  let release = () => {};
+  state.durable = new Promise((resolve) => {
+    release = resolve;
+  });
+  let isAnswered = false;
+  const outcome = Promise.resolve(forwarder.receive(durableSession, message(1))).then(() => {
+    isAnswered = true;
+  });
+  await turns();
+  t.notOk(isAnswered);
+  release();
+  await outcome;
+});
+
+test('a caller without rights is refused', async (t) => {
+  const { forwarder, session, leader, state } = setUp();
+  const taken = leader(1);
+  state.hasRights = false;
+  t.match(await forwarder.receive(session, message(1)), {
+    ok: false,
+    error: 'the token or key has been removed',
+  });
+  t.same(taken, []);
+});
+
+test('messages and answers are read as they were written, and damaged ones do no harm', async (t) => {
+  const submit = {
+    session: 'a/1',
+    number: 4,
+    oldest: 3,
+    again: true,
+    durable: true,
+    type: 'stark',
+    caller: { signatureType: 'stark', key: new Uint8Array(32).fill(7) },
+    message: { traceId: 'x', length: 12, content: '[[],[]]' },
+  } as const;
+  t.same(decodeSubmit(encodeSubmit(submit)), submit);
+  const named = { ...submit, caller: { token: 'ab' }, message: { ...submit.message, traceId: undefined } };
+  t.same(decodeSubmit(encodeSubmit(named)), named);
+  const outcomes: PublishOutcome[] = [
+    { ok: true, traceId: undefined, accepted: ['BTCUSD'], rejected: new Map([['ETHUSD', 'unknown asset']]) },
+    { ok: false, traceId: 'x', error: 'no' },
+  ];
+  for (const outcome of outcomes) t.same(decodeOutcome(encodeOutcome(outcome)), outcome);
+  const kinds = [
+    { bytes: encodeSubmit(submit), read: decodeSubmit },
+    ...outcomes.map((outcome) => ({ bytes: encodeOutcome(outcome), read: decodeOutcome })),
+  ];
+  for (const { bytes, read } of kinds)
+    fc.assert(
+      fc.property(damaged(bytes), (hostile) => {
+        try {
+          read(hostile);
+        } catch (error) {
+          t.type(error, UnreadableMessage);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+});
+
+function setUp() {
+  const clock = { nowMs: 0 };
+  const state = {
+    losesAnswers: false,
+    fates: [] as string[],
+    hasRights: true,
+    durable: Promise.resolve(),
+  };
+  let epoch: number | undefined;
+  const handlers = new Map<string, (bytes: Uint8Array) => Promise<Uint8Array>>();
+  const forwarder = new Forwarder({
+    bus: {
+      async ask(topic, bytes) {
+        const handler = handlers.get(topic);
+        const fate = state.fates.shift();
+        if (handler === undefined || fate === 'question') throw new Error('no answer');
+        const answer = await handler(bytes);
+        if (state.losesAnswers || fate === 'answer') throw new Error('no answer');
+        return answer;
+      },
+    },
+    run: 'a',
+    epoch: () => epoch,
+    nameOf: () => ({ token: 'ab' }),
+    nowMs: () => clock.nowMs,
+  });
+  /** Another node leads. @returns the messages that it takes */
+  function leader(next: number): string[] {
+    epoch = next;
+    handlers.clear();
+    const taken: string[] = [];
+    new Submissions({
+      bus: {
+        answer(topic, handler) {
+          handlers.set(topic, handler);
+          return () => handlers.delete(topic);
+        },
+      },
+      epoch: next,
+      receiver: {
+        async receive(_, { traceId, again }) {
+          taken.push(again ? `${traceId} again` : traceId!);
+          await state.durable;
+          return { ok: true, traceId, accepted: ['BTCUSD'], rejected: new Map() };
+        },
+      },
+      rightsOf: () => (state.hasRights ? RIGHTS : undefined),
+    }).start();
+    return taken;
+  }
+  const session: PublisherSession = { type: 'evm', rights: RIGHTS, isDurable: false, unsettled: [] };
+  const durableSession: PublisherSession = { ...session, isDurable: true };
+  return { forwarder, leader, session, durableSession, clock, state };
+}
+
+function message(n: number): ReadMessage {
+  return { ok: true, traceId: String(n), updates: [], malformed: new Map(), length: 10 };
+}
+
+function tracesOf(outcome: PublishOutcome): string {
+  return `${outcome.traceId} ${outcome.ok ? 'ok' : outcome.error}`;
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 12; turn++) await undefined;
+}

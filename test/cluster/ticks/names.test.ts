@@ -1,0 +1,82 @@
+import * as fc from 'fast-check';
+import { test } from 'tap';
+import { type IdentifiedAsset, Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import {
+  answerNames,
+  decodeNames,
+  encodeNames,
+  encodeNamesQuery,
+  type NamesPage,
+  nextIdAfter,
+} from '../../../src/cluster/ticks/names.js';
+import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
+import { CLUSTER_ASSETS_MAX } from '../../../src/model/nodes.js';
+import { SIGNATURE_TYPES } from '../../../src/wire/signatures.js';
+import { damaged } from '../damaged.js';
+
+const asset = fc.record({
+  id: fc.integer({ min: 0, max: 0xffff }),
+  symbol: fc.string(),
+  signatureType: fc.constantFrom(...SIGNATURE_TYPES),
+});
+const page = fc.record({ assets: fc.array(asset, { maxLength: 9 }), isLast: fc.boolean() });
+
+test('names are read as they were written', async (t) => {
+  fc.assert(
+    fc.property(page, (written) => t.same(decodeNames(encodeNames(written)), written)),
+    {
+      numRuns: 200,
+    },
+  );
+});
+
+test('damaged names are refused or read, and never do harm', async (t) => {
+  fc.assert(
+    fc.property(page.map(encodeNames).chain(damaged), (hostile) => {
+      try {
+        t.ok(decodeNames(hostile).assets.length * 2 <= hostile.length);
+      } catch (error) {
+        t.type(error, UnreadableMessage);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('all names of a cluster come in a few messages that servers take', async (t) => {
+  const assets = Array.from(
+    { length: CLUSTER_ASSETS_MAX },
+    (_, id): IdentifiedAsset => ({ id, symbol: `${'é'.repeat(30)}${id}`, signatureType: 'stark' }),
+  );
+  const read: IdentifiedAsset[] = [];
+  for (let firstId: number | undefined = 0, pages = 0; firstId !== undefined; pages++) {
+    const bytes = answerNames(encodeNamesQuery(firstId), assets);
+    t.ok(bytes.length < 512 * 1024 && pages < 100);
+    const next: NamesPage = decodeNames(bytes);
+    read.push(...next.assets);
+    firstId = nextIdAfter(next);
+  }
+  t.equal(new Taxonomy(read).hash, new Taxonomy(assets).hash);
+});
+
+test('a hash says what all IDs mean, whatever the order of the assets', async (t) => {
+  const [one, two] = [
+    { id: 1, symbol: 'A', signatureType: 'evm' },
+    { id: 2, symbol: 'A', signatureType: 'stark' },
+  ] as const;
+  const { hash } = new Taxonomy([one, two]);
+  t.equal(new Taxonomy([two, one]).hash, hash);
+  const others: IdentifiedAsset[][] = [
+    [one],
+    [
+      { ...one, id: 2 },
+      { ...two, id: 1 },
+    ],
+    [one, { ...two, symbol: 'B' }],
+    [
+      { ...one, signatureType: 'stark' },
+      { ...two, signatureType: 'evm' },
+    ],
+  ];
+  for (const assets of others) t.not(new Taxonomy(assets).hash, hash);
+});

@@ -1,0 +1,362 @@
+import { test } from 'tap';
+import { assetKey, Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import { decodeNames, encodeNames, encodeNamesQuery } from '../../../src/cluster/ticks/names.js';
+import { encodeTickBatch, type TickBatch } from '../../../src/cluster/ticks/tick_batch.js';
+import { TickReceiver } from '../../../src/cluster/ticks/tick_receiver.js';
+import { TickSender } from '../../../src/cluster/ticks/tick_sender.js';
+import type { Price } from '../../../src/model/price.js';
+
+const NO_BYTES = new Uint8Array(0);
+const SAME = taxonomyOf({ 1: 1, 2: 2, 3: 3 });
+const SWAPPED = taxonomyOf({ 1: 2, 2: 1, 3: 3 });
+
+test('changes follow a full table, and what is known already is not told again', async (t) => {
+  const { receive, told, receiver } = receiving();
+  receive({
+    number: 1,
+    full: true,
+    prices: [
+      [1, 10],
+      [2, 20],
+    ],
+  });
+  t.ok(receiver.isComplete);
+  receive({ number: 2, prices: [[1, 11]] });
+  receive({ number: 2, prices: [[1, 99]] });
+  receive({ number: 3, ended: [2] });
+  receive({
+    number: 4,
+    full: true,
+    prices: [
+      [1, 11],
+      [3, 30],
+    ],
+  });
+  t.same(told, ['1=10', '2=20', '1=11', '2 ended', '3=30']);
+  t.equal(receiver.gaps, 0);
+});
+
+test('a skipped number is asked for, and an answer from before it is not taken', async (t) => {
+  const { receive, told, receiver, answer, asked, clock } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  receive({ number: 3, prices: [[1, 12]] });
+  t.same(asked, ['full.1']);
+  t.notOk(receiver.isComplete);
+  await answer({
+    number: 2,
+    full: true,
+    prices: [
+      [1, 11],
+      [2, 20],
+    ],
+  });
+  t.notOk(receiver.isComplete);
+  clock.nowMs += 100;
+  receiver.tick(clock.nowMs);
+  await answer({
+    number: 3,
+    full: true,
+    prices: [
+      [1, 12],
+      [2, 20],
+    ],
+  });
+  t.ok(receiver.isComplete);
+  t.same(told, ['1=10', '1=12', '2=20']);
+  t.equal(receiver.gaps, 1);
+});
+
+test('a newer epoch replaces the older one, whose ticks are dropped', async (t) => {
+  const { receive, told, receiver, asked } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  receiver.began(5);
+  receive({ number: 2, prices: [[1, 66]] });
+  receive({ epoch: 5, number: 2, prices: [[1, 50]] });
+  t.same(asked, ['full.5'], 'its first batch was lost');
+  receive({ epoch: 5, number: 3, full: true, prices: [[2, 51]] });
+  t.same(told, ['1=10', '1=50', '1 ended', '2=51']);
+});
+
+test('prices of a silent leader are over', async (t) => {
+  const { receive, told, receiver, clock } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  clock.nowMs = 2_999;
+  receiver.tick(clock.nowMs);
+  t.equal(receiver.nextDueMs(), 3_000);
+  clock.nowMs = 3_000;
+  receiver.tick(clock.nowMs);
+  t.same(told, ['1=10', '1 ended']);
+  t.notOk(receiver.isComplete);
+});
+
+test('damaged ticks are as good as lost', async (t) => {
+  const { receiveBytes, told } = receiving();
+  receiveBytes(new Uint8Array([1, 2, 3]));
+  t.same(told, []);
+});
+
+test('a sender gathers what changes in a turn, beats, and repeats all prices', async (t) => {
+  const { sender, sent, clock, turn } = sending();
+  sender.priced(keyOf(1), 10n as Price);
+  await turn();
+  t.equal(sent.length, 0, 'not before all prices are known');
+  sender.start();
+  sender.priced(keyOf(1), 11n as Price);
+  sender.priced(keyOf(1), 12n as Price);
+  sender.priced(keyOf(2), 20n as Price);
+  sender.ended(keyOf(2));
+  await turn();
+  clock.nowMs = 100;
+  sender.tick(clock.nowMs);
+  clock.nowMs = 1_000;
+  sender.tick(clock.nowMs);
+  const same = (number: number, full: boolean, prices: [number, number][], ended: number[] = []) =>
+    encodeTickBatch(batchOf({ epoch: 1, number, full, prices, ended }));
+  t.same(sent, [
+    same(1, true, [[1, 10]]),
+    same(2, false, [[1, 12]], [2]),
+    same(3, false, []),
+    same(4, true, [[1, 12]]),
+  ]);
+});
+
+test('what could not be sent is made up for by all prices', async (t) => {
+  const { sender, sent, clock, turn, state } = sending();
+  sender.start();
+  state.mayTick = false;
+  sender.priced(keyOf(1), 10n as Price);
+  await turn();
+  clock.nowMs = 100;
+  sender.tick(clock.nowMs);
+  t.equal(sent.length, 1);
+  await t.rejects(state.answer(), 'nor does it answer');
+  state.mayTick = true;
+  state.waitingBytes = 9 * 1024 * 1024;
+  clock.nowMs = 200;
+  sender.tick(clock.nowMs);
+  t.equal(sent.length, 1);
+  state.waitingBytes = 0;
+  t.equal(sender.nextDueMs(), 300);
+  clock.nowMs = 300;
+  sender.tick(clock.nowMs);
+  t.same(sent[1], encodeTickBatch(batchOf({ epoch: 1, number: 2, full: true, prices: [[1, 10]] })));
+  t.same(await state.answer(), sent[1]);
+});
+
+test('prices of a leader with other IDs are shown by name, once it has said what they mean', async (t) => {
+  const { receive, told, receiver, asked, answer, answerBytes } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  receive({ number: 2, prices: [[2, 11]], taxonomy: SWAPPED });
+  t.same(told, ['1=10'], 'not under the names of this node');
+  t.notOk(receiver.isComplete);
+  t.same(asked, ['full.1 from 0,0']);
+  await answerBytes(encodeNames({ assets: SWAPPED.assets, isLast: true }));
+  t.same(asked.slice(1), ['full.1']);
+  const swapped: Sample = {
+    number: 2,
+    full: true,
+    taxonomy: SWAPPED,
+    prices: [
+      [2, 11],
+      [1, 20],
+    ],
+  };
+  await answer(swapped);
+  t.ok(receiver.isComplete);
+  receive({ number: 3, prices: [[1, 21]], ended: [2], taxonomy: SWAPPED });
+  t.same(told, ['1=10', '1=11', '2=20', '1 ended', '2=21']);
+  receive({ number: 4, prices: [[1, 12]] });
+  t.same(told.slice(5), ['1=12'], 'its own names are right again');
+  t.equal(asked.length, 2);
+});
+
+test('a node that is reloaded before the leader goes on under the old names', async (t) => {
+  const { receive, told, own, asked, receiver } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  own.taxonomy = SWAPPED;
+  receive({ number: 2, prices: [[1, 11]] });
+  t.same(told, ['1=10', '1=11']);
+  t.same(asked, []);
+  receiver.tellAll();
+  t.same(told.slice(2), ['1=11'], 'an asset that was not configured before gets its price');
+  receive({ number: 3, prices: [[2, 12]], taxonomy: SWAPPED });
+  t.same(told.slice(3), ['1=12']);
+});
+
+test('while nobody says what IDs mean, a node shows what it had, and that not for long', async (t) => {
+  const { receive, told, clock, receiver, answerBytes, asked } = receiving();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  for (let number = 2; clock.nowMs < 2_900; number++) {
+    clock.nowMs += 100;
+    receive({ number, full: true, prices: [[1, 99]], taxonomy: SWAPPED });
+    receiver.tick(clock.nowMs);
+    // It was reloaded meanwhile: these are not the names of its ticks.
+    await answerBytes(encodeNames({ assets: SAME.assets, isLast: true }));
+  }
+  t.same(told, ['1=10']);
+  t.ok(asked.length > 10 && asked.length < 32, `it asks at most every 100 ms: ${asked.length} times`);
+  t.equal(receiver.tickMs, clock.nowMs, 'the leader is there');
+  clock.nowMs = 3_000;
+  receiver.tick(clock.nowMs);
+  t.same(told, ['1=10', '1 ended']);
+});
+
+test('names come in as many pages as they need', async (t) => {
+  const { receive, told, asked, answer, answerBytes } = receiving();
+  const [first, ...others] = SWAPPED.assets;
+  receive({ number: 1, full: true, prices: [[1, 10]], taxonomy: SWAPPED });
+  await answerBytes(encodeNames({ assets: [first!], isLast: false }));
+  await answerBytes(encodeNames({ assets: others, isLast: true }));
+  t.same(asked, ['full.1 from 0,0', 'full.1 from 0,2', 'full.1']);
+  await answer({ number: 1, full: true, prices: [[1, 10]], taxonomy: SWAPPED });
+  t.same(told, ['2=10']);
+});
+
+test('a leader says under which IDs it ticks, which a reload changes', async (t) => {
+  const { sender, sent, state, turn } = sending();
+  sender.start();
+  sender.priced(keyOf(1), 10n as Price);
+  await turn();
+  state.taxonomy = SWAPPED;
+  sender.priced(keyOf(1), 11n as Price);
+  await turn();
+  t.same(sent[1], encodeTickBatch(batchOf({ number: 2, prices: [[1, 10]] })));
+  t.same(sent[2], encodeTickBatch(batchOf({ number: 3, prices: [[2, 11]], taxonomy: SWAPPED })));
+  t.same(decodeNames(await state.answer(encodeNamesQuery(2))), {
+    assets: SWAPPED.assets.slice(1),
+    isLast: true,
+  });
+  state.taxonomy = taxonomyOf({ 3: 3 });
+  sender.ended(keyOf(1));
+  await turn();
+  const last = batchOf({ number: 4, full: true, taxonomy: state.taxonomy });
+  t.same(sent[3], encodeTickBatch(last), 'what has no ID any more is not among all prices');
+});
+
+interface Sample {
+  readonly epoch?: number;
+  readonly number: number;
+  readonly full?: boolean;
+  readonly prices?: readonly (readonly [number, number])[];
+  readonly ended?: readonly number[];
+  readonly taxonomy?: Taxonomy;
+}
+
+function batchOf({
+  epoch = 1,
+  number,
+  full = false,
+  prices = [],
+  ended = [],
+  taxonomy = SAME,
+}: Sample): TickBatch {
+  return {
+    epoch,
+    number,
+    full,
+    prices: new Map(prices.map(([id, price]) => [id, BigInt(price) as Price])),
+    ended,
+    taxonomy: taxonomy.hash,
+  };
+}
+
+/** Symbols by streaming ID, which are the same number in the first taxonomy. */
+function taxonomyOf(symbols: Readonly<Record<number, number>>): Taxonomy {
+  return new Taxonomy(
+    Object.entries(symbols).map(([id, symbol]) => ({
+      id: Number(id),
+      symbol: String(symbol),
+      signatureType: 'evm',
+    })),
+  );
+}
+
+function keyOf(symbol: number) {
+  return assetKey({ symbol: String(symbol), signatureType: 'evm' });
+}
+
+function receiving() {
+  const told: string[] = [];
+  const asked: string[] = [];
+  const clock = { nowMs: 0 };
+  const own = { taxonomy: SAME };
+  let receiveBytes: (bytes: Uint8Array) => void = () => {};
+  let resolve: (bytes: Uint8Array) => void = () => {};
+  const receiver = new TickReceiver({
+    bus: {
+      listen(_, listener) {
+        receiveBytes = listener;
+        return () => {};
+      },
+      ask(topic, query) {
+        asked.push(query.length === 0 ? topic : `${topic} from ${query.join()}`);
+        return new Promise((done) => {
+          resolve = done;
+        });
+      },
+    },
+    prices: {
+      priced: ({ symbol }, price) => told.push(`${symbol}=${price}`),
+      ended: ({ symbol }) => told.push(`${symbol} ended`),
+    },
+    taxonomy: () => own.taxonomy,
+    timing: { feedTimeoutMs: 3_000, retryMs: 100 },
+    nowMs: () => clock.nowMs,
+    heard: () => {},
+    overtaken: () => {},
+  });
+  receiver.start();
+  const answerBytes = async (bytes: Uint8Array) => {
+    resolve(bytes);
+    for (let turn = 0; turn < 5; turn++) await undefined;
+  };
+  return {
+    receiver,
+    told,
+    asked,
+    clock,
+    own,
+    receiveBytes: (bytes: Uint8Array) => receiveBytes(bytes),
+    receive: (sample: Sample) => receiveBytes(encodeTickBatch(batchOf(sample))),
+    answer: (sample: Sample) => answerBytes(encodeTickBatch(batchOf(sample))),
+    answerBytes,
+  };
+}
+
+function sending() {
+  const sent: Uint8Array[] = [];
+  const clock = { nowMs: 0 };
+  const state = {
+    mayTick: true,
+    waitingBytes: 0,
+    taxonomy: SAME,
+    answer: (_query?: Uint8Array): Promise<Uint8Array> => Promise.resolve(NO_BYTES),
+  };
+  const sender = new TickSender({
+    bus: {
+      send: (_, bytes) => sent.push(bytes),
+      answer(_, handler) {
+        state.answer = (query = NO_BYTES) => handler(query);
+        return () => {};
+      },
+      get waitingBytes() {
+        return state.waitingBytes;
+      },
+    },
+    epoch: 1,
+    taxonomy: () => state.taxonomy,
+    mayTick: () => state.mayTick,
+    timing: { heartbeatMs: 100, fullTableMs: 1_000 },
+    nowMs: () => clock.nowMs,
+    defer: queueMicrotask,
+  });
+  return {
+    sender,
+    sent,
+    clock,
+    state,
+    async turn() {
+      for (let turn = 0; turn < 3; turn++) await undefined;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { Point } from '@scure/starknet';
+import fc from 'fast-check';
+import { test } from 'tap';
+import {
+  GENERATOR,
+  GROUP_ORDER,
+  PlainPoint,
+  PointSum,
+  pointWithX,
+  TabledPoint,
+} from '../../../src/crypto/stark/stark_curve.js';
+
+const BASE = Point.BASE.toAffine();
+const tabled = [1, 2, 5, 8, 11, 12].map((windowBits) => new TabledPoint(BASE, windowBits));
+const scalar = fc.oneof(
+  { weight: 5, arbitrary: fc.bigInt({ min: 0n, max: GROUP_ORDER - 1n }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      0n,
+      1n,
+      128n,
+      129n,
+      2n ** 247n,
+      GROUP_ORDER - 1n,
+      GROUP_ORDER,
+      2n ** 252n - 1n,
+    ),
+  },
+);
+
+/** All multiples of the base point, so that one number says what a sum should be. */
+function expected(multiple: bigint): { x: bigint; y: bigint } | undefined {
+  const reduced = ((multiple % GROUP_ORDER) + GROUP_ORDER) % GROUP_ORDER;
+  return reduced === 0n ? undefined : Point.BASE.multiplyUnsafe(reduced).toAffine();
+}
+
+test('tables of any window size, the plain point and the generator add the same multiples', async (t) => {
+  fc.assert(
+    fc.property(scalar, fc.boolean(), (factor, negative) => {
+      for (const point of [GENERATOR, new PlainPoint(BASE), ...tabled]) {
+        const sum = new PointSum();
+        point.addMultiple(sum, factor, negative);
+        t.same(sum.toAffine(), expected(negative ? -factor : factor));
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('sums of a point with itself, its negative and nothing', async (t) => {
+  const small = fc.bigInt({ min: 0n, max: 6n });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(small, fc.boolean()), { maxLength: 8 }), (terms) => {
+      const sum = new PointSum();
+      let total = 0n;
+      for (const [factor, negative] of terms) {
+        GENERATOR.addMultiple(sum, factor, negative);
+        total += negative ? -factor : factor;
+        const point = expected(total);
+        t.same(sum.toAffine(), point);
+        t.equal(sum.hasX(BASE.x), point?.x === BASE.x);
+      }
+    }),
+  );
+});
+
+test('points by their x', async (t) => {
+  t.equal(pointWithX(BASE.x)?.x, BASE.x);
+  t.equal(pointWithX(2n ** 256n - 1n), undefined);
+});

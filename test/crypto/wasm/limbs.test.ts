@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import {
+  LIMB_BITS,
+  LIMB_MASK,
+  LIMBS,
+  limbsOf,
+  negate,
+  placeOfBit,
+  readNumber,
+  reduceOnce,
+} from '../../../src/crypto/wasm/limbs.js';
+import { FIELD_PRIME, GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
+import { word } from '../crafted_signatures.js';
+
+const AT = 3;
+const number = fc.oneof(
+  fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+  fc.constantFrom(0n, 1n, 2n ** 29n - 1n, 2n ** 29n, 2n ** 232n - 1n, 2n ** 232n, 2n ** 256n - 1n),
+);
+const modulus = fc.constantFrom(FIELD_PRIME, GROUP_ORDER);
+
+/** Limbs with others before and behind them that must stay. */
+function limbsWith(value: bigint): Int32Array {
+  return Int32Array.from([-1, -2, -3, ...limbsOf(value).map(Number), -4]);
+}
+
+function numberOf(limbs: Int32Array): bigint {
+  let value = 0n;
+  for (let i = LIMBS - 1; i >= 0; i--) {
+    const limb = limbs[AT + i]!;
+    if (limb < 0 || limb > LIMB_MASK) throw new RangeError(`limb ${i} is ${limb}`);
+    value = (value << BigInt(LIMB_BITS)) | BigInt(limb);
+  }
+  return value;
+}
+
+function isRoundUntouched(limbs: Int32Array): boolean {
+  return [...limbs.subarray(0, AT), ...limbs.subarray(AT + LIMBS)].join() === '-1,-2,-3,-4';
+}
+
+test('reads 32 bytes, and says where their bits are', async (t) => {
+  fc.assert(
+    fc.property(number, fc.nat(255), (value, bit) => {
+      const limbs = limbsWith(0n);
+      readNumber(Buffer.concat([Buffer.alloc(5, 0xff), word(value), Buffer.alloc(5, 0xff)]), 5, limbs, AT);
+      t.equal(numberOf(limbs), value);
+      t.ok(isRoundUntouched(limbs));
+      const [limb, shift] = placeOfBit(bit);
+      t.equal(BigInt((limbs[AT + limb]! >>> shift) & 1), (value >> BigInt(bit)) & 1n);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('subtracts a modulus once, or not', async (t) => {
+  const step = fc.constantFrom(-1n, 0n, 1n, 2n ** 29n, 2n ** 200n, -(2n ** 200n));
+  fc.assert(
+    fc.property(number, modulus, step, fc.boolean(), (any, m, near, isNear) => {
+      const value = isNear ? m + near : any;
+      const limbs = limbsWith(value);
+      reduceOnce(limbs, AT, limbsOf(m).map(Number));
+      t.equal(numberOf(limbs), value >= m ? value - m : value);
+      t.ok(isRoundUntouched(limbs));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('negates 0 to the modulus, and what is between', async (t) => {
+  fc.assert(
+    fc.property(number, modulus, fc.constantFrom(0n, 1n, undefined), (any, m, far) => {
+      const value = far === undefined ? any % m : m - far;
+      const limbs = limbsWith(value);
+      negate(limbs, AT, limbsOf(m).map(Number));
+      t.equal(numberOf(limbs), m - value);
+      t.ok(isRoundUntouched(limbs));
+    }),
+    { numRuns: 500 },
+  );
+});

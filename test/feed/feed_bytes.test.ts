@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { createRingMemory, RingReader, RingWriter } from '../../src/feed/byte_ring.js';
+import type { Feed } from '../../src/feed/feed.js';
+import { bytesFeed, readFeedMessage } from '../../src/feed/feed_bytes.js';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import type { Holding } from '../../src/records/second_record.js';
+import { sampleAggregate, sampleAsset, samplePublisher } from '../store/sample.js';
+
+const EPOCH = 7;
+const RING_BYTES = 64 * 1024;
+
+type Messages = Omit<Feed, 'begin'>;
+type Kind = keyof Messages;
+type Message = { [K in Kind]: { readonly kind: K; readonly about: Parameters<Messages[K]>[0] } }[Kind];
+
+const sequence = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const symbol = fc.oneof(
+  fc.constantFrom('BTCUSD', 'GRÜN/USD', '日経225', '🜚USD'),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64 }),
+);
+const signatureType = fc.constantFrom('evm', 'stark');
+const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }) as fc.Arbitrary<Price>;
+const timeNs = fc.bigInt({ min: 0n, max: 2n ** 62n }) as fc.Arbitrary<TimeNs>;
+/** Objects as the code makes them. */
+const PLAIN = { noNullPrototype: true } as const;
+/** A record has no negative zero. */
+const double = fc.double({ noNaN: true }).map((value) => value + 0);
+const minute = fc.option(
+  fc.record(
+    {
+      minute: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+      open: double,
+      high: double,
+      low: double,
+      close: double,
+    },
+    PLAIN,
+  ),
+  { nil: undefined },
+);
+const publishers = fc.nat(5).map((count) => Array.from({ length: count }, (_, i) => samplePublisher(i)));
+const inside = fc.record({ timeNs, minute, price, publishers });
+type Inside = typeof inside extends fc.Arbitrary<infer I> ? I : never;
+
+function priced(
+  name: { symbol: string; signatureType: string },
+  { timeNs, minute, price, publishers }: Inside,
+): Holding {
+  const asset = sampleAsset(0, name as Parameters<typeof sampleAsset>[1]);
+  return { state: 'priced', timeNs, minute, aggregate: sampleAggregate(asset, publishers, price, timeNs) };
+}
+
+const name = fc.record({ symbol, signatureType });
+const message = fc.oneof(
+  fc
+    .record({ sequence, streamingId: fc.nat(65_535), price })
+    .map((about) => ({ kind: 'priced', about: { epoch: EPOCH, ...about } })),
+  fc
+    .tuple(sequence, name, inside, fc.constantFrom('priced', 'ended', 'gap'))
+    .map(([sequence, name, inside, state]) => {
+      const { timeNs, minute } = inside;
+      const holding = state === 'priced' ? priced(name, inside) : { state, timeNs, minute };
+      return { kind: 'recorded', about: { epoch: EPOCH, sequence, ...name, holding } };
+    }),
+  fc
+    .tuple(sequence, name, timeNs)
+    .map(([sequence, name, atNs]) => ({ kind: 'ended', about: { epoch: EPOCH, sequence, ...name, atNs } })),
+  fc
+    .tuple(sequence, name)
+    .map(([sequence, name]) => ({ kind: 'withdrawn', about: { epoch: EPOCH, sequence, ...name } })),
+  timeNs.map((about) => ({ kind: 'applied', about })),
+  fc
+    .record(
+      {
+        cutoffs: fc.record({ second: fc.integer(), day: fc.integer() }, PLAIN),
+        sealed: fc.array(fc.record({ assetKey: symbol, day: fc.integer() }, PLAIN), { maxLength: 3 }),
+      },
+      PLAIN,
+    )
+    .map((about) => ({ kind: 'committing', about })),
+  fc.boolean().map((about) => ({ kind: 'committed', about })),
+) as unknown as fc.Arbitrary<Message>;
+
+function tell(feed: Messages, { kind, about }: Message): void {
+  (feed[kind] as (about: unknown) => void)(about);
+}
+
+/** A feed that keeps what it is told, with the aggregates read. */
+function noting(): { readonly feed: Messages; readonly told: { kind: string; about: unknown }[] } {
+  const told: { kind: string; about: unknown }[] = [];
+  const kinds = ['priced', 'recorded', 'withdrawn', 'ended', 'applied', 'committing', 'committed'] as const;
+  const feed = Object.fromEntries(
+    kinds.map((kind) => [kind, (about: unknown) => told.push({ kind, about: read(about) })]),
+  );
+  return { feed: feed as unknown as Messages, told };
+}
+
+function read(about: unknown): unknown {
+  if (typeof about !== 'object' || about === null || !('holding' in about)) return about;
+  const { holding, ...rest } = about as { readonly holding: Holding };
+  const { state, timeNs, minute, aggregate } = holding;
+  return { ...rest, holding: { state, timeNs, minute, aggregate } };
+}
+
+test('a feed of bytes through a ring tells what a feed of calls does', async () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
+      const [calls, bytes] = [noting(), noting()];
+      const memory = createRingMemory(RING_BYTES);
+      const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
+      const written = bytesFeed((kind, sequence, content) => {
+        if (!writer.write(kind, sequence, content)) throw new Error('the ring is full');
+      });
+      for (const one of messages) {
+        tell(calls.feed, one);
+        tell(written, one);
+        readFeedMessage(reader.read(), EPOCH, bytes.feed);
+      }
+      return isDeepStrictEqual(bytes.told, calls.told);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what is kept of a message outlives it', async (t) => {
+  const { feed, told } = noting();
+  const kept: Holding[] = [];
+  const asset = sampleAsset(0);
+  const memory = createRingMemory(RING_BYTES);
+  const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
+  const written = bytesFeed((kind, sequence, content) => writer.write(kind, sequence, content));
+  for (let i = 1; i <= 2; i++) {
+    const aggregate = sampleAggregate(asset, [samplePublisher(0)], BigInt(i) as Price, BigInt(i) as TimeNs);
+    const holding: Holding = { state: 'priced', timeNs: BigInt(i) as TimeNs, minute: undefined, aggregate };
+    written.recorded({ epoch: EPOCH, sequence: i, symbol: asset.symbol, signatureType: 'evm', holding });
+    readFeedMessage(reader.read(), EPOCH, { ...feed, recorded: (message) => kept.push(message.holding) });
+  }
+  t.same(
+    kept.map(({ aggregate }) => aggregate?.price),
+    [1n, 2n],
+  );
+  t.same(told, []);
+});
+
+test('a message that a feed does not have is an error', async (t) => {
+  const { feed } = noting();
+  t.throws(
+    () => readFeedMessage({ kind: 99, sequence: 1, bytes: new Uint8Array(8) }, EPOCH, feed),
+    /no message 99/,
+  );
+});

@@ -1,0 +1,74 @@
+import { test } from 'tap';
+import type { ServerReport } from '../../src/cluster/log/log_servers.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { ServerWatch } from '../../src/node/server_watch.js';
+
+function watching() {
+  const state = {
+    report: undefined as Partial<ServerReport> | undefined,
+    leads: false,
+    asked: [] as string[],
+  };
+  const answer = async (question: string) => {
+    state.asked.push(question);
+    if (state.report === undefined) throw new Error('the servers elect a leader');
+    return { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, moved: false, ...state.report };
+  };
+  const watch = new ServerWatch({
+    servers: {
+      serverReport: () => answer('report'),
+      keepLogLeaderApart: () => answer('apart'),
+    },
+    clock: { nowNs: () => 0n as TimeNs },
+    leads: () => state.leads,
+  });
+  return {
+    watch,
+    state,
+    async tick(nowMs: number) {
+      watch.tick(nowMs);
+      for (let turn = 0; turn < 5; turn++) await undefined;
+    },
+  };
+}
+
+test('the servers are asked every ten seconds, and only a leader moves the lead of the log', async (t) => {
+  const { watch, state, tick } = watching();
+  await tick(0);
+  t.equal(watch.logCopies, undefined);
+  t.equal(watch.isClockRight, undefined, 'not known');
+  state.report = {};
+  await tick(999);
+  t.same(state.asked, ['report']);
+  await tick(1_000);
+  t.same(state.asked, ['report', 'report'], 'soon again, as nobody has answered');
+  t.equal(watch.isClockRight, true);
+  state.leads = true;
+  await tick(10_999);
+  t.equal(state.asked.length, 2);
+  await tick(11_000);
+  t.same(state.asked, ['report', 'report', 'apart']);
+  t.equal(watch.logCopies, 3);
+  state.report = undefined;
+  await tick(21_000);
+  t.equal(watch.logCopies, 3, 'servers that elect a leader say nothing new');
+});
+
+test('a clock is wrong when it is certainly more than a second off', async (t) => {
+  const { watch, state, tick } = watching();
+  const cases: [Partial<ServerReport>, number, RegExp | undefined][] = [
+    [{ clockAheadMs: 1_000 }, 0, undefined],
+    [{ clockAheadMs: -1_300, clockErrorMs: 301 }, 0, undefined],
+    [{ clockAheadMs: -1_300, clockErrorMs: 299 }, 1_300, /the clock is 1\.3 s ahead of the NATS servers/],
+    [{ clockAheadMs: 3_600_000 }, -3_600_000, /the clock is 3600\.0 s behind the NATS servers/],
+    [{ clockAheadMs: Number.NaN }, 0, undefined],
+  ];
+  for (const [place, [report, wrongMs, reason]] of cases.entries()) {
+    state.report = report;
+    await tick(place * 10_000);
+    t.equal(watch.clockWrongMs, wrongMs);
+    const said = watch.trouble.reason(0n as TimeNs);
+    if (reason === undefined) t.equal(said, undefined);
+    else t.match(said, reason);
+  }
+});

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { lookAtAll, lookInTurn, sequenceOf, Topics } from '../../../src/server/uws/topic_members.js';
+
+const member = (name: string) => ({ name, topicPlace: 0, joinedAtSequence: 0 });
+type NamedMember = ReturnType<typeof member>;
+
+test('a member has been told what it joined with, or of the last frame after that', async (t) => {
+  const topics = new Topics<NamedMember>();
+  const [early, late] = [member('early'), member('late')];
+  topics.join(7, early, 3);
+  const topic = topics.get(7)!;
+  t.equal(sequenceOf(topic, early), 3);
+  topic.sequence = 5;
+  topics.join(7, late, 6);
+  t.equal(sequenceOf(topic, early), 5);
+  t.equal(sequenceOf(topic, late), 6);
+  topic.sequence = 9;
+  t.equal(sequenceOf(topic, late), 9);
+});
+
+test('who leaves is out whatever the order, also while the members are gone through from the end', async (t) => {
+  const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1 });
+  fc.assert(
+    fc.property(order, fc.boolean(), (leaving, onTheWay) => {
+      const topics = new Topics<NamedMember>();
+      const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(member);
+      for (const one of all) topics.join(1, one, 1);
+      const seen: string[] = [];
+      const topic = topics.get(1)!;
+      if (!onTheWay) for (const place of leaving) topics.leave(1, all[place]!);
+      lookAtAll(topic, (one) => {
+        seen.push(one.name);
+        if (onTheWay && leaving.includes(all.indexOf(one))) topics.leave(1, one);
+      });
+      const staying = all.filter((_, place) => !leaving.includes(place)).map(({ name }) => name);
+      t.same(seen.sort(), onTheWay ? all.map(({ name }) => name) : staying);
+      t.same((topics.get(1)?.sockets.members ?? []).map(({ name }) => name).sort(), staying);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a topic without members is forgotten', async (t) => {
+  const topics = new Topics<NamedMember>();
+  const [a, b] = [member('a'), member('b')];
+  t.equal(topics.get(1), undefined);
+  topics.join(1, a, 1);
+  topics.join(1, b, 1);
+  topics.leave(1, a);
+  t.same(topics.get(1)!.sockets.members, [b]);
+  topics.leave(1, b);
+  t.equal(topics.get(1), undefined);
+});
+
+test('every member is looked at once within 16 KiB of frames, or 400 ms, and for a long frame', async (t) => {
+  const frame = fc.record({
+    bytes: fc.integer({ min: 1, max: 20_000 }),
+    ms: fc.integer({ min: 0, max: 500 }),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.array(frame, { maxLength: 60 }), (size, frames) => {
+      const topics = new Topics<NamedMember>();
+      for (let i = 0; i < size; i++) topics.join(1, member(String(i)), 1);
+      const topic = topics.get(1)!;
+      const published = new Map(topic.sockets.members.map((one) => [one, { bytes: 0, ms: 0 }]));
+      let nowMs = 1e6;
+      for (const { bytes, ms } of frames) {
+        nowMs += ms;
+        for (const unseen of published.values()) unseen.ms += ms;
+        lookInTurn(topic, bytes, nowMs, (one) => {
+          published.set(one, { bytes: 0, ms: 0 });
+        });
+        for (const unseen of published.values()) unseen.bytes += bytes;
+        const worst = (of: 'bytes' | 'ms') =>
+          Math.max(...[...published.values()].map((unseen) => unseen[of]));
+        t.ok(worst('bytes') < 16_384 + 20_000, 'bytes since the last look, the frame after it included');
+        t.ok(worst('ms') < 400 + 500, 'milliseconds since the last look');
+        if (bytes >= 16_384) t.equal(worst('bytes'), bytes);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('who joins or leaves between looks changes nobody else’s turn by more than a round', async (t) => {
+  const topics = new Topics<NamedMember>();
+  const all = Array.from({ length: 40 }, (_, i) => member(String(i)));
+  for (const one of all) topics.join(1, one, 1);
+  const seen = new Set<NamedMember>();
+  const slow = new Set(all.filter((_, i) => i % 3 === 0));
+  for (let frame = 0; frame < 20; frame++) {
+    lookInTurn(topics.get(1)!, 1_700, 0, (one) => {
+      seen.add(one);
+      if (slow.has(one)) topics.leave(1, one);
+    });
+    const joins = member(`late ${frame}`);
+    topics.join(1, joins, 1);
+  }
+  t.same([...seen].filter((one) => all.includes(one)).length, all.length, 'all were looked at in two rounds');
+  t.notOk(topics.get(1)!.sockets.members.some((one) => slow.has(one)));
+});

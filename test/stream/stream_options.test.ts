@@ -1,0 +1,25 @@
+import { test } from 'tap';
+import { parseStreamOptions } from '../../src/stream/stream_options.js';
+
+const parse = (query: Record<string, string>) => parseStreamOptions(new Map(Object.entries(query)));
+
+test('the defaults, and every value', async (t) => {
+  t.same(parse({}), { channel: 'real_time', messageType: 'unsigned', marketStatus: false });
+  for (const channel of ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'])
+    t.match(parse({ channel }), { channel });
+  t.same(parse({ channel: '1s', message_type: 'signed_ecdsa', addtl_attrs: 'ms', more: 'x' }), {
+    channel: '1s',
+    messageType: 'signed_ecdsa',
+    marketStatus: true,
+  });
+});
+
+test('any other value is refused with the allowed ones', async (t) => {
+  const channels = 'channel must be one of 10ms, 20ms, 50ms, 100ms, 500ms, 1s, real_time';
+  for (const channel of ['', '2s', 'REAL_TIME', ' 1s', 'toString', '__proto__', 'constructor'])
+    t.equal(parse({ channel }), channels);
+  for (const message_type of ['', 'signed', 'length', '0'])
+    t.equal(parse({ message_type }), 'message_type must be one of unsigned, signed_ecdsa');
+  for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
+    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms');
+});
