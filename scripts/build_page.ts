@@ -31,7 +31,7 @@ await buildPage();
 async function buildPage(): Promise<void> {
   rmSync(PAGE_FOLDER, { recursive: true, force: true });
   mkdirSync(PAGE_FOLDER, { recursive: true });
-  const worker = await bundle('verify_worker.ts');
+  const worker = await bundle('proof_worker.ts');
   const workerPath = store('verify.js', worker.text);
   const program = await bundle('main.ts', { VERIFY_WORKER_PATH: JSON.stringify(workerPath) });
   const style = await bundle('page.css');

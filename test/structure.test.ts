@@ -202,6 +202,8 @@ const EFFECTS = new Set([
   'console',
 ]);
 
+/** A room's entry is named after its part, not after its subject. */
+const SHARED_FILE_NAMES = new Set(['index.ts', 'main.ts']);
 const LINES_MAX = 300;
 /** The words stand apart here, or this file would break its own rule. */
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
@@ -331,6 +333,18 @@ test('files are short, finished and named after what they are about', async (t) 
   t.same(files.filter(isUnfinished), [], 'unfinished');
 });
 
+test('a name means one thing', async (t) => {
+  const files = written
+    .map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
+    .filter((name) => !SHARED_FILE_NAMES.has(name));
+  t.same(repeatedIn(files), [], 'file names');
+  const types = written.flatMap(({ source }) => source.statements.filter(isTypeDeclaration));
+  const names = types.map(({ name }) => name!.text);
+  t.same(repeatedIn(names), [], 'names of classes, interfaces and types');
+  t.same(withPlural(files.map((name) => name.replace('.ts', ''))), [], 'files whose names differ by an s');
+  t.same(withPlural(names), [], 'types whose names differ by an s');
+});
+
 test('nothing is of type any', async (t) => {
   const anys = written.flatMap(({ path, source }) =>
     nodesOf(source)
@@ -397,6 +411,31 @@ function keepsTo(t: Test, folder: string, rooms: Rooms): void {
     rooms[room]!.map((entry) => `${room} ${entry}`).filter((row) => !used.has(row)),
   );
   t.same(unused, [], 'every entry of a row is in use');
+}
+
+type TypeDeclaration =
+  | ts.ClassDeclaration
+  | ts.InterfaceDeclaration
+  | ts.TypeAliasDeclaration
+  | ts.EnumDeclaration;
+
+function isTypeDeclaration(node: ts.Node): node is TypeDeclaration {
+  return (
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isEnumDeclaration(node)
+  );
+}
+
+function repeatedIn(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
+}
+
+/** The names that stand beside themselves with an s. */
+function withPlural(names: readonly string[]): string[] {
+  const all = new Set(names);
+  return [...all].filter((name) => all.has(`${name}s`));
 }
 
 function filesBelow(folder: string, name: RegExp): string[] {

@@ -2,7 +2,7 @@ import { percentile } from '../../scripts/load/statistics.js';
 import { pause } from '../../scripts/load/wait.js';
 import { systemClock } from '../../src/clock/clock.js';
 import type { NatsBus } from '../../src/cluster/nats/nats_bus.js';
-import { type AssetKey, assetKey, Taxonomy } from '../../src/cluster/ticks/id_mapping.js';
+import { type AssetKey, assetKey, IdMapping } from '../../src/cluster/ticks/id_mapping.js';
 import { TickSender } from '../../src/cluster/ticks/tick_sender.js';
 import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 import type { Price } from '../../src/model/price.js';
@@ -114,7 +114,7 @@ class BenchLeader {
     this.#log = log;
     this.#assets = assets;
     this.#entries = new AggregateEntries(assets);
-    const taxonomy = new Taxonomy(
+    const taxonomy = new IdMapping(
       Array.from({ length: assets }, (_, id) => ({
         id,
         symbol: `ASSET${id}USD`,

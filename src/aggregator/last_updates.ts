@@ -1,4 +1,4 @@
-import type { Asset, Publisher } from '../model/asset.js';
+import type { Asset, ListedPublisher } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
 
 /** When the last update of each asset and of each publisher was accepted. */
@@ -8,13 +8,13 @@ export class LastUpdates {
   /** By publisher index. */
   readonly #ofPublisher: (TimeNs | undefined)[] = [];
 
-  accepted(asset: Asset, publisher: Publisher, atNs: TimeNs): void {
+  accepted(asset: Asset, publisher: ListedPublisher, atNs: TimeNs): void {
     this.#ofAsset[asset.index] = atNs;
     this.#ofPublisher[publisher.index] = atNs;
   }
 
   /** An update from before the start, by its own timestamp; they come in any order. */
-  restored(asset: Asset, publisher: Publisher, timestampNs: TimeNs): void {
+  restored(asset: Asset, publisher: ListedPublisher, timestampNs: TimeNs): void {
     this.#ofAsset[asset.index] = later(this.#ofAsset[asset.index], timestampNs);
     this.#ofPublisher[publisher.index] = later(this.#ofPublisher[publisher.index], timestampNs);
   }
@@ -24,7 +24,7 @@ export class LastUpdates {
     return this.#ofAsset[index];
   }
 
-  ofPublisher({ index }: Publisher): TimeNs | undefined {
+  ofPublisher({ index }: ListedPublisher): TimeNs | undefined {
     return this.#ofPublisher[index];
   }
 }

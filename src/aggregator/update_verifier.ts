@@ -1,7 +1,7 @@
 import { isCanonicalSignature, isEvmPriceHash } from '../crypto/evm.js';
 import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from '../crypto/pool/pool.js';
 import { starkExternalAssetId, starkPriceMessage } from '../crypto/stark/stark.js';
-import type { Verdict } from '../crypto/verdict.js';
+import type { SignatureVerdict } from '../crypto/verdict.js';
 import type { Candidate } from '../ingest/gate.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
@@ -31,7 +31,7 @@ export function verifyCandidates(
     }
   });
   if (jobs.length === 0) return refusals;
-  const fill = (verdicts: readonly Verdict[]): Refusals => {
+  const fill = (verdicts: readonly SignatureVerdict[]): Refusals => {
     verdicts.forEach((verdict, i) => {
       refusals[places[i]!] = REFUSAL_BY_VERDICT[verdict];
     });
@@ -53,7 +53,7 @@ const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
 export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
 /** Nothing is known of the signature: the publisher may send it again. */
 const UNVERIFIED = 'the signature could not be verified in time';
-const REFUSAL_BY_VERDICT: Readonly<Record<Verdict, string | undefined>> = {
+const REFUSAL_BY_VERDICT: Readonly<Record<SignatureVerdict, string | undefined>> = {
   valid: undefined,
   'hash mismatch': HASH_MISMATCH,
   'invalid signature': BAD_SIGNATURE,

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import type { BUILT_IN_CALENDARS } from './definition.js';
-import { MINUTES_PER_DAY, type Schedule, type Session } from './schedule.js';
+import { MINUTES_PER_DAY, type Session, type TradingSchedule } from './schedule.js';
 import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';
 
 const TIME_ZONE = 'America/New_York';
@@ -16,7 +16,7 @@ function at(hour: number, minute = 0): number {
 }
 
 /** New York's stock market, with today's hours for every year. */
-const usEquities: Schedule = {
+const usEquities: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays(
     { fromMin: at(4), toMin: at(9, 30), status: MARKET_EXTENDED },
@@ -30,7 +30,7 @@ const usEquities: Schedule = {
 };
 
 /** Each trading day begins at 17:00 the evening before and ends when the next begins, so the market is open from Sunday to Friday. */
-const forex: Schedule = {
+const forex: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays({ fromMin: at(17) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
   isHoliday: isChristmasOrNewYear,
@@ -40,13 +40,13 @@ const forex: Schedule = {
 };
 
 /** As forex, but each trading day begins an hour later: there is a daily break. */
-const metals: Schedule = {
+const metals: TradingSchedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
   isHoliday: (date) => isChristmasOrNewYear(date) || isGoodFriday(date),
 };
 
-export const BUILT_IN_SCHEDULES: Readonly<Record<(typeof BUILT_IN_CALENDARS)[number], Schedule>> = {
+export const BUILT_IN_SCHEDULES: Readonly<Record<(typeof BUILT_IN_CALENDARS)[number], TradingSchedule>> = {
   us_equities: usEquities,
   forex,
   metals,

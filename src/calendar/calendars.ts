@@ -2,7 +2,13 @@ import { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import { BUILT_IN_SCHEDULES } from './built-in.js';
 import type { CalendarDefinition } from './definition.js';
-import { closedEarly, MINUTES_PER_DAY, type Schedule, type Session, usualSessionsOn } from './schedule.js';
+import {
+  closedEarly,
+  MINUTES_PER_DAY,
+  type Session,
+  type TradingSchedule,
+  usualSessionsOn,
+} from './schedule.js';
 import type { Calendar, OpenStatus } from './status.js';
 import { createCalendar } from './timeline.js';
 
@@ -54,7 +60,7 @@ export function createCalendars(definitions: Readonly<Record<string, CalendarDef
 }
 
 type SessionDefinitions = NonNullable<CalendarDefinition['sessions']>;
-type Report = (path: readonly (string | number)[], message: string) => void;
+type ReportProblem = (path: readonly (string | number)[], message: string) => void;
 
 type BuiltInName = keyof typeof BUILT_IN_SCHEDULES;
 
@@ -62,7 +68,11 @@ function isBuiltIn(name: string): name is BuiltInName {
   return Object.hasOwn(BUILT_IN_SCHEDULES, name);
 }
 
-function builtInSchedule(name: BuiltInName, definition: CalendarDefinition, report: Report): Schedule {
+function builtInSchedule(
+  name: BuiltInName,
+  definition: CalendarDefinition,
+  report: ReportProblem,
+): TradingSchedule {
   for (const key of ['time_zone', 'sessions'] as const) {
     if (definition[key] !== undefined) {
       report([key], 'this calendar is built in: only closures and early_closes can be added to it');
@@ -71,7 +81,11 @@ function builtInSchedule(name: BuiltInName, definition: CalendarDefinition, repo
   return BUILT_IN_SCHEDULES[name];
 }
 
-function ownSchedule(name: string, definition: CalendarDefinition, report: Report): Schedule | undefined {
+function ownSchedule(
+  name: string,
+  definition: CalendarDefinition,
+  report: ReportProblem,
+): TradingSchedule | undefined {
   if (name === NO_CALENDAR)
     report([], `"${NO_CALENDAR}" means trading around the clock: choose another name`);
   const { time_zone: timeZone, sessions } = definition;
@@ -100,7 +114,7 @@ function isTimeZone(name: string): boolean {
 }
 
 /** The sessions of each weekday, Monday first. */
-function weekOf(definitions: SessionDefinitions, report: Report): Session[][] {
+function weekOf(definitions: SessionDefinitions, report: ReportProblem): Session[][] {
   const week: Session[][] = WEEKDAYS.map(() => []);
   const placed: PlacedSession[] = [];
   for (const [index, { days, from, to, status }] of definitions.entries()) {
@@ -125,7 +139,7 @@ interface PlacedSession extends Session {
 }
 
 /** Reports sessions that overlap, and a week whose status never changes, because it has no next change. */
-function checkWeek(placed: PlacedSession[], report: Report): void {
+function checkWeek(placed: PlacedSession[], report: ReportProblem): void {
   placed.sort((a, b) => a.fromMin - b.fromMin);
   let openMin = 0;
   for (const [place, { fromMin, toMin, index }] of placed.entries()) {
@@ -146,7 +160,11 @@ function checkWeek(placed: PlacedSession[], report: Report): void {
 }
 
 /** Adds the operator's closures and early closes. Reports early closes that do not fall within regular hours. */
-function withExceptions(base: Schedule, definition: CalendarDefinition, report: Report): Schedule {
+function withExceptions(
+  base: TradingSchedule,
+  definition: CalendarDefinition,
+  report: ReportProblem,
+): TradingSchedule {
   const closures = new Set(definition.closures);
   const earlyCloseMins = new Map<string, number>();
   for (const [day, time] of Object.entries(definition.early_closes)) {

@@ -16,7 +16,7 @@ export interface Session {
 }
 
 /** A market's trading days in its local time, before they become instants. */
-export interface Schedule {
+export interface TradingSchedule {
   /** An IANA name. */
   readonly timeZone: string;
   /** The sessions of each weekday's trading day, Monday first; in order, and no two overlap anywhere in the week. */
@@ -32,7 +32,7 @@ export interface Schedule {
 }
 
 /** The sessions of one trading day, in order; none when the market does not open. */
-export function sessionsOn(schedule: Schedule, date: Temporal.PlainDate): readonly Session[] {
+export function sessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   const day = date.toString();
   if (schedule.closures.has(day) || schedule.isHoliday(date)) return [];
   const sessions = usualSessionsOn(schedule, date);
@@ -44,7 +44,7 @@ export function sessionsOn(schedule: Schedule, date: Temporal.PlainDate): readon
 }
 
 /** The sessions of `date`'s weekday, holiday or not. */
-export function usualSessionsOn(schedule: Schedule, date: Temporal.PlainDate): readonly Session[] {
+export function usualSessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   return schedule.week[date.dayOfWeek - 1]!;
 }
 

@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { Temporal } from 'temporal-polyfill';
 import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status_codes.js';
-import { MINUTES_PER_DAY, type Schedule, sessionsOn } from './schedule.js';
+import { MINUTES_PER_DAY, sessionsOn, type TradingSchedule } from './schedule.js';
 import type { Calendar, MarketState } from './status.js';
 
 /** A session in UNIX seconds: `startS` is in it, `endS` is not. */
-interface Interval {
+interface OpenInterval {
   readonly startS: number;
   readonly endS: number;
   readonly status: MarketStatus;
@@ -18,8 +18,8 @@ const DAYS_CACHED_MAX = 32;
 const QUIET_WEEKS_MAX = 4;
 
 /** Makes a calendar of a schedule, whose status must change within each week. */
-export function createCalendar(name: string, schedule: Schedule): Calendar {
-  const days = new Map<string, readonly Interval[]>();
+export function createCalendar(name: string, schedule: TradingSchedule): Calendar {
+  const days = new Map<string, readonly OpenInterval[]>();
   const daysAheadMax = 7 * (QUIET_WEEKS_MAX + schedule.closures.size);
   let lastFromS = Number.POSITIVE_INFINITY;
   let last: MarketState = { status: MARKET_CLOSED, nextStatus: MARKET_CLOSED, changeAtS: 0 };
@@ -66,7 +66,7 @@ export function createCalendar(name: string, schedule: Schedule): Calendar {
     assert.fail(`calendar ${name} does not change for ${daysAheadMax} days`);
   }
 
-  function intervalsOn(date: Temporal.PlainDate): readonly Interval[] {
+  function intervalsOn(date: Temporal.PlainDate): readonly OpenInterval[] {
     const key = date.toString();
     let intervals = days.get(key);
     if (intervals === undefined) {

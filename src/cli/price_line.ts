@@ -29,7 +29,7 @@ export interface PriceLineOptions {
   readonly clock: Clock;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type LineFields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a JSON line: `{"asset":…,"price":…}` to be signed; or a `signed_prices` message, an `AggregatedSignedPrice` or
@@ -40,7 +40,7 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
   const value = parseExactJson(line);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return bad('it is not a JSON object');
-  const fields = value as Fields;
+  const fields = value as LineFields;
   if (fields['type'] === SIGNED_PRICES_TYPE) {
     const traceId = fields['trace_id'];
     if (typeof traceId !== 'string') return bad('trace_id is not a string');
@@ -60,7 +60,7 @@ export function parsePriceArgument(text: string, options: PriceLineOptions): Pri
     : priceToSign({ asset, price }, options);
 }
 
-function priceToSign(fields: Fields, { scaled, clock }: PriceLineOptions): PriceLine {
+function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): PriceLine {
   const { asset, price: priceField, timestamp, trigger, metadata } = fields;
   if (typeof asset !== 'string' || asset === '') return bad('asset is not a symbol');
   // A JSON number keeps its digits too: it was parsed exactly.
@@ -89,7 +89,7 @@ function recordedPrices(
 ): PriceLine {
   const messages: SignedMessage[] = [];
   for (const [i, value] of values.entries()) {
-    const signedPrice = value as Fields | null;
+    const signedPrice = value as LineFields | null;
     const externalAssetId = signedPrice?.['external_asset_id'];
     if (typeof externalAssetId !== 'string') return bad('external_asset_id is not a string');
     const type = signedPrice?.['signature_type'] as SignatureType;

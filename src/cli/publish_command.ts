@@ -12,7 +12,7 @@ import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
 
-interface PublishOptions extends SessionOptions {
+interface PublishFlags extends SessionOptions {
   readonly key?: string;
   readonly oracleId: string;
   readonly scaled: boolean;
@@ -44,7 +44,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
     .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
-    .action(async (prices: string[], options: PublishOptions) => {
+    .action(async (prices: string[], options: PublishFlags) => {
       const isOk = await publish(prices, options, streams);
       if (!isOk) process.exitCode = 1;
     });
@@ -52,7 +52,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
 
 async function publish(
   prices: readonly string[],
-  options: PublishOptions,
+  options: PublishFlags,
   streams: CommandStreams,
 ): Promise<boolean> {
   const input = new InputLines(streams.stdin);
@@ -91,7 +91,7 @@ async function publish(
 
 async function signerOf(
   key: string,
-  { type: signatureType, oracleId }: PublishOptions,
+  { type: signatureType, oracleId }: PublishFlags,
   input: InputLines,
 ): Promise<PriceSigner> {
   const secretKey = await readSecretKey(key, () => input.next());

@@ -7,18 +7,18 @@ import type { Claim, LogBatch } from './log/log_batch.js';
 import { LogFollower } from './log/log_follower.js';
 import type { MemberOptions } from './member_options.js';
 import type { NodeReport, Role } from './node_report.js';
-import { Nodes } from './node_reports.js';
+import { NodeReports } from './node_reports.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
 /** One node of a cluster: follows the log, and leads when it should. */
-export class Member {
+export class ClusterMember {
   readonly #options: MemberOptions;
   readonly #follower: LogFollower;
   readonly #claimant: Claimant;
   readonly #receiver: TickReceiver;
   readonly #leadership: Leadership;
   readonly #silence: SilenceWatch;
-  readonly nodes: Nodes;
+  readonly nodes: NodeReports;
   /** Not known when it was applied before this process began: then the leader's report says the same. */
   #claimed: Claim | undefined;
   #epoch = 0;
@@ -36,7 +36,7 @@ export class Member {
       tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
     });
     const { heard } = this.#silence;
-    this.nodes = new Nodes({ ...options, report: () => this.#report(), heard });
+    this.nodes = new NodeReports({ ...options, report: () => this.#report(), heard });
     this.#follower = new LogFollower({
       ...options,
       position: options.applied,

@@ -2,7 +2,7 @@ import type { Signer } from '../model/nodes.js';
 import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';
-import type { Taxonomy } from './ticks/id_mapping.js';
+import type { IdMapping } from './ticks/id_mapping.js';
 import type { PriceListener } from './ticks/tick_receiver.js';
 import type { ClusterTiming } from './timing.js';
 
@@ -44,7 +44,7 @@ export interface MemberOptions {
   /** The keys of this node. */
   readonly signers: () => readonly Signer[];
   /** What streaming IDs mean on this node, as it is configured now. */
-  readonly taxonomy: () => Taxonomy;
+  readonly taxonomy: () => IdMapping;
   /** The last record that the store has. */
   readonly applied: LogPosition;
   readonly timing: ClusterTiming;

@@ -8,7 +8,7 @@ import { UnreadableMessage } from './unreadable.js';
 /** A node is there while its last report is younger than so many intervals. */
 const MISSED_REPORTS_MAX = 4;
 
-export interface NodesOptions {
+export interface NodeReportsOptions {
   readonly bus: Pick<Bus, 'send' | 'listen'>;
   /** This node. */
   readonly node: number;
@@ -21,20 +21,20 @@ export interface NodesOptions {
   readonly nowMs: () => number;
 }
 
-interface Known {
+interface KnownNode {
   readonly report: NodeReport;
   readonly receivedMs: number;
 }
 
 /** Reports this node to the others, and knows them by what they report. */
-export class Nodes {
-  readonly #options: NodesOptions;
-  readonly #known = new Map<number, Known>();
+export class NodeReports {
+  readonly #options: NodeReportsOptions;
+  readonly #known = new Map<number, KnownNode>();
   #reportedMs = Number.NEGATIVE_INFINITY;
   #stopListening: (() => void) | undefined;
   #twinMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: NodesOptions) {
+  constructor(options: NodeReportsOptions) {
     this.#options = options;
   }
 

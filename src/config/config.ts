@@ -1,6 +1,6 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
 import type { AddressBlock } from '../model/address.js';
-import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../model/asset.js';
+import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
@@ -23,7 +23,7 @@ export interface Config {
     /** A ws or wss address without a slash at the end. */
     readonly publicUrl?: string;
   };
-  readonly listen: Listener & {
+  readonly listen: ListenSection & {
     readonly tls?: { readonly certFile: string; readonly keyFile: string };
     /** How many threads serve the sockets. */
     readonly threads: number | 'auto';
@@ -32,7 +32,7 @@ export interface Config {
     /** The origins of web pages that may read REST and open streams; `*` means all. */
     readonly allowedOrigins: readonly string[];
   };
-  readonly admin: Listener;
+  readonly admin: ListenSection;
   readonly keys: {
     /** Missing only on an edge of a cluster. */
     readonly evm?: KeySource;
@@ -44,7 +44,7 @@ export interface Config {
   /** By {@link AssetIndex}, in the order of the file. */
   readonly assets: readonly Asset[];
   /** By {@link PublisherIndex}, in the order of the file. */
-  readonly publishers: readonly Publisher[];
+  readonly publishers: readonly ListedPublisher[];
   readonly ingest: {
     /** How far a publisher's timestamp may lie behind the service's clock. */
     readonly maxPastNs: bigint;
@@ -68,7 +68,7 @@ export interface Config {
   readonly cluster?: ClusterConfig;
 }
 
-export interface Listener {
+export interface ListenSection {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -229,7 +229,7 @@ function toAsset(asset: ConfigFile['assets'][number], index: number): Asset {
   };
 }
 
-function toPublisher(publisher: ConfigFile['publishers'][number], index: number): Publisher {
+function toPublisher(publisher: ConfigFile['publishers'][number], index: number): ListedPublisher {
   return {
     index: index as PublisherIndex,
     signatureType: publisher.signature_type,

@@ -40,14 +40,14 @@ export function namedFileProblems({ listen, cluster }: Config, env: Environment)
   return problems;
 }
 
-interface TlsFiles {
+interface NamedTlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
 }
 
 /** Checks that the files exist, that the key is private, and that TLS can start with them. */
-function tlsProblems(at: Path, { caFile, certFile, keyFile }: TlsFiles): Problem[] {
+function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Problem[] {
   const texts = {
     ...(caFile !== undefined && { ca_file: readPublicFile(caFile) }),
     ...(certFile !== undefined && { cert_file: readPublicFile(certFile) }),

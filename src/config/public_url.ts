@@ -16,7 +16,7 @@ export const publicUrl = z.string().transform((text, context) => {
 });
 
 /** What the address follows from. */
-export interface Address {
+export interface PublicAddress {
   readonly service: { readonly publicUrl?: string };
   readonly listen: { readonly host: string; readonly tls?: unknown };
 }
@@ -25,7 +25,7 @@ export interface Address {
  * The address below which publishers connect: as configured, or where the service listens.
  * @param port the port in use
  */
-export function publicUrlOf({ service, listen }: Address, port: number): string {
+export function publicUrlOf({ service, listen }: PublicAddress, port: number): string {
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return service.publicUrl ?? `${listen.tls ? 'wss' : 'ws'}://${host}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { isCanonicalSignature, isHashSignedBy, writtenEip191 } from './evm.js';
 import { type EvmSigner, evmSigner } from './evm_signers.js';
 import { secp256k1 } from './secp256k1/secp256k1.js';
-import type { Verdict } from './verdict.js';
+import type { SignatureVerdict } from './verdict.js';
 import { BATCH_MAX, EcdsaBatch } from './wasm/ecdsa_batch.js';
 
 /** A publisher's EVM signature to verify. The caller has recomputed the message hash. */
@@ -27,23 +27,23 @@ const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 /** A signer loses its table to another one when so many signatures of others came since its last: more than a batch has. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
-interface Table {
+interface KeyTable {
   signer: EvmSigner;
   usedAt: number;
 }
 
 /** Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}, the others, and what is not valid there, one at a time. */
 export class EvmVerifier {
-  readonly #tables: Table[] = [];
+  readonly #tables: KeyTable[] = [];
   readonly #keys = new Map<EvmSigner, number>();
   readonly #signatures = new WeakMap<EvmSigner, number>();
   readonly #batch = new EcdsaBatch(KEYS_MAX);
   #seen = 0;
 
-  verify(jobs: readonly EvmVerifyJob[]): Verdict[] {
+  verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
     // The last call leaves signatures there that were too few, or that an exception kept from their turn.
     this.#batch.clear();
-    const verdicts = new Array<Verdict>(jobs.length);
+    const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
     for (let i = 0; i < jobs.length; i++) {
       const job = jobs[i]!;
@@ -61,7 +61,7 @@ export class EvmVerifier {
   }
 
   /** Gives those their verdicts, and takes them from the list. */
-  #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: Verdict[]): void {
+  #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: SignatureVerdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
@@ -110,6 +110,6 @@ export class EvmVerifier {
   }
 }
 
-function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Verdict {
+function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): SignatureVerdict {
   return isHashSignedBy(address, msgHash, signature, recovery) ? 'valid' : 'invalid signature';
 }

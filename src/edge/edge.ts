@@ -14,7 +14,7 @@ import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import { Catalogue } from '../model/catalogue.js';
-import type { Nodes } from '../model/nodes.js';
+import type { NodeList } from '../model/nodes.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
@@ -29,14 +29,14 @@ import { AggregateStreams } from '../stream/aggregate_streams.js';
 import { StreamEngine } from '../stream/engine.js';
 import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
-import { Markets } from './market_statuses.js';
-import { Prices } from './served_prices.js';
+import { MarketStatuses } from './market_statuses.js';
+import { ServedPrices } from './served_prices.js';
 
 export interface EdgeOptions {
   readonly webSockets: WebSocketLibrary;
   readonly config: Config;
   readonly identity: Identity;
-  readonly nodes: Nodes;
+  readonly nodes: NodeList;
   /** Where to listen; a port other than 0 has been claimed. */
   readonly at: ListenOptions;
   /** No two edges sign streaming payloads at the same place. */
@@ -72,7 +72,7 @@ export interface Edge extends Feed {
   /** Puts a changed configuration in force, before anything that only the changed one has is fed. */
   reload(config: Config, identity: Identity): void;
   /** Which nodes there are has changed. */
-  setNodes(nodes: Nodes): void;
+  setNodes(nodes: NodeList): void;
   /** A tick of the clock. */
   tick(nowNs: TimeNs): void;
   /** When it needs the next one; `undefined` when that has time. */
@@ -90,24 +90,24 @@ export interface Edge extends Feed {
 }
 
 /** What a reload changes. */
-interface InForce {
+interface ServedCatalogue {
   readonly config: Config;
   readonly identity: Identity;
   readonly catalogue: Catalogue;
-  readonly markets: Markets;
+  readonly markets: MarketStatuses;
 }
 
 /** Resolves when the marks of its times are on disk, or cannot be written. */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { config, clock, store, pool, counters, logger } = options;
   const { limits } = config;
-  let inForce = derive(config, options.identity);
+  let served = derive(config, options.identity);
   let { nodes } = options;
 
-  function derive(next: Config, identity: Identity, before?: Catalogue): InForce {
+  function derive(next: Config, identity: Identity, before?: Catalogue): ServedCatalogue {
     const catalogue = new Catalogue(next, before);
     const { calendars } = createCalendars(next.calendars);
-    const markets = new Markets(catalogue.assets, calendars);
+    const markets = new MarketStatuses(catalogue.assets, calendars);
     // The first use of a time zone takes milliseconds that no tick should wait for.
     markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     return { config: next, identity, catalogue, markets };
@@ -118,7 +118,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, options.marks, options.place);
   const clockWatch = new ClockWatch({ clock, troubles: streamTroubles(times), logger });
-  const table = new PriceTable(inForce.catalogue.streamingIds);
+  const table = new PriceTable(served.catalogue.streamingIds);
   const latency = new FrameLatency(counters.frameLatency);
   const fanOut = new FanOut();
   const streaming = {
@@ -131,12 +131,12 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   };
   const stream = new StreamEngine({
     table,
-    catalogue: inForce.catalogue,
+    catalogue: served.catalogue,
     taxonomyId: config.service.taxonomyId,
     times,
-    statusesAt: (unixS) => inForce.markets.statusesAt(unixS),
+    statusesAt: (unixS) => served.markets.statusesAt(unixS),
     digest: keccak256Into,
-    ...createFrameSigner(() => inForce.identity.streamKey!, pool),
+    ...createFrameSigner(() => served.identity.streamKey!, pool),
     publish(topic, frame, sequence) {
       fanOut.publish(topic, frame, sequence);
       latency.sent(sequence, clock);
@@ -144,16 +144,16 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     ...streaming,
   });
   const aggregates: AggregateStreams = new AggregateStreams({
-    findAsset: (symbol, type) => inForce.catalogue.findAsset(symbol, type),
+    findAsset: (symbol, type) => served.catalogue.findAsset(symbol, type),
     latest: (asset) => prices.latest(asset),
     json: aggregateJson,
     publish: (topic, frame, sequence) => fanOut.publish(topic, frame, sequence),
     ...streaming,
   });
-  const prices = new Prices({ catalogue: inForce.catalogue, table, stream, aggregates });
+  const prices = new ServedPrices({ catalogue: served.catalogue, table, stream, aggregates });
 
   function routes() {
-    const { catalogue, markets, config: now } = inForce;
+    const { catalogue, markets, config: now } = served;
     return createRoutes({
       clock,
       simulation: options.simulation,
@@ -196,9 +196,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     clock,
     fanOut,
     stream,
-    signsPayloads: () => inForce.identity.streamKey !== undefined,
+    signsPayloads: () => served.identity.streamKey !== undefined,
     aggregates,
-    findPublisher: (type, key) => inForce.catalogue.publisherByKey(type, key),
+    findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
     isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
     receiver: options.receiver,
     counters,
@@ -223,8 +223,8 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     committing() {},
     committed() {},
     reload(nextConfig, identity) {
-      inForce = derive(nextConfig, identity, inForce.catalogue);
-      const { catalogue } = inForce;
+      served = derive(nextConfig, identity, served.catalogue);
+      const { catalogue } = served;
       table.resize(catalogue.streamingIds);
       prices.reload(catalogue);
       // Tokens change before the streams look at what each connection may still see.

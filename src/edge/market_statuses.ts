@@ -3,7 +3,7 @@ import type { Asset } from '../model/asset.js';
 import { NO_SCHEDULE } from '../wire/market_status_codes.js';
 
 /** The market status of every asset, from the calendars that the assets name. */
-export class Markets {
+export class MarketStatuses {
   readonly #calendarByAsset: readonly (Calendar | undefined)[];
   readonly #statuses: Uint8Array;
   #fromS = 0;

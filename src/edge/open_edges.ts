@@ -5,11 +5,11 @@ import { createSharedAccess } from '../server/access/shared_access.js';
 import type { ListenOptions } from '../server/uws/app.js';
 import type { Store } from '../store/store.js';
 import { type EdgeOptions, openEdge } from './edge.js';
-import { type Edges, onlyEdge } from './edge_set.js';
+import { type EdgeSet, onlyEdge } from './edge_set.js';
 import type { LoadedThread } from './threads/loaded_thread.js';
-import { type EdgeThreadsCounters, openEdgeThreads } from './threads/threaded_edges.js';
+import { openThreadedEdges, type ThreadedEdgesCounters } from './threads/threaded_edges.js';
 
-export interface EdgesOptions extends Omit<EdgeOptions, 'place' | 'access' | 'marks' | 'store'> {
+export interface OpenEdgesOptions extends Omit<EdgeOptions, 'place' | 'access' | 'marks' | 'store'> {
   /** Their threads; without any there is one edge on the calling thread. */
   readonly loaded: readonly LoadedThread[];
   readonly loadThread: () => LoadedThread;
@@ -17,13 +17,13 @@ export interface EdgesOptions extends Omit<EdgeOptions, 'place' | 'access' | 'ma
   readonly node: number;
   readonly store: Store;
   readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
-  readonly counters: EdgeOptions['counters'] & EdgeThreadsCounters;
+  readonly counters: EdgeOptions['counters'] & ThreadedEdgesCounters;
   /** Claimed. */
   readonly at: ListenOptions;
 }
 
 /** Opens the edges of a service; they serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
-export async function openEdges(options: EdgesOptions): Promise<Edges> {
+export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { clock, store, source, loaded, node } = options;
   const { marks, starkSymbols } = store;
   const access = createSharedAccess(Math.max(1, loaded.length));
@@ -36,7 +36,7 @@ export async function openEdges(options: EdgesOptions): Promise<Edges> {
   }
   const sharedClock = new SharedClock(clock);
   const { simulation } = options;
-  return openEdgeThreads({
+  return openThreadedEdges({
     ...options,
     access,
     sharedClock,

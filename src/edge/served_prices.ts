@@ -10,7 +10,7 @@ import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { PriceTable } from '../stream/price_table.js';
 
-export interface PricesOptions {
+export interface ServedPricesOptions {
   readonly catalogue: Catalogue;
   readonly table: PriceTable;
   readonly stream: Pick<StreamEngine, 'priceChanged'>;
@@ -24,8 +24,8 @@ export interface PricesOptions {
  *     recorded: latest → streams of aggregates
  *     ended:    leaves the table and every stream of prices
  */
-export class Prices {
-  readonly #options: PricesOptions;
+export class ServedPrices {
+  readonly #options: ServedPricesOptions;
   /** By asset index; `undefined` while the asset has no signed live price. */
   readonly #latest: (Holding | undefined)[] = [];
   #assetByName!: AssetMap;
@@ -33,7 +33,7 @@ export class Prices {
   #latestVersion = 0;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
 
-  constructor(options: PricesOptions) {
+  constructor(options: ServedPricesOptions) {
     this.#options = options;
     this.reload(options.catalogue);
   }

@@ -23,23 +23,23 @@ export interface WorkOwner {
   readonly connection: object;
 }
 
-interface Piece {
+interface QueuedPiece {
   readonly bytes: number;
   readonly work: () => void;
-  next: Piece | undefined;
+  next: QueuedPiece | undefined;
 }
 
 /** What waits of one connection, in order. */
 interface Line {
   readonly connection: object;
-  first: Piece | undefined;
-  last: Piece | undefined;
+  first: QueuedPiece | undefined;
+  last: QueuedPiece | undefined;
   /** The connection of the same caller that is served after it. */
   next: Line | undefined;
 }
 
 /** What waits of one caller. */
-interface Lane {
+interface CallerQueue {
   readonly lineOf: Map<object, Line>;
   /** In the order in which connections are served. */
   first: Line | undefined;
@@ -56,13 +56,13 @@ interface Lane {
  */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<string, CallerQueue>();
   readonly #room: SharedRoom;
   /** In this turn. */
   #spentMs = 0;
   #isWorking = false;
   #deferred = false;
-  /** The {@link Lane.servedMs} of the caller that was served last: where a new one starts. */
+  /** The {@link CallerQueue.servedMs} of the caller that was served last: where a new one starts. */
   #servedMs = 0;
   /** The same of callers of which nothing waits now, while others wait: one whose work comes singly does not start anew each time. */
   readonly #servedMsOf = new Map<string, number>();
@@ -126,7 +126,7 @@ export class TurnQueue {
       lane.lineOf.set(connection, line);
       append(lane, line);
     }
-    const piece: Piece = { bytes, work, next: undefined };
+    const piece: QueuedPiece = { bytes, work, next: undefined };
     if (place === 'first') prepend(line, piece);
     else append(line, piece);
     this.#room.add(caller, bytes);
@@ -162,14 +162,14 @@ export class TurnQueue {
     }
   }
 
-  #leave(caller: string, { servedMs }: Lane): void {
+  #leave(caller: string, { servedMs }: CallerQueue): void {
     this.#lanes.delete(caller);
     if (this.#lanes.size > 0) this.#servedMsOf.set(caller, servedMs);
     else this.#servedMsOf.clear();
   }
 
-  #leastServed(): [caller: string, lane: Lane] {
-    let least: [string, Lane] | undefined;
+  #leastServed(): [caller: string, lane: CallerQueue] {
+    let least: [string, CallerQueue] | undefined;
     for (const entry of this.#lanes)
       if (least === undefined || entry[1].servedMs < least[1].servedMs) least = entry;
     return least!;

@@ -11,7 +11,7 @@ import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 /** What brings it to the edges. */
 type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
 
-interface LiveAsset {
+interface FedAsset {
   readonly asset: Asset;
   price: Price | undefined;
   holding: Holding | undefined;
@@ -23,7 +23,7 @@ export class FeedSource {
   #sequence = 0;
   #feed: PriceFeed | undefined;
   /** By asset index. */
-  readonly #live = new Map<number, LiveAsset>();
+  readonly #live = new Map<number, FedAsset>();
   #catalogue!: Catalogue;
   #assetByName!: AssetMap;
   #assetById!: ReadonlyMap<number, Asset>;
@@ -118,7 +118,7 @@ export class FeedSource {
     this.#forgetEmpty(live);
   }
 
-  #liveOf(asset: Asset): LiveAsset {
+  #liveOf(asset: Asset): FedAsset {
     let live = this.#live.get(asset.index);
     if (live === undefined) {
       live = { asset, price: undefined, holding: undefined };
@@ -127,7 +127,7 @@ export class FeedSource {
     return live;
   }
 
-  #forgetEmpty({ asset, price, holding }: LiveAsset): void {
+  #forgetEmpty({ asset, price, holding }: FedAsset): void {
     if (price === undefined && holding === undefined) this.#live.delete(asset.index);
   }
 

@@ -1,4 +1,4 @@
-import type { Asset, Publisher, SignatureType } from '../model/asset.js';
+import type { Asset, ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
@@ -34,7 +34,7 @@ export interface PublishRights {
    * kind of login needs texts that are no token's name, such as one with a control character.
    */
   readonly identity: string;
-  mayPublishAs(publisher: Publisher): boolean;
+  mayPublishAs(publisher: ListedPublisher): boolean;
   maySee(symbol: string): boolean;
 }
 
@@ -43,7 +43,7 @@ export interface AllowList {
   /** @param signatureType without it, an asset of either type is found */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
   /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
-  publisherByKey(type: SignatureType, key: Buffer): Publisher | undefined;
+  publisherByKey(type: SignatureType, key: Buffer): ListedPublisher | undefined;
 }
 
 /** Which timestamps of publishers are taken. */
@@ -73,7 +73,10 @@ export class Gate {
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** By a text of the key as it came, and by path. */
-  readonly #knownKeys = { evm: new Map<string, KnownKey>(), stark: new Map<string, KnownKey>() };
+  readonly #knownKeys = {
+    evm: new Map<string, KnownPublisherKey>(),
+    stark: new Map<string, KnownPublisherKey>(),
+  };
   #allowList: AllowList;
 
   constructor(allowList: AllowList, clock: Clock, window: IngestWindow) {
@@ -90,13 +93,18 @@ export class Gate {
   }
 
   /** Puts back what was remembered of a publisher and an asset before a restart; `last` is its last accepted update. */
-  restore(asset: Asset, publisher: Publisher, last: PublisherPrice, seen: SeenUpdates | undefined): void {
+  restore(
+    asset: Asset,
+    publisher: ListedPublisher,
+    last: PublisherPrice,
+    seen: SeenUpdates | undefined,
+  ): void {
     this.#replay.restore(asset, publisher, last.timestampNs, seen);
     this.#last.put(asset, publisher, last);
   }
 
   /** What is remembered since the last update of this publisher for this asset was accepted; to be stored with it. */
-  seen(asset: Asset, publisher: Publisher): SeenUpdates {
+  seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 
@@ -171,7 +179,7 @@ export class Gate {
     return candidate;
   }
 
-  #keyOf(text: string, path: SignatureType): KnownKey | string {
+  #keyOf(text: string, path: SignatureType): KnownPublisherKey | string {
     const keys = this.#knownKeys[path];
     const known = keys.get(text);
     if (known !== undefined) return known;
@@ -214,9 +222,9 @@ export class Gate {
 }
 
 /** A publisher, and a text of its key as it came. */
-interface KnownKey {
+interface KnownPublisherKey {
   readonly text: string;
-  readonly publisher: Publisher;
+  readonly publisher: ListedPublisher;
 }
 
 /**
@@ -236,7 +244,7 @@ export function toPublisherPrice(
   };
 }
 
-function mayPublish({ assets }: Publisher, { symbol }: Asset): boolean {
+function mayPublish({ assets }: ListedPublisher, { symbol }: Asset): boolean {
   return assets.has('*') || assets.has(symbol);
 }
 

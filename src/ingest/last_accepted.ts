@@ -1,4 +1,4 @@
-import type { Asset, Publisher } from '../model/asset.js';
+import type { Asset, ListedPublisher } from '../model/asset.js';
 import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
@@ -9,7 +9,7 @@ export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 /** An update and its texts as they came. */
 export interface ReceivedUpdate {
   readonly asset: Asset;
-  readonly publisher: Publisher;
+  readonly publisher: ListedPublisher;
   readonly timestampNs: TimeNs;
   readonly raw: UpdateTexts;
 }
@@ -18,7 +18,7 @@ export interface ReceivedUpdate {
 export class LastAccepted {
   readonly #lastOf = new PairMap<PublisherPrice>();
 
-  put(asset: Asset, publisher: Publisher, input: PublisherPrice): void {
+  put(asset: Asset, publisher: ListedPublisher, input: PublisherPrice): void {
     this.#lastOf.set(asset, publisher, input);
   }
 

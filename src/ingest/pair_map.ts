@@ -1,15 +1,15 @@
-import type { Asset, Publisher } from '../model/asset.js';
+import type { Asset, ListedPublisher } from '../model/asset.js';
 
 /** What is known of each publisher and asset. */
 export class PairMap<Value> {
   /** By asset index, then by publisher index: small integers, of which a map makes no key of their own. */
   readonly #values: Map<number, Value>[] = [];
 
-  get({ index }: Pick<Asset, 'index'>, publisher: Pick<Publisher, 'index'>): Value | undefined {
+  get({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {
     return this.#values[index]?.get(publisher.index);
   }
 
-  set({ index }: Pick<Asset, 'index'>, publisher: Pick<Publisher, 'index'>, value: Value): void {
+  set({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>, value: Value): void {
     this.#values[index] ??= new Map();
     this.#values[index].set(publisher.index, value);
   }

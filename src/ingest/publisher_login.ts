@@ -1,4 +1,4 @@
-import type { Publisher, SignatureType } from '../model/asset.js';
+import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
@@ -15,7 +15,7 @@ export interface LoginWindow {
 
 /** A login of a listed publisher whose signature is not verified yet. */
 export interface LoginClaim {
-  readonly publisher: Publisher;
+  readonly publisher: ListedPublisher;
   readonly timestampNs: TimeNs;
   /** r then s: 64 bytes. */
   readonly signature: Buffer;
@@ -42,7 +42,7 @@ export type LoginFault =
   | 'unknown'
   | 'signature';
 
-export type FindPublisher = (type: SignatureType, key: Buffer) => Publisher | undefined;
+export type FindPublisher = (type: SignatureType, key: Buffer) => ListedPublisher | undefined;
 
 /**
  * The checks of a login before any curve arithmetic.

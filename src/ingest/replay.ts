@@ -1,4 +1,4 @@
-import type { Asset, Publisher } from '../model/asset.js';
+import type { Asset, ListedPublisher } from '../model/asset.js';
 import {
   SEEN_FIELDS,
   SEEN_HASH_KEY,
@@ -19,7 +19,7 @@ export const SEEN_UPDATES_MAX = 30_000;
 /** What is remembered of an update, and of whom. */
 export interface SignedUpdate {
   readonly asset: Asset;
-  readonly publisher: Publisher;
+  readonly publisher: ListedPublisher;
   /** The identity of the session that it came on. */
   readonly sender: string;
   readonly timestampNs: TimeNs;
@@ -114,7 +114,7 @@ export class ReplayWindow {
   }
 
   /** What is remembered of a publisher's updates for an asset of which one was accepted. It changes with the next one. */
-  seen(asset: Asset, publisher: Publisher): SeenUpdates {
+  seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#pairs.get(asset, publisher)!;
   }
 
@@ -123,7 +123,7 @@ export class ReplayWindow {
    * @param seen absent in records of versions that kept no window: then nothing is taken up to the end of the second of
    * the last update.
    */
-  restore(asset: Asset, publisher: Publisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
+  restore(asset: Asset, publisher: ListedPublisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
     this.#pairs.set(asset, publisher, {
       floorNs: seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs),
       senders: [...(seen?.senders ?? [])],

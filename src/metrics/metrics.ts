@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Counters, createCounters } from './counters.js';
 import { LATENCY_BOUNDS_S } from './frame_latency.js';
 import { restRequestsText } from './rest_requests.js';
-import { type ServiceState, type StoreFigures, stateText } from './state.js';
+import { type ServiceState, type StoreState, stateText } from './state.js';
 import { histogramText } from './text_format.js';
 
 /** The values that are read at the moment of a scrape. */
@@ -12,7 +12,7 @@ export interface Measured {
   readonly store: {
     health(): { readonly ok: boolean };
     readonly recordsWaiting: number;
-    figures(): StoreFigures;
+    figures(): StoreState;
   };
   readonly state: () => ServiceState;
   /** Assets of the catalogue, and those that have a live price. */

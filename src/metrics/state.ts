@@ -20,7 +20,7 @@ export interface ServiceState extends ReloadState {
   readonly cluster: ClusterState | undefined;
 }
 
-export interface StoreFigures {
+export interface StoreState {
   /** Of the data file. */
   readonly bytes: number;
   /** What its file system has left for the service. */
@@ -54,7 +54,7 @@ export interface PublisherActivity {
 }
 
 /** These metrics in the text format. What has no value has no line. */
-export function stateText(state: ServiceState, store: StoreFigures): string {
+export function stateText(state: ServiceState, store: StoreState): string {
   const { version, secp256k1, configSha256, reload, activity } = state;
   const { assets, publishers } = activity;
   return [

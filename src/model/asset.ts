@@ -32,7 +32,7 @@ export interface Asset {
 }
 
 /** One key that may publish, as the configuration allows it. */
-export interface Publisher {
+export interface ListedPublisher {
   readonly index: PublisherIndex;
   readonly signatureType: SignatureType;
   /** `evm`: the 20 bytes of the address. `stark`: the 32 bytes of the public key's x coordinate. */

@@ -1,4 +1,4 @@
-import type { Asset, AssetIndex, Publisher, PublisherIndex, SignatureType } from './asset.js';
+import type { Asset, AssetIndex, ListedPublisher, PublisherIndex, SignatureType } from './asset.js';
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
@@ -11,13 +11,16 @@ export class Catalogue {
   /** By index, with those that a reload removed. */
   readonly assets: readonly Asset[];
   /** By index, with those that a reload removed. */
-  readonly publishers: readonly Publisher[];
+  readonly publishers: readonly ListedPublisher[];
   readonly #assetByName: AssetMap;
-  readonly #publisherByKey: ReadonlyMap<string, Publisher>;
+  readonly #publisherByKey: ReadonlyMap<string, ListedPublisher>;
 
   /** @param before the catalogue that this one replaces */
   constructor(
-    { assets, publishers }: { readonly assets: readonly Asset[]; readonly publishers: readonly Publisher[] },
+    {
+      assets,
+      publishers,
+    }: { readonly assets: readonly Asset[]; readonly publishers: readonly ListedPublisher[] },
     before?: Catalogue,
   ) {
     this.assets = placeByName(assets, before?.assets ?? [], assetName);
@@ -42,7 +45,7 @@ export class Catalogue {
   }
 
   /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
-  publisherByKey(signatureType: SignatureType, key: Buffer): Publisher | undefined {
+  publisherByKey(signatureType: SignatureType, key: Buffer): ListedPublisher | undefined {
     return this.#publisherByKey.get(publisherName({ signatureType, key }));
   }
 
@@ -51,13 +54,13 @@ export class Catalogue {
   }
 
   /** The publisher as it is configured now; `undefined` when it is not, or may no longer publish the asset. */
-  currentPublisher({ signatureType, key }: Publisher, symbol: string): Publisher | undefined {
+  currentPublisher({ signatureType, key }: ListedPublisher, symbol: string): ListedPublisher | undefined {
     const publisher = this.publisherByKey(signatureType, key);
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
   }
 
   /** The configured publishers. */
-  get currentPublishers(): readonly Publisher[] {
+  get currentPublishers(): readonly ListedPublisher[] {
     return [...this.#publisherByKey.values()];
   }
 }
@@ -66,7 +69,7 @@ function assetName({ symbol, signatureType }: AssetName): string {
   return `${signatureType} ${symbol}`;
 }
 
-function publisherName({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>): string {
+function publisherName({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>): string {
   return `${signatureType} ${key.toString('latin1')}`;
 }
 

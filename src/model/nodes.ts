@@ -12,7 +12,7 @@ export const NODE_BITS = 6;
 export const NODE_MAX = 2 ** NODE_BITS - 1;
 
 /** The processes that serve the same prices, as one of them knows them. A process that is alone is node 0. */
-export interface Nodes {
+export interface NodeList {
   /** The node that says this. */
   readonly self: number;
   /** Ascending by number. */
@@ -46,7 +46,7 @@ export interface Signer {
 }
 
 /** The keys of all nodes without repetitions: those of aggregates first, and among each kind the node's own first. */
-export function distinctSigners({ self, signers }: Nodes): Signer[] {
+export function distinctSigners({ self, signers }: NodeList): Signer[] {
   const ownFirst = [
     ...signers.filter(({ node }) => node === self),
     ...signers.filter(({ node }) => node !== self),

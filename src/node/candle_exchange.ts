@@ -1,11 +1,17 @@
 import type { Logger } from 'pino';
-import type { CandleShelf } from '../cluster/log/shared_candles.js';
+import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Store } from '../store/store.js';
-import { type CandleSpan, readShelfBlock, shelfAsset, shelfBlock, shelfKey } from './candle_keys.js';
+import {
+  type CandleSpan,
+  candleAsset,
+  candleBlockBytes,
+  candleKey,
+  readCandleBlockBytes,
+} from './candle_keys.js';
 
-export interface CandleKeeperOptions {
-  readonly shelf: CandleShelf;
+export interface CandleExchangeOptions {
+  readonly shelf: SharedCandles;
   readonly store: Pick<Store, 'candles' | 'sealedDays' | 'newest'>;
   /** The configured assets. */
   readonly assets: () => readonly AssetName[];
@@ -27,8 +33,8 @@ interface Due extends CandleSpan {
  * Keeps the candles of a leader on the shelf of the cluster: an hour after each of its closed minutes, and a day when it is sealed. So a
  * node that is newer than the log, or was away for longer, has all candles.
  */
-export class CandleKeeper {
-  readonly #options: CandleKeeperOptions;
+export class CandleExchange {
+  readonly #options: CandleExchangeOptions;
   /** By key on the shelf, in the order in which they became due. */
   readonly #due = new Map<string, Due>();
   /** By asset on the shelf: sealed days before this one have been put. */
@@ -37,7 +43,7 @@ export class CandleKeeper {
   #retry: NodeJS.Timeout | undefined;
   #isLeading = false;
 
-  constructor(options: CandleKeeperOptions) {
+  constructor(options: CandleExchangeOptions) {
     this.#options = options;
   }
 
@@ -48,7 +54,7 @@ export class CandleKeeper {
     for (const asset of assets()) {
       const { first, end } = store.sealedDays(asset);
       const running = store.newest(asset)?.minute?.minute;
-      this.#daysEnd.set(shelfAsset(asset), isFirst ? first : Math.max(first, end - 1));
+      this.#daysEnd.set(candleAsset(asset), isFirst ? first : Math.max(first, end - 1));
       if (running === undefined) continue;
       const hour = Math.floor(running / MINUTES_PER_HOUR);
       for (let before = isFirst ? end * HOURS_PER_DAY : hour - 1; before <= hour; before++)
@@ -74,7 +80,7 @@ export class CandleKeeper {
     if (!this.#isLeading) return;
     const { store, assets } = this.#options;
     for (const asset of assets()) {
-      const name = shelfAsset(asset);
+      const name = candleAsset(asset);
       const { first, end } = store.sealedDays(asset);
       for (let day = this.#daysEnd.get(name) ?? first; day < end; day++)
         this.#add({ asset, unit: 'day', number: day });
@@ -88,11 +94,11 @@ export class CandleKeeper {
    */
   async fetch(beforeMinute: number): Promise<void> {
     const { shelf, store, assets, logger } = this.#options;
-    const assetOf = new Map(assets().map((asset) => [shelfAsset(asset), asset]));
+    const assetOf = new Map(assets().map((asset) => [candleAsset(asset), asset]));
     let blocks = 0;
     store.candles.forgetRunningBefore(beforeMinute);
     for await (const { key, bytes } of shelf.read()) {
-      const block = readShelfBlock(key, bytes);
+      const block = readCandleBlockBytes(key, bytes);
       const asset = block && assetOf.get(block.asset);
       if (block === undefined || asset === undefined) continue;
       if (block.unit === 'hour') store.candles.addHour(asset, block.number, block.candles, beforeMinute);
@@ -104,7 +110,7 @@ export class CandleKeeper {
 
   #add(due: Due): void {
     // Behind what is due already, for it has the newest minutes.
-    const key = shelfKey(due.asset, due).join('.');
+    const key = candleKey(due.asset, due).join('.');
     this.#due.delete(key);
     this.#due.set(key, due);
     this.#putNext();
@@ -128,7 +134,7 @@ export class CandleKeeper {
   #put(due: Due, candles: Uint8Array): void {
     this.#putting++;
     this.#options.shelf
-      .put(shelfKey(due.asset, due), shelfBlock(due.number, candles))
+      .put(candleKey(due.asset, due), candleBlockBytes(due.number, candles))
       .catch((error: Error) => this.#putAgain(due, error))
       .finally(() => {
         this.#putting--;
@@ -138,7 +144,7 @@ export class CandleKeeper {
 
   #putAgain(due: Due, { message }: Error): void {
     if (!this.#isLeading) return;
-    const key = shelfKey(due.asset, due).join('.');
+    const key = candleKey(due.asset, due).join('.');
     if (!this.#due.has(key)) this.#due.set(key, due);
     if (this.#retry !== undefined) return;
     this.#options.logger.warn(`candles wait for the NATS servers: ${message}`);

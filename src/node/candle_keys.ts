@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ShelfKey } from '../cluster/log/shared_candles.js';
+import type { CandleKey } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
 
 /** Which candles of an asset a block holds. Hours and days are counted since 1970. */
@@ -15,16 +15,16 @@ const NUMBER_BYTES = 4;
 const ASSET_DIGITS = 32;
 
 /** The words that name an asset on the shelf. */
-export function shelfAsset({ symbol, signatureType }: AssetName): string {
+export function candleAsset({ symbol, signatureType }: AssetName): string {
   return createHash('sha256').update(`${signatureType} ${symbol}`).digest('hex').slice(0, ASSET_DIGITS);
 }
 
-export function shelfKey(asset: AssetName, { unit, number }: CandleSpan): ShelfKey {
-  return [shelfAsset(asset), unit, String(unit === 'hour' ? number % HOURS_KEPT : number)];
+export function candleKey(asset: AssetName, { unit, number }: CandleSpan): CandleKey {
+  return [candleAsset(asset), unit, String(unit === 'hour' ? number % HOURS_KEPT : number)];
 }
 
 /** The number stands before the candles, for the keys of hours come again. */
-export function shelfBlock(number: number, candles: Uint8Array): Uint8Array {
+export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(NUMBER_BYTES + candles.length);
   bytes.writeUInt32BE(number);
   bytes.set(candles, NUMBER_BYTES);
@@ -32,8 +32,8 @@ export function shelfBlock(number: number, candles: Uint8Array): Uint8Array {
 }
 
 /** @returns `undefined` for a block that is not of this form. The candles are a copy, aligned as their reader needs them. */
-export function readShelfBlock(
-  [asset, unit]: ShelfKey,
+export function readCandleBlockBytes(
+  [asset, unit]: CandleKey,
   bytes: Uint8Array,
 ): (CandleSpan & { readonly asset: string; readonly candles: Uint8Array }) | undefined {
   if (asset === undefined || (unit !== 'hour' && unit !== 'day') || bytes.length <= NUMBER_BYTES)

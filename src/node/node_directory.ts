@@ -1,13 +1,13 @@
-import type { Member } from '../cluster/member.js';
+import type { ClusterMember } from '../cluster/member.js';
 import type { NodeReport } from '../cluster/node_report.js';
-import type { NodeRole, NodeSigner, NodeState, Nodes, Signer } from '../model/nodes.js';
+import type { NodeList, NodeRole, NodeSigner, NodeState, Signer } from '../model/nodes.js';
 
 export interface NodeDirectoryOptions {
   /** This node. */
   readonly node: number;
   readonly name: string;
   readonly signers: () => readonly Signer[];
-  readonly member: Pick<Member, 'role' | 'leader' | 'nodes'>;
+  readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes'>;
   readonly nowMs: () => number;
 }
 
@@ -25,7 +25,7 @@ export class NodeDirectory {
     this.#options = options;
   }
 
-  nodes(): Nodes {
+  nodes(): NodeList {
     const { node, name, member } = this.#options;
     const others = member.nodes.present();
     const self: NodeState = { node, name, role: member.role };

@@ -1,7 +1,7 @@
 import type { Price } from '../model/price.js';
 
 /** One candle; prices are the doubles nearest to the exact prices divided by 10^18. */
-export interface Candle {
+export interface CandleValues {
   readonly open: number;
   readonly high: number;
   readonly low: number;

@@ -2,7 +2,7 @@ import { Builder, ByteBuffer } from 'flatbuffers';
 import type { AggregationType } from '../model/asset.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import type { Candle } from './candle_block.js';
+import type { CandleValues } from './candle_block.js';
 import { AggregateRecord, Algorithm, Cause, SecondRecord, Signature, State } from './generated/record.js';
 import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_record.js';
 import { packText, unpackText } from './packed_text.js';
@@ -22,7 +22,7 @@ export type Holding = {
   | { readonly state: 'ended' | 'gap'; readonly aggregate?: undefined }
 );
 
-export interface MinuteCandle extends Candle {
+export interface MinuteCandle extends CandleValues {
   /** Minutes since 1970; above 0. */
   readonly minute: number;
 }

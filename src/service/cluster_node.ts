@@ -3,35 +3,35 @@ import type { PublisherSession, PublishOutcome } from '../aggregator/publisher_s
 import { ClockWatch, clockTrouble, secondsOf } from '../clock/clock_watch.js';
 import type { Bus } from '../cluster/bus.js';
 import type { LogServers } from '../cluster/log/log_servers.js';
-import type { CandleShelf } from '../cluster/log/shared_candles.js';
-import { Member } from '../cluster/member.js';
+import type { SharedCandles } from '../cluster/log/shared_candles.js';
+import { ClusterMember } from '../cluster/member.js';
 import type { MemberHost, MemberOptions } from '../cluster/member_options.js';
 import { Forwarder } from '../cluster/publishers/forwarder.js';
-import { Taxonomy } from '../cluster/ticks/id_mapping.js';
+import { IdMapping } from '../cluster/ticks/id_mapping.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { Nodes } from '../model/nodes.js';
+import type { NodeList } from '../model/nodes.js';
 import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
-import { CandleKeeper } from '../node/candle_exchange.js';
+import { CandleExchange } from '../node/candle_exchange.js';
 import { firstMinuteOf } from '../node/first_minute.js';
 import { LogRecords, placeToReadFrom } from '../node/log_records.js';
 import { NodeDirectory } from '../node/node_directory.js';
 import { withdrawOld } from '../node/old_aggregates.js';
 import { ServerWatch } from '../node/server_watch.js';
 import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
-import { Leading } from './leader_term.js';
+import { LeaderTerm } from './leader_term.js';
 import type { PriceMaker } from './price_maker.js';
-import { type InForce, signersOf } from './settings.js';
+import { type Settings, signersOf } from './settings.js';
 import type { PriceMakerOptions } from './solo.js';
 
 export interface ClusterNodeOptions
   extends PriceMakerOptions,
     Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'> {
-  readonly bus: Bus & LogServers & { readonly candles: CandleShelf };
+  readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
   /** Of what must be equal on all nodes. */
-  readonly configHash: (inForce: InForce) => Uint8Array;
+  readonly configHash: (settings: Settings) => Uint8Array;
   /** Called when the nodes that {@link PriceMaker.nodes} says, or their keys, are others than before. */
-  readonly onNodes: (nodes: Nodes) => void;
+  readonly onNodes: (nodes: NodeList) => void;
   /** Called when the store got candles in another way than by the feed. */
   readonly onStoreChanged: () => void;
 }
@@ -50,26 +50,26 @@ const nowMs = () => performance.now();
  */
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, clock, store, source, logger, node, name, onNodes } = options;
-  let { inForce } = options;
-  let leading: Leading | undefined;
+  let { settings } = options;
+  let leading: LeaderTerm | undefined;
   let fatal: string | undefined;
   let lookNs = 0n;
   let nodesText = '';
   const startedS = Number(secondOf(clock.nowNs()));
   /** What the other nodes are told of a configuration: to compute it takes hashes and curve arithmetic, so that is done once. */
-  const factsOf = (from: InForce) => ({
-    taxonomy: new Taxonomy(from.catalogue.listed),
+  const factsOf = (from: Settings) => ({
+    taxonomy: new IdMapping(from.catalogue.listed),
     configHash: options.configHash(from),
     signers: signersOf(from, startedS),
   });
-  let facts = factsOf(inForce);
+  let facts = factsOf(settings);
   const signers = () => facts.signers;
   const servers = new ServerWatch({ servers: bus, clock, leads: () => leading !== undefined });
   const clockWatch = new ClockWatch({ clock, troubles: [clockTrouble(clock), servers.trouble], logger });
-  const keeper = new CandleKeeper({
+  const keeper = new CandleExchange({
     shelf: bus.candles,
     store,
-    assets: () => inForce.catalogue.listed,
+    assets: () => settings.catalogue.listed,
     logger,
   });
   let daysNs = 0n;
@@ -84,12 +84,12 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
   const records = new LogRecords({
     store,
     source,
-    assets: () => inForce.catalogue.listed,
+    assets: () => settings.catalogue.listed,
     keepsInputs,
     onMinuteClosed: (asset, minute) => keeper.closed(asset, minute),
     onStoreChanged: options.onStoreChanged,
   });
-  const rights = new CallerRights(inForce.config);
+  const rights = new CallerRights(settings.config);
   const run = randomBytes(8).toString('hex');
   const forwarder = new Forwarder({
     bus,
@@ -105,10 +105,10 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       logger.info({ epoch: term.epoch }, 'this node leads');
       // Only a node that has applied everything wins a claim.
       records.serve();
-      leading = new Leading(
+      leading = new LeaderTerm(
         options,
         term,
-        () => inForce,
+        () => settings,
         records.newestNs,
         (caller) => rights.of(caller),
         servers.trouble,
@@ -137,7 +137,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     },
     prices: {
       priced({ symbol, signatureType }, price) {
-        const asset = inForce.catalogue.findAsset(symbol, signatureType);
+        const asset = settings.catalogue.findAsset(symbol, signatureType);
         if (asset !== undefined) source.priced({ streamingId: asset.id, price });
       },
       ended: (asset) => source.ended({ ...asset, atNs: clock.nowNs() }),
@@ -147,7 +147,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
       logger.fatal(reason);
     },
   };
-  const member = new Member({
+  const member = new ClusterMember({
     ...options,
     host,
     run,
@@ -275,8 +275,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     },
     start: () => member.start(),
     reload(next) {
-      const before = inForce.catalogue;
-      inForce = next;
+      const before = settings.catalogue;
+      settings = next;
       facts = factsOf(next);
       rights.reload(next.config);
       leading?.reload(next);

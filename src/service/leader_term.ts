@@ -12,7 +12,7 @@ import type { TimeNs } from '../model/time.js';
 import { Checkpoints } from '../node/checkpoints.js';
 import { logInputs } from '../node/log_inputs.js';
 import { LogSink } from '../node/log_sink.js';
-import type { InForce } from './settings.js';
+import type { Settings } from './settings.js';
 import { aggregatorOptions, type PriceMakerOptions } from './solo.js';
 
 /** Nothing is seen before the log has it, so its newest aggregate says which times may be used. */
@@ -22,7 +22,7 @@ const NO_MARK: MarkPlace = {
 };
 
 /** What a node makes while it leads. */
-export class Leading {
+export class LeaderTerm {
   readonly term: Term;
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
@@ -38,13 +38,13 @@ export class Leading {
   constructor(
     options: PriceMakerOptions & Pick<SubmissionsOptions, 'bus'>,
     term: Term,
-    inForce: () => InForce,
+    settings: () => Settings,
     startAfterNs: bigint,
     rightsOf: SubmissionsOptions['rightsOf'],
     serverTrouble: Trouble,
   ) {
     const { bus, clock, store, source, logger } = options;
-    const { catalogue } = inForce();
+    const { catalogue } = settings();
     this.term = term;
     this.times = new AggregateTimes(clock, NO_MARK, startAfterNs);
     this.clockWatch = new ClockWatch({
@@ -54,7 +54,7 @@ export class Leading {
     });
     this.#sink = new LogSink({ catalogue, term, store, source });
     this.aggregator = new Aggregator({
-      ...aggregatorOptions(options, inForce),
+      ...aggregatorOptions(options, settings),
       times: this.times,
       sink: this.#sink,
       inputs: logInputs(term, store),
@@ -63,7 +63,7 @@ export class Leading {
     this.#sink.endOthers(catalogue.assets, clock.nowNs());
     this.#checkpoints = new Checkpoints(
       {
-        assets: () => inForce().catalogue.listed,
+        assets: () => settings().catalogue.listed,
         putAgain: (asset, beforeNs) => this.aggregator.putAgain(asset, beforeNs),
       },
       clock.nowNs(),
@@ -103,7 +103,7 @@ export class Leading {
   }
 
   /** Puts a changed configuration in force. */
-  reload({ catalogue }: InForce): void {
+  reload({ catalogue }: Settings): void {
     this.#sink.reload(catalogue);
     this.aggregator.reload(catalogue);
   }

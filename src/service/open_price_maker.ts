@@ -16,7 +16,7 @@ export interface OpenPriceMakerOptions
 
 /** Opens what the configuration says: a process that is alone, or a node of a cluster. @throws Error of one sentence */
 export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<PriceMaker> {
-  const { cluster, storage } = options.inForce.config;
+  const { cluster, storage } = options.settings.config;
   if (cluster === undefined) return openSolo(options);
   const { logger, natsCredentials } = options;
   const { servers, tls, replicas, logRetentionMs } = cluster;

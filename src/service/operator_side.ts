@@ -4,7 +4,7 @@ import type { Ticker } from '../clock/ticker.js';
 import type { Config } from '../config/config.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
-import type { Edges } from '../edge/edge_set.js';
+import type { EdgeSet } from '../edge/edge_set.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import { type Counters, sumOf } from '../metrics/counters.js';
 import { createMetrics } from '../metrics/metrics.js';
@@ -24,7 +24,7 @@ export interface OperatorSideOptions {
   /** Another process listens on the admin port until it is replaced. */
   readonly sharesPort: boolean;
   readonly edgesExpected: number;
-  readonly edges: Edges;
+  readonly edges: EdgeSet;
   readonly pool: CryptoPool;
   readonly maker: PriceMaker;
   readonly source: FeedSource;

@@ -2,8 +2,8 @@ import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
 import type { ClusterState } from '../metrics/cluster_metrics.js';
 import type { Activity } from '../metrics/state.js';
-import type { Nodes } from '../model/nodes.js';
-import type { InForce } from './settings.js';
+import type { NodeList } from '../model/nodes.js';
+import type { Settings } from './settings.js';
 
 /** Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges. */
 export interface PriceMaker extends Ticked {
@@ -18,7 +18,7 @@ export interface PriceMaker extends Ticked {
   /** How far the times that aggregates are signed with are ahead of the clock. */
   readonly aggregatesAheadSeconds: number;
   /** The processes that serve these prices. */
-  nodes(): Nodes;
+  nodes(): NodeList;
   /** Why the service is not ready. */
   troubles(): readonly string[];
   /** What is wrong with the clock, or with the times that are signed. */
@@ -26,7 +26,7 @@ export interface PriceMaker extends Ticked {
   /** Begins, when the edges are there. */
   start(): void;
   /** Puts a changed configuration in force; the feed and the edges have it. */
-  reload(next: InForce): void;
+  reload(next: Settings): void;
   /** The process is about to end: another one may make prices from now on. */
   leave(): Promise<void>;
   /** Signs nothing from now on. */

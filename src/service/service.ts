@@ -7,7 +7,7 @@ import { type Config, changedFixedSections, withFixedSections } from '../config/
 import type { PrivateKeys } from '../config/private_keys.js';
 import { createCryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
-import type { Edges } from '../edge/edge_set.js';
+import type { EdgeSet } from '../edge/edge_set.js';
 import { openEdges } from '../edge/open_edges.js';
 import { type LoadedThread, loadThread } from '../edge/threads/loaded_thread.js';
 import { FeedSource } from '../feed/feed_source.js';
@@ -23,7 +23,7 @@ import { openStore, type StoreOptions } from '../store/store.js';
 import { openPriceMaker } from './open_price_maker.js';
 import { openOperatorSide } from './operator_side.js';
 import { logSecp256k1 } from './secp256k1_log.js';
-import { derive, type InForce, identityOf, requireKeys, storeOptions } from './settings.js';
+import { derive, identityOf, requireKeys, type Settings, storeOptions } from './settings.js';
 import { SOLO_NODE } from './solo.js';
 
 export interface ServiceOptions {
@@ -102,11 +102,11 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   await Promise.all(loaded.map((thread) => thread.loaded));
-  let inForce = derive(config, options.keys, pool);
+  let settings = derive(config, options.keys, pool);
 
   const counters = createCounters();
   const store = await openStore({
-    ...storeOptions(inForce),
+    ...storeOptions(settings),
     dir: config.storage.dir,
     clock,
     takeOver,
@@ -115,13 +115,13 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   port.check(store.isHandedOver);
   const ticker = new Ticker(clock);
   const onDue = (timeNs: bigint) => ticker.noLaterThan(timeNs);
-  let edges: Edges | undefined;
-  const source = new FeedSource(inForce.catalogue, await store.marks.countStart());
+  let edges: EdgeSet | undefined;
+  const source = new FeedSource(settings.catalogue, await store.marks.countStart());
   const maker = await openPriceMaker({
     natsCredentials: options.natsCredentials,
     onNodes: (nodes) => edges?.setNodes(nodes),
     onStoreChanged: () => edges?.storeChanged(),
-    inForce,
+    settings,
     clock,
     counters,
     pool,
@@ -156,7 +156,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]),
     node: config.cluster?.node ?? SOLO_NODE,
     config,
-    identity: identityOf(inForce),
+    identity: identityOf(settings),
     nodes: maker.nodes(),
     simulation,
     clock,
@@ -190,8 +190,8 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     counters,
     reloads,
     version: options.version ?? 'unknown',
-    catalogue: () => inForce.catalogue,
-    configSha256: () => inForce.config.fileSha256,
+    catalogue: () => settings.catalogue,
+    configSha256: () => settings.config.fileSha256,
   }).catch(async (error: unknown) => {
     await opened.close();
     await endAll();
@@ -199,11 +199,11 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   });
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
-  function apply(next: InForce): void {
+  function apply(next: Settings): void {
     const { catalogue } = next;
     // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
     store.reconfigure(storeOptions(next));
-    inForce = next;
+    settings = next;
     source.reload(catalogue);
     // The edges know a new asset before anybody can price it.
     opened.reload(next.config, identityOf(next));
@@ -258,16 +258,16 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   return {
     port: opened.port,
     adminPort: operatorSide.port,
-    evmAddress: inForce.signer?.evmAddress,
-    starkPublicKey: inForce.signer?.starkPublicKey,
-    staleAssets: () => inForce.catalogue.listed.filter((asset) => !source.isLive(asset)).length,
+    evmAddress: settings.signer?.evmAddress,
+    starkPublicKey: settings.signer?.starkPublicKey,
+    staleAssets: () => settings.catalogue.listed.filter((asset) => !source.isLive(asset)).length,
     reload(nextConfig, keys) {
-      const sections = changedFixedSections(inForce.config, nextConfig);
+      const sections = changedFixedSections(settings.config, nextConfig);
       if (sections.length > 0) logger.warn({ sections }, 'these sections take effect at the next start');
-      const config = withFixedSections(inForce.config, nextConfig);
+      const config = withFixedSections(settings.config, nextConfig);
       reloads.run(() => {
-        requireKeys(inForce, keys, config);
-        apply(derive(config, keys, pool, inForce.catalogue));
+        requireKeys(settings, keys, config);
+        apply(derive(config, keys, pool, settings.catalogue));
       });
     },
     noteInvalidReload: () => reloads.failed(),

@@ -12,7 +12,7 @@ import { NS_PER_MS } from '../model/time.js';
 import type { StoreOptions } from '../store/store.js';
 
 /** What a reload changes. */
-export interface InForce {
+export interface Settings {
   readonly config: Config;
   readonly keys: PrivateKeys;
   readonly catalogue: Catalogue;
@@ -21,7 +21,7 @@ export interface InForce {
 }
 
 /** @param before the catalogue that is in force, for a reload */
-export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): InForce {
+export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): Settings {
   const catalogue = new Catalogue(config, before);
   const { evm } = keys;
   const signer =
@@ -33,7 +33,7 @@ export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, befo
  * A file for the next start, as of an edge, may lack keys that this process signs with.
  * @throws Error when a reload would take them away
  */
-export function requireKeys(before: InForce, next: PrivateKeys, { assets }: Config): void {
+export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Config): void {
   if (before.keys.evm !== undefined && next.evm === undefined)
     throw new Error('keys.evm is missing, and this process signs with it until it ends');
   const signsStark = assets.some(({ signatureType }) => signatureType === 'stark');
@@ -41,12 +41,12 @@ export function requireKeys(before: InForce, next: PrivateKeys, { assets }: Conf
     throw new Error('keys.stark is missing, and this process signs with it until it ends');
 }
 
-export function identityOf({ keys }: InForce): Identity {
+export function identityOf({ keys }: Settings): Identity {
   return { streamKey: keys.stream ?? keys.evm };
 }
 
 /** The keys that this process signs with. @param sinceS UNIX seconds: since when it has them */
-export function signersOf({ signer, keys }: InForce, sinceS: number): Signer[] {
+export function signersOf({ signer, keys }: Settings, sinceS: number): Signer[] {
   const signers: Signer[] = [];
   if (signer !== undefined) {
     const { evmAddress, starkPublicKey } = signer;
@@ -65,7 +65,7 @@ export function signersOf({ signer, keys }: InForce, sinceS: number): Signer[] {
 export function storeOptions({
   catalogue,
   config,
-}: InForce): Pick<StoreOptions, 'assets' | 'candleRetentionMs'> {
+}: Settings): Pick<StoreOptions, 'assets' | 'candleRetentionMs'> {
   return {
     assets: catalogue.listed,
     candleRetentionMs: Number(config.storage.candleRetentionNs / NS_PER_MS),

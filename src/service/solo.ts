@@ -9,12 +9,12 @@ import { RecordingSink } from '../feed/recording_sink.js';
 import { secondOf } from '../model/time.js';
 import type { Store } from '../store/store.js';
 import type { PriceMaker } from './price_maker.js';
-import { type InForce, signersOf } from './settings.js';
+import { type Settings, signersOf } from './settings.js';
 
 export interface PriceMakerOptions
   extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool' | 'onDue' | 'onApplied'> {
   /** At the start. */
-  readonly inForce: InForce;
+  readonly settings: Settings;
   readonly store: Store;
   readonly source: FeedSource;
   readonly logger: Logger;
@@ -26,19 +26,19 @@ export const SOLO_NODE = 0;
 /** Makes prices in this process, which needs no other. Resolves when times may be signed, or the disk fails. */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
   const { clock, store, source, logger } = options;
-  let { inForce } = options;
+  let { settings } = options;
   const startedS = Number(secondOf(clock.nowNs()));
   const times = await openAggregateTimes(clock, store.marks, store.newestSecond);
   const clockWatch = new ClockWatch({ clock, troubles: aggregateTroubles(clock, times), logger });
   const sink = new RecordingSink({ clock, store, source });
   const aggregator = new Aggregator({
-    ...aggregatorOptions(options, () => inForce),
+    ...aggregatorOptions(options, () => settings),
     times,
     sink,
     inputs: store,
   });
   aggregator.restore();
-  sink.restore(inForce.catalogue);
+  sink.restore(settings.catalogue);
   // A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit.
   const written = () => endOfTurn().then(() => store.durable());
 
@@ -56,7 +56,7 @@ export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> 
     nodes: () => ({
       self: SOLO_NODE,
       nodes: [{ node: SOLO_NODE, name: 'solo', role: 'leader' }],
-      signers: signersOf(inForce, startedS).map((signer) => ({ ...signer, node: SOLO_NODE })),
+      signers: signersOf(settings, startedS).map((signer) => ({ ...signer, node: SOLO_NODE })),
     }),
     troubles: () => [],
     clockTroubles: () => clockWatch.reasons(),
@@ -67,7 +67,7 @@ export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> 
     },
     start() {},
     reload(next) {
-      inForce = next;
+      settings = next;
       // New assets are priced at once, from inputs that now count; assets that are gone lose their price.
       aggregator.reload(next.catalogue);
     },
@@ -81,9 +81,9 @@ export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> 
 /** What an aggregator needs wherever its prices go. */
 export function aggregatorOptions(
   { clock, counters, pool, onDue, onApplied, logger }: PriceMakerOptions,
-  inForce: () => InForce,
+  settings: () => Settings,
 ): Omit<AggregatorOptions, 'times' | 'sink' | 'inputs'> {
-  const { catalogue, config } = inForce();
+  const { catalogue, config } = settings();
   return {
     catalogue,
     clock,
@@ -94,7 +94,7 @@ export function aggregatorOptions(
     defer: setImmediate,
     ingest: config.ingest,
     // A process that makes prices has the keys for them.
-    signer: () => inForce().signer!,
+    signer: () => settings().signer!,
     nowMs: () => performance.now(),
     badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
     onSigningFailed: (count, error) => logger.error({ count, err: error }, 'aggregates could not be signed'),

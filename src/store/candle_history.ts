@@ -1,5 +1,5 @@
 import type { CandleBlock } from '../records/candle_block.js';
-import { DAY_S, type Interval, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
+import { type CandleInterval, DAY_S, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
 import type { Resolution } from '../wire/rest_values.js';
 import type { Tables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
@@ -8,7 +8,7 @@ const QUARTER_S = 15 * MINUTE_S;
 const HOUR_S = 3_600;
 
 /** Candles as parallel arrays of equal length, ascending by `t`, the start of the candle in UNIX seconds. */
-export interface Candles {
+export interface CandleColumns {
   readonly t: number[];
   readonly o: number[];
   readonly h: number[];
@@ -28,8 +28,8 @@ export function readHistory(
   toS: number,
   candlesMax: number,
   tables: Tables,
-): Candles | 'too many' {
-  const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
+): CandleColumns | 'too many' {
+  const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
   // Without a running minute all there is came from another store.
   const lastDay = running
@@ -66,13 +66,13 @@ export function minutesOf(series: AssetSeries, hour: number, tables: Tables): Ca
 
 /** Merges ascending finer candles into the candles of a resolution that start in a range. */
 class Fold {
-  readonly #candles: Candles;
+  readonly #candles: CandleColumns;
   readonly #resolution: Resolution;
   readonly #startS: number;
   readonly #endS: number;
-  #interval: Interval = { startS: 0, endS: 0 };
+  #interval: CandleInterval = { startS: 0, endS: 0 };
 
-  constructor(candles: Candles, resolution: Resolution, startS: number, endS: number) {
+  constructor(candles: CandleColumns, resolution: Resolution, startS: number, endS: number) {
     this.#candles = candles;
     this.#resolution = resolution;
     this.#startS = startS;

@@ -49,7 +49,7 @@ const RETRY_DELAY_MS_MAX = 1_000;
 /** A commit that takes longer counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
-interface Waiter {
+interface CommitWaiter {
   resolve(): void;
   reject(error: Error): void;
 }
@@ -58,7 +58,7 @@ export function openJournal(folder: Folder): Journal {
   const tables: CommitPart[] = [];
   let housekeeping = () => {};
   let watch: CommitWatch | undefined;
-  let pendingWaiters: Waiter[] = [];
+  let pendingWaiters: CommitWaiter[] = [];
   let committing: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failing: { readonly reason: string; readonly delayMs: number } | undefined;

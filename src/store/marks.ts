@@ -3,7 +3,7 @@ import type { Journal } from './journal.js';
 import type { Table } from './table.js';
 
 /** Times on disk that are written before times up to them are used, and read by the next start. */
-export interface Marks {
+export interface StoredMarks {
   /** @throws DamagedRecord when the disk no longer holds what was written. */
   read(kind: string, number: number): TimeNs | undefined;
   /** @param onSettled called once with whether this mark has been flushed to the disk */
@@ -14,8 +14,8 @@ export interface Marks {
 
 const STARTS = ['starts', 0] as const;
 
-export function openMarks(journal: Journal, table: Table<TimeNs>): Marks {
-  const marks: Marks = {
+export function openMarks(journal: Journal, table: Table<TimeNs>): StoredMarks {
+  const marks: StoredMarks = {
     read: (kind, number) => table.get([kind, number]),
     write(kind, number, timeNs, onSettled) {
       table.put([kind, number], timeNs);

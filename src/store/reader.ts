@@ -1,7 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { Resolution } from '../wire/rest_values.js';
-import { type Candles, readHistory } from './candle_history.js';
+import { type CandleColumns, readHistory } from './candle_history.js';
 import { type Days, sealedDays } from './housekeeping.js';
 import type { Tables } from './open_tables.js';
 import { type AssetSeries, secondInForce } from './series.js';
@@ -23,7 +23,7 @@ export interface StoreReader {
     fromS: number,
     toS: number,
     candlesMax: number,
-  ): Candles | 'too many';
+  ): CandleColumns | 'too many';
   /** The days whose candles no longer change. */
   sealedDays(asset: AssetName): Days;
 }

@@ -12,7 +12,7 @@ import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js
 import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
-import { type Marks, openMarks } from './marks.js';
+import { openMarks, type StoredMarks } from './marks.js';
 import { openTables, putInput, type Tables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
@@ -61,7 +61,7 @@ export interface Store
   latest(asset: AssetName): SignedAggregate | undefined;
   /** The latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
-  readonly marks: Marks;
+  readonly marks: StoredMarks;
   /** Symbols that name Stark assets in the keys of records, for followers. */
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */

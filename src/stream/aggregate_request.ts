@@ -3,7 +3,7 @@ import { ERROR_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
 import { isRequestType, readMessage } from './request.js';
 
 /** What a client may send on `/evm/subscribe` and `/stark/subscribe`. */
-export interface AggregateRequest {
+export interface AggregateSubscription {
   readonly type: RequestType;
   /** Each once, in the order they came; which of them are assets is for the catalogue to say. */
   readonly symbols: readonly string[];
@@ -17,7 +17,7 @@ export interface AggregateRequestError {
 }
 
 /** Reads one client message; the error names the field that is wrong. */
-export function readAggregateRequest(text: string): AggregateRequest | AggregateRequestError {
+export function readAggregateRequest(text: string): AggregateSubscription | AggregateRequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, traceId: undefined };
   const { type, data, trace_id: sent } = message;

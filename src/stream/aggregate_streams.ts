@@ -4,8 +4,8 @@ import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
 import { type AggregateGroup, AggregateGroups, type AggregateSession } from './aggregate_group.js';
 import {
-  type AggregateRequest,
   type AggregateRequestError,
+  type AggregateSubscription,
   aggregateErrorText,
   readAggregateRequest,
 } from './aggregate_request.js';
@@ -149,7 +149,7 @@ export class AggregateStreams {
     refuseBadMessage(session, { error, traceId: undefined });
   }
 
-  #subscribe(session: AggregateSession, request: AggregateRequest): void {
+  #subscribe(session: AggregateSession, request: AggregateSubscription): void {
     const assets = new Map(session.assets.map((asset) => [asset.index, asset]));
     const fresh = new Set(session.fresh);
     const unknown: string[] = [];
@@ -180,7 +180,7 @@ export class AggregateStreams {
     return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
   }
 
-  #answerAndRegroup(session: AggregateSession, { traceId }: AggregateRequest, assets: Asset[]): void {
+  #answerAndRegroup(session: AggregateSession, { traceId }: AggregateSubscription, assets: Asset[]): void {
     assets.sort((a, b) => a.index - b.index);
     const data = { subscriptions: assets.map(({ symbol }) => symbol) };
     session.connection.send(JSON.stringify({ type: SUBSCRIPTIONS_TYPE, trace_id: traceId, data }));

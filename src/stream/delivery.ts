@@ -10,7 +10,7 @@ import type { PriceTable } from './price_table.js';
 import { sentUpToNs } from './session_era.js';
 import { SignedBlock } from './signed_block.js';
 import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
-import type { StreamOptions } from './stream_options.js';
+import type { StreamQuery } from './stream_options.js';
 
 export interface DeliveryOptions extends FrameSigning {
   readonly table: PriceTable;
@@ -285,7 +285,7 @@ export class Delivery {
     session.connection.send(this.#block.sign(0, signOne(this.#digest), 0));
   }
 
-  #statuses({ marketStatus }: StreamOptions, nowNs: TimeNs): Uint8Array | undefined {
+  #statuses({ marketStatus }: StreamQuery, nowNs: TimeNs): Uint8Array | undefined {
     return marketStatus ? this.#options.statusesAt(Number(secondOf(nowNs))) : undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
 } from './client_messages.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
 import type { Group, StreamSession } from './group.js';
-import { Groups } from './group_index.js';
+import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
 import { tellMovedAssets } from './moved_assets.js';
@@ -51,7 +51,7 @@ const UNREAD: RequestError = { error: 'the message was not read', id: undefined 
 export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
-  readonly #groups: Groups;
+  readonly #groups: GroupIndex;
   readonly #slowReaders: SlowReaders<StreamSession>;
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
@@ -68,7 +68,7 @@ export class StreamEngine {
     this.#eras = new SessionEras(options.times);
     const { table, taxonomyId } = options;
     this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
-    this.#groups = new Groups(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
+    this.#groups = new GroupIndex(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
     this.#indexById = indexById(options.catalogue);
   }

@@ -18,7 +18,7 @@ export function signedFrameCost(assets: number): number {
  * The callers whose connections are in one group, which share its signed frames. They pay for a frame in turn, so a frame is
  * only left out when none of them can pay, and nobody can use up another's budget by joining its group.
  */
-export class Payers {
+export class FrameBudgets {
   /** Connections by budget; who paid last is last. */
   readonly #connections = new Map<Budget, number>();
 

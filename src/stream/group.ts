@@ -4,7 +4,7 @@ import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
 import { type AssetSet, NO_ASSETS } from './asset_set.js';
-import { Payers, signedFrameCost } from './frame_budgets.js';
+import { FrameBudgets, signedFrameCost } from './frame_budgets.js';
 import type { KeptFrame } from './kept_frame.js';
 import type { PriceTable } from './price_table.js';
 import {
@@ -13,7 +13,7 @@ import {
   type StreamConnection,
   type StreamRights,
 } from './reader_session.js';
-import type { StreamOptions } from './stream_options.js';
+import type { StreamQuery } from './stream_options.js';
 
 /** How long a `real_time` group waits when none of its callers could pay. */
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
@@ -38,7 +38,7 @@ export class Group {
   /** `real_time`: it is in the list of groups with changes to send. */
   dirty = false;
   /** Who pays for its frames; only for `signed_ecdsa`. */
-  readonly payers: Payers | undefined;
+  readonly payers: FrameBudgets | undefined;
   /** When none of them could. */
   unpaidAtNs = 0n;
   /** The number of its last frame among the frames of all groups. */
@@ -52,13 +52,13 @@ export class Group {
   constructor(
     readonly key: string,
     readonly topic: number,
-    readonly options: StreamOptions,
+    readonly options: StreamQuery,
     readonly era: StreamEra,
     readonly set: AssetSet,
   ) {
     this.assets = set.assets;
     this.intervalMs = CHANNEL_INTERVALS_MS[options.channel];
-    if (options.messageType === 'signed_ecdsa') this.payers = new Payers();
+    if (options.messageType === 'signed_ecdsa') this.payers = new FrameBudgets();
   }
 
   /** Whether it is too early to ask its callers again. */
@@ -99,7 +99,7 @@ export class StreamSession extends ReaderSession {
 
   constructor(
     connection: StreamConnection,
-    readonly options: StreamOptions,
+    readonly options: StreamQuery,
     rights: StreamRights,
     budgets: ReaderBudgets,
   ) {

@@ -5,7 +5,7 @@ import type { StreamSession } from './group.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
-import type { StreamOptions } from './stream_options.js';
+import type { StreamQuery } from './stream_options.js';
 
 /** Memory for kept frames. Groups without room in it make each frame anew. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
@@ -14,7 +14,7 @@ const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
 /** The groups that have connections, indexed by what their members share, by interval and by asset. */
-export class Groups {
+export class GroupIndex {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
   /** `real_time` groups by asset index. */
@@ -54,7 +54,7 @@ export class Groups {
    * The group of the connections with these options and assets in one era.
    * @param sequence the sequence of the group if it is new and `real_time`
    */
-  findOrAdd(options: StreamOptions, era: StreamEra, set: AssetSet, sequence: number): Group {
+  findOrAdd(options: StreamQuery, era: StreamEra, set: AssetSet, sequence: number): Group {
     const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
     let key = `${kind} ${set.hash}`;
     for (;;) {

@@ -43,7 +43,7 @@ export function smallFirst(groups: Group[]): Group[] {
 }
 
 /** Frames that are signed together. Each is made in the block, where its signature is written. */
-interface Piece {
+interface FramePart {
   readonly block: SignedBlock;
   readonly digests: Uint8Array;
   readonly groups: Group[];
@@ -54,8 +54,8 @@ interface Piece {
 export class FramePieces {
   readonly #signing: FrameSigning;
   readonly #outcome: FrameOutcome;
-  readonly #spare: Piece[] = [];
-  #piece: Piece = newPiece();
+  readonly #spare: FramePart[] = [];
+  #piece: FramePart = newPiece();
   #size = FIRST_PIECE_FRAMES;
 
   constructor(signing: FrameSigning, outcome: FrameOutcome) {
@@ -101,7 +101,7 @@ export class FramePieces {
     );
   }
 
-  #signed(piece: Piece, signatures: Uint8Array): void {
+  #signed(piece: FramePart, signatures: Uint8Array): void {
     const { block, groups, sequences } = piece;
     for (let i = 0; i < groups.length; i++) {
       const group = groups[i]!;
@@ -111,7 +111,7 @@ export class FramePieces {
     this.#keep(piece);
   }
 
-  #failed(piece: Piece): void {
+  #failed(piece: FramePart): void {
     for (const group of piece.groups) {
       group.signing = false;
       this.#outcome.onFailed(group);
@@ -119,7 +119,7 @@ export class FramePieces {
     this.#keep(piece);
   }
 
-  #keep(piece: Piece): void {
+  #keep(piece: FramePart): void {
     piece.block.clear();
     piece.groups.length = 0;
     piece.sequences.length = 0;
@@ -127,7 +127,7 @@ export class FramePieces {
   }
 }
 
-function newPiece(): Piece {
+function newPiece(): FramePart {
   return {
     block: new SignedBlock(),
     digests: new Uint8Array(PIECE_FRAMES * DIGEST_BYTES),

@@ -10,7 +10,7 @@ import {
 } from '../wire/stream.js';
 
 /** The options in the query of `/ws`. */
-export interface StreamOptions {
+export interface StreamQuery {
   readonly channel: Channel;
   readonly messageType: MessageType;
   /** `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
@@ -18,7 +18,7 @@ export interface StreamOptions {
 }
 
 /** @returns the options, or the error that names the parameter and its allowed values. */
-export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOptions | string {
+export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQuery | string {
   const channel = query.get('channel') ?? DEFAULT_CHANNEL;
   if (!isChannel(channel)) return `channel must be one of ${CHANNELS.join(', ')}`;
   const messageType = query.get('message_type') ?? DEFAULT_MESSAGE_TYPE;
@@ -29,10 +29,10 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamOp
   return sharedOptions(channel, messageType, attributes.includes('ms'));
 }
 
-const KNOWN_OPTIONS = new Map<string, StreamOptions>();
+const KNOWN_OPTIONS = new Map<string, StreamQuery>();
 
 /** One object for all connections with the same options. */
-function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamOptions {
+function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamQuery {
   const key = `${channel} ${messageType} ${marketStatus}`;
   let options = KNOWN_OPTIONS.get(key);
   if (options === undefined) {

@@ -1,7 +1,7 @@
 import type { Resolution } from './rest_values.js';
 
 /** One interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
-export interface Interval {
+export interface CandleInterval {
   readonly startS: number;
   readonly endS: number;
 }
@@ -13,7 +13,7 @@ const WEEK_S = 7 * DAY_S;
 const MONDAY_S = 4 * DAY_S;
 
 /** The interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
-export function intervalAt(resolution: Resolution, atS: number): Interval {
+export function intervalAt(resolution: Resolution, atS: number): CandleInterval {
   switch (resolution) {
     case 'D':
     case '1D':
@@ -34,12 +34,12 @@ export function isWholeQuarters(resolution: Resolution): boolean {
   return resolution !== '1' && resolution !== '2' && resolution !== '5';
 }
 
-function fixed(atS: number, lengthS: number, originS: number): Interval {
+function fixed(atS: number, lengthS: number, originS: number): CandleInterval {
   const startS = Math.floor((atS - originS) / lengthS) * lengthS + originS;
   return { startS, endS: startS + lengthS };
 }
 
-function month(atS: number): Interval {
+function month(atS: number): CandleInterval {
   const date = new Date(atS * 1000);
   const year = date.getUTCFullYear();
   return {

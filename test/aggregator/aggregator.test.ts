@@ -2,7 +2,7 @@ import { test } from 'tap';
 import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
-import type { Verdict } from '../../src/crypto/verdict.js';
+import type { SignatureVerdict } from '../../src/crypto/verdict.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
@@ -205,7 +205,7 @@ for (const threads of [0, 1]) {
 
 test('a message that could not be verified fails alone, and those behind it take effect', async (t) => {
   let fail = (_fault: Error) => {};
-  const broken = new Promise<Verdict[]>((_, reject) => {
+  const broken = new Promise<SignatureVerdict[]>((_, reject) => {
     fail = reject;
   });
   let isFirst = true;

@@ -13,12 +13,12 @@ import { type AggregateSigner, createAggregateSigner } from '../../src/crypto/ag
 import { createFrameSigner } from '../../src/crypto/frame_signer.js';
 import { keccak256Into } from '../../src/crypto/keccak.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
-import { Prices } from '../../src/edge/served_prices.js';
+import { ServedPrices } from '../../src/edge/served_prices.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
 import { RecordingSink } from '../../src/feed/recording_sink.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import { createCounters } from '../../src/metrics/counters.js';
-import type { Asset, Publisher, SignatureType } from '../../src/model/asset.js';
+import type { Asset, ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { parseHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
@@ -37,7 +37,7 @@ export const SERVICE_ORACLE_ID = 'servc';
 /** A publisher of the configuration and the signer that has its key. */
 export interface TestPublisher {
   readonly signer: PriceSigner;
-  readonly publisher: Publisher;
+  readonly publisher: ListedPublisher;
 }
 
 export function testPublisher(
@@ -71,7 +71,7 @@ export class AggregatorHarness {
 
   private constructor(
     readonly aggregator: Aggregator,
-    readonly prices: Prices,
+    readonly prices: ServedPrices,
     readonly sink: RecordingSink,
     readonly catalogue: Catalogue,
     readonly stream: StreamEngine,
@@ -143,7 +143,7 @@ export class AggregatorHarness {
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
     const aggregates = { signed: () => {} };
-    const prices = new Prices({ catalogue, table, stream, aggregates });
+    const prices = new ServedPrices({ catalogue, table, stream, aggregates });
     const source = new FeedSource(catalogue, 1);
     const sink = new RecordingSink({ clock, store, source });
     source.feedTo(prices);

@@ -4,7 +4,7 @@ import { evmSigner, rememberEvmSigner } from '../../src/crypto/evm_signers.js';
 import type { EvmVerifyJob } from '../../src/crypto/evm_verifier.js';
 import { EvmVerifier } from '../../src/crypto/evm_verifier.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
-import type { Verdict } from '../../src/crypto/verdict.js';
+import type { SignatureVerdict } from '../../src/crypto/verdict.js';
 import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { word } from './crafted_signatures.js';
@@ -21,7 +21,7 @@ function jobOf(key: bigint, number: bigint): EvmVerifyJob {
   return { msgHash, signature, recovery, address: evmAddress(secp256k1.publicKey(word(key))) };
 }
 
-function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Verdict {
+function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): SignatureVerdict {
   return isHashSignedBy(address, msgHash, signature, recovery) ? 'valid' : 'invalid signature';
 }
 

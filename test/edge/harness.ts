@@ -10,11 +10,11 @@ import { systemClock } from '../../src/clock/clock.js';
 import { SharedClock } from '../../src/clock/shared_clock.js';
 import { streamMarks } from '../../src/clock/signed_times.js';
 import { parseConfig } from '../../src/config/load.js';
-import type { Edges } from '../../src/edge/edge_set.js';
+import type { EdgeSet } from '../../src/edge/edge_set.js';
 import { EdgeThread } from '../../src/edge/threads/edge_thread.js';
 import { loadThread } from '../../src/edge/threads/loaded_thread.js';
 import { RemotePublishers } from '../../src/edge/threads/remote_publishers.js';
-import { type EdgeThreadsOptions, openEdgeThreads } from '../../src/edge/threads/threaded_edges.js';
+import { openThreadedEdges, type ThreadedEdgesOptions } from '../../src/edge/threads/threaded_edges.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
 import { RecordingSink } from '../../src/feed/recording_sink.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
@@ -42,7 +42,7 @@ const NEVER_MS = 3_600_000;
 const FAULTY_THREAD = new URL('./threads/faulty_thread_main.js', import.meta.url);
 
 export interface EdgesHarness {
-  readonly edges: Edges;
+  readonly edges: EdgeSet;
   readonly url: string;
   readonly counters: { threadOverruns: number; threadFailures: number };
   readonly failures: readonly string[];
@@ -75,7 +75,7 @@ export interface EdgesHarness {
 export async function startEdges(
   t: Test,
   sections: Sections,
-  over: Partial<Pick<EdgeThreadsOptions, 'ringBytes' | 'silenceMsMax' | 'at'>> = {},
+  over: Partial<Pick<ThreadedEdgesOptions, 'ringBytes' | 'silenceMsMax' | 'at'>> = {},
 ): Promise<EdgesHarness> {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
   const clock = systemClock();
@@ -93,7 +93,7 @@ export async function startEdges(
   const identity = {
     streamKey: SERVICE_KEYS.evm,
   };
-  let edges: Edges | undefined;
+  let edges: EdgeSet | undefined;
   const source = new FeedSource(catalogue, 1);
   const sink = new RecordingSink({ clock, store, source });
   const due = new Int32Array(new SharedArrayBuffer(12));
@@ -118,7 +118,7 @@ export async function startEdges(
   };
   try {
     const port = await claimPort(listen);
-    edges = await openEdgeThreads({
+    edges = await openThreadedEdges({
       silenceMsMax: NEVER_MS,
       ...over,
       config,

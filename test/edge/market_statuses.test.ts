@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { createCalendars } from '../../src/calendar/calendars.js';
-import { Markets } from '../../src/edge/market_statuses.js';
+import { MarketStatuses } from '../../src/edge/market_statuses.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import { sampleAsset } from '../model/sample.js';
 
@@ -14,7 +14,7 @@ const MONDAY_S = Date.UTC(2026, 2, 2) / 1000;
 const HOUR_S = 3600;
 
 test('each asset has the status of its calendar, and around the clock none', async (t) => {
-  const markets = new Markets(assets, calendars);
+  const markets = new MarketStatuses(assets, calendars);
   t.same([...markets.statusesAt(MONDAY_S + 15 * HOUR_S)], [NO_SCHEDULE, 1, 1, 1, NO_SCHEDULE]);
   t.same([...markets.statusesAt(MONDAY_S + 10 * HOUR_S)], [NO_SCHEDULE, 2, 1, 1, NO_SCHEDULE]);
   t.same([...markets.statusesAt(MONDAY_S + 22 * HOUR_S)], [NO_SCHEDULE, 3, 1, 0, NO_SCHEDULE]);
@@ -24,7 +24,7 @@ test('each asset has the status of its calendar, and around the clock none', asy
 });
 
 test('a status changes in the very second of the change', async (t) => {
-  const markets = new Markets(assets, calendars);
+  const markets = new MarketStatuses(assets, calendars);
   const opensAtS = MONDAY_S + 14.5 * HOUR_S;
   t.equal(markets.statusesAt(opensAtS - 1)[1], 2);
   t.equal(markets.statusesAt(opensAtS)[1], 1);
@@ -39,7 +39,7 @@ test('in whatever order it is asked, it says what the calendars say', async () =
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (seconds) => {
-      const markets = new Markets(assets, calendars);
+      const markets = new MarketStatuses(assets, calendars);
       return seconds.every((unixS) => {
         const statuses = markets.statusesAt(unixS);
         return assets.every(
@@ -52,8 +52,8 @@ test('in whatever order it is asked, it says what the calendars say', async () =
 });
 
 test('without schedules there is nothing to ask', async (t) => {
-  const markets = new Markets([assets[0]!], calendars);
+  const markets = new MarketStatuses([assets[0]!], calendars);
   t.same([...markets.statusesAt(0)], [NO_SCHEDULE]);
   t.same([...markets.statusesAt(MONDAY_S)], [NO_SCHEDULE]);
-  t.same([...new Markets([], calendars).statusesAt(5)], []);
+  t.same([...new MarketStatuses([], calendars).statusesAt(5)], []);
 });

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { type AllowList, Gate, type PublishRights, toPublisherPrice } from '../../src/ingest/gate.js';
 import type { RawUpdate } from '../../src/ingest/message.js';
-import type { Asset, Publisher } from '../../src/model/asset.js';
+import type { Asset, ListedPublisher } from '../../src/model/asset.js';
 import { AssetMap } from '../../src/model/asset_map.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -18,7 +18,7 @@ const publishers = [publisher, bitcoinOnly, starkPublisher];
 
 const ALL: PublishRights = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
 
-function catalogueOf(those: readonly Asset[], allowed: readonly Publisher[]): AllowList {
+function catalogueOf(those: readonly Asset[], allowed: readonly ListedPublisher[]): AllowList {
   const byName = new AssetMap(those);
   return {
     findAsset: (symbol, type) => byName.find(symbol, type),

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
 import { type LoginClaim, type LoginRefusal, readLogin } from '../../src/ingest/publisher_login.js';
-import type { Publisher, SignatureType } from '../../src/model/asset.js';
+import type { ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { parseHex } from '../../src/model/hex.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { isLoginSigned } from '../../src/server/access/login_verifier.js';
@@ -33,7 +33,7 @@ function judge(
 ): string {
   const entries = Array.isArray(headers) ? headers : Object.entries(headers);
   const lower = entries.map(([name, value]) => [name.toLowerCase(), value] as const);
-  const listed = new Map<string, Publisher>(
+  const listed = new Map<string, ListedPublisher>(
     SIGNATURE_TYPES.map((signatureType) => [
       `${signatureType}${keyOf(signatureType).toString('hex')}`,
       samplePublisher({ signatureType, key: keyOf(signatureType) }),

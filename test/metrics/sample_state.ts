@@ -1,5 +1,5 @@
 import type { ClusterState } from '../../src/metrics/cluster_metrics.js';
-import type { ServiceState, StoreFigures } from '../../src/metrics/state.js';
+import type { ServiceState, StoreState } from '../../src/metrics/state.js';
 
 export const SAMPLE_STATE: ServiceState = {
   version: '1.2.3',
@@ -35,4 +35,4 @@ export const SAMPLE_CLUSTER: ClusterState = {
   logCopies: 59,
 };
 
-export const SAMPLE_FIGURES: StoreFigures = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };
+export const SAMPLE_FIGURES: StoreState = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };

@@ -1,4 +1,4 @@
-import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
+import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
@@ -26,7 +26,7 @@ export function sampleAsset(overrides: Loose<Asset> = {}): Asset {
   } as Asset;
 }
 
-export function samplePublisher(overrides: Loose<Publisher> = {}): Publisher {
+export function samplePublisher(overrides: Loose<ListedPublisher> = {}): ListedPublisher {
   const index = (overrides.index ?? 0) as PublisherIndex;
   return {
     signatureType: 'evm',
@@ -36,13 +36,13 @@ export function samplePublisher(overrides: Loose<Publisher> = {}): Publisher {
     weight: 1_000_000n,
     ...overrides,
     index,
-  } as Publisher;
+  } as ListedPublisher;
 }
 
 /** An accepted input, with wire texts that nothing looks at. */
 export function sampleInput(
   asset: Asset,
-  publisher: Publisher,
+  publisher: ListedPublisher,
   price: bigint,
   timestampNs: bigint,
 ): PublisherPrice {

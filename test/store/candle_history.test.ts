@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import type { Price } from '../../src/model/price.js';
 import { toDouble } from '../../src/records/candle_block.js';
-import type { Candles } from '../../src/store/candle_history.js';
+import type { CandleColumns } from '../../src/store/candle_history.js';
 import { openStore } from '../../src/store/store.js';
 import { RESOLUTIONS, type Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -160,7 +160,7 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
     for (const hour of [1, 23])
       store.append(sampleAggregate(asset, [], units(day), atSecond(START_S + day * DAY_S + hour * HOUR_S)));
   const days = () =>
-    (store.history(asset, 'D', 0, ALL, 1_000) as Candles).t.map((s) => (s - START_S) / DAY_S);
+    (store.history(asset, 'D', 0, ALL, 1_000) as CandleColumns).t.map((s) => (s - START_S) / DAY_S);
   t.equal(days().length, 60);
   clock.timeNs = atSecond(START_S + 60 * DAY_S);
   for (let commit = 0; commit < 50; commit++) {
@@ -176,18 +176,23 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   await store.close();
   store = await openStore(options);
   t.same(days(), kept);
-  t.same((store.history(asset, '1', 0, ALL, 1_000) as Candles).t.length, 20);
+  t.same((store.history(asset, '1', 0, ALL, 1_000) as CandleColumns).t.length, 20);
   await store.close();
 });
 
 /** The same answer from the raw ticks, one at a time, with the calendar's own arithmetic. */
-function slowHistory(ticks: readonly Tick[], resolution: Resolution, fromS: number, toS: number): Candles {
+function slowHistory(
+  ticks: readonly Tick[],
+  resolution: Resolution,
+  fromS: number,
+  toS: number,
+): CandleColumns {
   const byStart = new Map<number, Price[]>();
   for (const { atS, price } of ticks) {
     const startS = slowStart(resolution, atS);
     byStart.set(startS, [...(byStart.get(startS) ?? []), price]);
   }
-  const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
+  const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   for (const [startS, prices] of [...byStart].sort(([a], [b]) => a - b)) {
     if (startS < fromS || startS >= toS) continue;
     candles.t.push(startS);

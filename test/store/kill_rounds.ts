@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
-import type { Candles } from '../../src/store/candle_history.js';
+import type { CandleColumns } from '../../src/store/candle_history.js';
 import { openStore } from '../../src/store/store.js';
 import { intervalAt } from '../../src/wire/resolution.js';
 import type { Resolution } from '../../src/wire/rest_values.js';
@@ -120,8 +120,8 @@ async function verify(dir: string): Promise<number> {
   return count;
 }
 
-function expectedHistory(count: number, resolution: Resolution): Candles {
-  const candles: Candles = { t: [], o: [], h: [], l: [], c: [] };
+function expectedHistory(count: number, resolution: Resolution): CandleColumns {
+  const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   for (let n = 0; n < count; n++) {
     const { startS } = intervalAt(resolution, tickS(n));
     if (candles.t.at(-1) !== startS) {

@@ -1,4 +1,4 @@
-import type { Asset, AssetIndex, Publisher, PublisherIndex } from '../../src/model/asset.js';
+import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
@@ -32,7 +32,7 @@ export function sampleAsset(index: number, over: Partial<Asset> = {}): Asset {
   };
 }
 
-export function samplePublisher(index: number, over: Partial<Publisher> = {}): Publisher {
+export function samplePublisher(index: number, over: Partial<ListedPublisher> = {}): ListedPublisher {
   return {
     index: index as PublisherIndex,
     signatureType: 'evm',
@@ -60,7 +60,7 @@ export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
 
 export function sampleInput(
   asset: Asset,
-  publisher: Publisher,
+  publisher: ListedPublisher,
   price: Price,
   timestampNs: TimeNs,
 ): PublisherPrice {
@@ -86,7 +86,7 @@ export function sampleInput(
 /** An aggregate of one input of each publisher. */
 export function sampleAggregate(
   asset: Asset,
-  publishers: readonly Publisher[],
+  publishers: readonly ListedPublisher[],
   price: Price,
   signedAtNs: TimeNs,
 ): SignedAggregate {
@@ -120,7 +120,7 @@ export function units(count: number): Price {
 export interface SampleOptions extends StoreOptions {
   readonly assets: readonly Asset[];
   /** The publishers of the inputs. */
-  readonly publishers: readonly Publisher[];
+  readonly publishers: readonly ListedPublisher[];
 }
 
 /** Puts the inputs of an aggregate into the store, as the aggregator does when they come. */

@@ -1,11 +1,11 @@
 import { test } from 'tap';
-import type { StreamOptions } from '../../src/stream/stream_options.js';
+import type { StreamQuery } from '../../src/stream/stream_options.js';
 import type { Channel } from '../../src/wire/stream.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 /** The low 12 bits of `ts` are no time. */
 const TIMESTAMP_STEP_NS = 4096n;
-const every10ms: StreamOptions = { ...REAL_TIME, channel: '10ms' };
+const every10ms: StreamQuery = { ...REAL_TIME, channel: '10ms' };
 const MS = 1_000_000n;
 
 test('real_time: a snapshot at once, then what changed, once a turn, in ascending order of IDs', async (t) => {
@@ -30,7 +30,7 @@ test('real_time: a snapshot at once, then what changed, once a turn, in ascendin
 });
 
 test('real_time: few connections get the first message of a turn at its end, many and signed ones at the end of the turn', async (t) => {
-  const cases: [connections: number, options: StreamOptions, atOnce: boolean][] = [
+  const cases: [connections: number, options: StreamQuery, atOnce: boolean][] = [
     [1, REAL_TIME, true],
     [32, REAL_TIME, true],
     [33, REAL_TIME, false],

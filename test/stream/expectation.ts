@@ -1,4 +1,4 @@
-import type { StreamOptions } from '../../src/stream/stream_options.js';
+import type { StreamQuery } from '../../src/stream/stream_options.js';
 import type { Client, Harness } from './harness.js';
 
 const MS = 1_000_000n;
@@ -16,7 +16,7 @@ export class Expectation {
 
   constructor(
     readonly client: Client,
-    readonly options: StreamOptions,
+    readonly options: StreamQuery,
   ) {}
 
   get isRealTime(): boolean {

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { Payers, signedFrameCost } from '../../src/stream/frame_budgets.js';
+import { FrameBudgets, signedFrameCost } from '../../src/stream/frame_budgets.js';
 import { CountedBudget } from '../model/counted_budget.js';
 import { START_NS } from '../model/sample.js';
 
@@ -8,7 +8,7 @@ test('a frame of a thousand assets costs three and a half times as much as one o
 });
 
 test('callers pay for the frames of their group in turn', async (t) => {
-  const payers = new Payers();
+  const payers = new FrameBudgets();
   const budgets = [1, 2, 3].map(() => new CountedBudget(100));
   for (const budget of budgets) payers.add(budget);
   payers.add(budgets[0]!);
@@ -21,7 +21,7 @@ test('callers pay for the frames of their group in turn', async (t) => {
 });
 
 test('a frame is left out when none of the callers can pay, and one of them is counted', async (t) => {
-  const payers = new Payers();
+  const payers = new FrameBudgets();
   const [poor, rich] = [new CountedBudget(5), new CountedBudget(20)];
   payers.add(poor);
   payers.add(rich);
@@ -33,7 +33,7 @@ test('a frame is left out when none of the callers can pay, and one of them is c
 });
 
 test('who has no connection in the group does not pay', async (t) => {
-  const payers = new Payers();
+  const payers = new FrameBudgets();
   const [gone, left] = [new CountedBudget(100), new CountedBudget(100)];
   payers.add(gone);
   payers.add(gone);

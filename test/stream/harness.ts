@@ -8,7 +8,7 @@ import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
 import { StreamSession } from '../../src/stream/group.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NOTHING_SENT, type ReaderBudgets, type StreamConnection } from '../../src/stream/reader_session.js';
-import type { StreamOptions } from '../../src/stream/stream_options.js';
+import type { StreamQuery } from '../../src/stream/stream_options.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
@@ -18,12 +18,12 @@ import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;
 export const SIGNING_KEY = Buffer.alloc(32, 5);
-export const REAL_TIME: StreamOptions = {
+export const REAL_TIME: StreamQuery = {
   channel: 'real_time',
   messageType: 'unsigned',
   marketStatus: false,
 };
-export const SIGNED_REAL_TIME: StreamOptions = { ...REAL_TIME, messageType: 'signed_ecdsa' };
+export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signed_ecdsa' };
 
 export interface EngineOptions {
   readonly ids?: readonly number[];
@@ -93,7 +93,7 @@ export class Harness {
   }
 
   connect(
-    options: StreamOptions = REAL_TIME,
+    options: StreamQuery = REAL_TIME,
     maySee: (symbol: string) => boolean = () => true,
     budgets: ReaderBudgets = readerBudgets(),
   ): Client {
@@ -194,7 +194,7 @@ export class Client implements StreamConnection {
 
   constructor(
     readonly harness: Harness,
-    options: StreamOptions,
+    options: StreamQuery,
     maySee: (symbol: string) => boolean,
     budgets: ReaderBudgets,
   ) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import type { StreamOptions } from '../../src/stream/stream_options.js';
+import type { StreamQuery } from '../../src/stream/stream_options.js';
 import { assert, Expectation, type Real } from './expectation.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
@@ -9,7 +9,7 @@ const HOUR_NS = 3_600_000_000_000n;
 const MS = 1_000_000n;
 const CLIENTS = 5;
 const STEPS_BACK_MAX = 6;
-const KINDS: readonly StreamOptions[] = [
+const KINDS: readonly StreamQuery[] = [
   REAL_TIME,
   SIGNED_REAL_TIME,
   { ...REAL_TIME, marketStatus: true },
@@ -18,7 +18,7 @@ const KINDS: readonly StreamOptions[] = [
 ];
 
 type Step =
-  | { kind: 'connect'; slot: number; options: StreamOptions }
+  | { kind: 'connect'; slot: number; options: StreamQuery }
   | { kind: 'subscribe' | 'unsubscribe'; slot: number; ids: number[] }
   | { kind: 'hang up' | 'stop reading' | 'read' | 'read some'; slot: number }
   | { kind: 'price'; id: number; price: bigint | undefined }

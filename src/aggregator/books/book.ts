@@ -1,4 +1,4 @@
-import { type Asset, PERCENT_SCALE, type Publisher } from '../../model/asset.js';
+import { type Asset, type ListedPublisher, PERCENT_SCALE } from '../../model/asset.js';
 import type { Price } from '../../model/price.js';
 import type { PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
@@ -13,7 +13,7 @@ import { aggregatePrice, medianPrice } from './algorithms.js';
  */
 export class AssetBook {
   /** Ascending by price. */
-  readonly #entries: Entry[] = [];
+  readonly #entries: BookEntry[] = [];
   #oldestNs: bigint | undefined;
   #from = 0;
   #to = 0;
@@ -40,7 +40,7 @@ export class AssetBook {
   }
 
   /** What it holds, whether it counts or not, and what may have become too old since the last change. */
-  get inputs(): readonly { readonly publisher: Publisher; readonly input: PublisherPrice }[] {
+  get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: PublisherPrice }[] {
     return this.#entries;
   }
 
@@ -55,7 +55,7 @@ export class AssetBook {
   }
 
   /** Replaces the publisher's earlier input. */
-  put(publisher: Publisher, input: PublisherPrice, nowNs: TimeNs): void {
+  put(publisher: ListedPublisher, input: PublisherPrice, nowNs: TimeNs): void {
     const { price } = input;
     const entries = this.#entries;
     const entry = { publisher, input, price, weight: publisher.weight };
@@ -70,7 +70,11 @@ export class AssetBook {
    * Puts a changed configuration in force.
    * @param current the publisher as it is configured now, or `undefined` when its input is to leave
    */
-  reload(asset: Asset, current: (publisher: Publisher) => Publisher | undefined, nowNs: TimeNs): void {
+  reload(
+    asset: Asset,
+    current: (publisher: ListedPublisher) => ListedPublisher | undefined,
+    nowNs: TimeNs,
+  ): void {
     this.#asset = asset;
     const entries = this.#entries.splice(0);
     for (const entry of entries) {
@@ -95,7 +99,7 @@ export class AssetBook {
   }
 
   /** Of the publisher's entry; behind the last one when it has none. */
-  #placeOf({ index }: Publisher): number {
+  #placeOf({ index }: ListedPublisher): number {
     let at = 0;
     while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;
     return at;
@@ -135,8 +139,8 @@ export class AssetBook {
   }
 }
 
-interface Entry {
-  readonly publisher: Publisher;
+interface BookEntry {
+  readonly publisher: ListedPublisher;
   readonly input: PublisherPrice;
   readonly price: Price;
   readonly weight: bigint;
@@ -144,7 +148,7 @@ interface Entry {
 
 const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
 
-function isFurther(entry: Entry | undefined, median: Price, distanceMax: bigint): boolean {
+function isFurther(entry: BookEntry | undefined, median: Price, distanceMax: bigint): boolean {
   if (entry === undefined) return false;
   const distance = entry.price > median ? entry.price - median : median - entry.price;
   return distance * HUNDRED_PERCENT > distanceMax;

@@ -11,7 +11,7 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { DEMO_CATALOGUE, type DemoAsset } from './assets.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
-import { createWalk, type Walk } from './walk.js';
+import { createWalk, type PriceWalk } from './walk.js';
 
 /**
  * The process of the simulated publishers: `publishers.js DATA_DIR URL`. Each is a client like any other, with a key
@@ -56,7 +56,7 @@ interface SimulatedPublisher {
 
 interface SimulatedAsset {
   readonly symbol: string;
-  readonly walk: Walk;
+  readonly walk: PriceWalk;
 }
 
 class Simulation {

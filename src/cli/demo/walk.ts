@@ -1,5 +1,5 @@
 /** A simulated market: one price that walks, and the quotes that several publishers make of it. */
-export interface Walk {
+export interface PriceWalk {
   /** Moves the market one step. */
   step(): void;
   /** A publisher's price times 10^18: near the market's, on the tick grid, and above 0. */
@@ -24,7 +24,7 @@ const PULL_DIVISOR = 5_000n;
 const QUOTE_NOISE_DIVISOR = 4n;
 
 /** A random walk in exact integers, drawn back to its anchor. */
-export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): Walk {
+export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceWalk {
   const random = uint32Source(seed);
   let market = anchor;
 

@@ -3,7 +3,7 @@ import { PING_TYPE } from '../../wire/stream.js';
 import { type Credentials, type Login, tokenLogin } from './credentials.js';
 import { Liveness, type Schedule } from './liveness.js';
 import { openGlobalSocket, scheduleTimeout } from './platform.js';
-import { type ErrorEventLike, type Failure, failureOf, RefusedConnection } from './refusal.js';
+import { type ConnectFailure, type ErrorEventLike, failureOf, RefusedConnection } from './refusal.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
 export interface ConnectionOptions {
@@ -56,7 +56,7 @@ const UNAUTHORIZED = 401;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** What a client does with its connection. */
-export interface ConnectionEvents {
+export interface SocketEvents {
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
 }
@@ -69,7 +69,7 @@ export class ReconnectingSocket {
   readonly #url: string;
   readonly #options: ConnectionOptions;
   readonly #schedule: Schedule;
-  readonly #events: ConnectionEvents;
+  readonly #events: SocketEvents;
   readonly #liveness: Liveness;
   readonly #login: Login;
   readonly #openSocket: OpenConnection;
@@ -90,7 +90,7 @@ export class ReconnectingSocket {
    * Connects to `path` (with its query) below the base address at once.
    * @param quietMs how long nothing may arrive before the connection is probed
    */
-  constructor(path: string, quietMs: number, options: ConnectionOptions, events: ConnectionEvents) {
+  constructor(path: string, quietMs: number, options: ConnectionOptions, events: SocketEvents) {
     this.#url = options.url.replace(/\/+$/, '') + path;
     this.#options = options;
     this.#schedule = options.schedule ?? scheduleTimeout;
@@ -169,7 +169,7 @@ export class ReconnectingSocket {
       this.#closed(CLOSE_ABNORMAL, (error as Error).message);
       return;
     }
-    let failure: Failure | undefined;
+    let failure: ConnectFailure | undefined;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
       this.#liveness.heard();

@@ -10,7 +10,7 @@ export class RefusedConnection extends Error {
 }
 
 /** Why there is no connection. */
-export interface Failure {
+export interface ConnectFailure {
   readonly reason: string;
   /** Of HTTP, when the server refused the connection and the socket tells. */
   readonly status: number | undefined;
@@ -26,7 +26,7 @@ export interface ErrorEventLike {
 const REFUSED = /server response: (\d{3})/;
 
 /** Reads the error of a socket. */
-export function failureOf({ message, error }: ErrorEventLike): Failure {
+export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
   const reason = message || error?.code || 'the connection failed';
   if (error instanceof RefusedConnection) return { reason, status: error.status };
   const status = REFUSED.exec(reason)?.[1];

@@ -94,7 +94,7 @@ export class RestService {
     return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
   }
 
-  async #fetch(path: string, token: string | undefined): Promise<Answer> {
+  async #fetch(path: string, token: string | undefined): Promise<RestAnswer> {
     const abort = new AbortController();
     if (this.#end?.aborted) abort.abort();
     this.#end?.addEventListener('abort', () => abort.abort());
@@ -119,7 +119,7 @@ export class RestService {
   }
 }
 
-interface Answer {
+interface RestAnswer {
   readonly status: number;
   readonly text: string;
   readonly retryAfterMs: number | undefined;

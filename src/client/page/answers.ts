@@ -3,7 +3,7 @@ import type { NodesAnswer } from './node_log.js';
 // What the page takes from the service's JSON answers. An answer of another shape is an error that names it.
 
 /** Five columns of equal length; times in UNIX seconds. */
-export interface Candles {
+export interface CandleAnswer {
   readonly t: readonly number[];
   readonly o: readonly number[];
   readonly h: readonly number[];
@@ -12,19 +12,19 @@ export interface Candles {
 }
 
 const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
-const NO_CANDLES: Candles = { t: [], o: [], h: [], l: [], c: [] };
+const NO_CANDLES: CandleAnswer = { t: [], o: [], h: [], l: [], c: [] };
 
-type Fields = Readonly<Record<string, unknown>>;
+type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** The candles of `/udf/history`. @throws Error with the service's own words where it refuses. */
-export function readCandles(text: string): Candles {
+export function readCandles(text: string): CandleAnswer {
   const fields = objectOf(JSON.parse(text), 'history');
   if (fields['s'] === 'no_data') return NO_CANDLES;
   if (fields['s'] !== 'ok') throw new Error(String(fields['errmsg'] ?? 'the history has no status'));
   const [length, ...others] = COLUMNS.map((name) => (fields[name] as unknown[] | undefined)?.length);
   if (length === undefined || others.some((other) => other !== length))
     throw new Error('the columns of the history differ in length');
-  return fields as unknown as Candles;
+  return fields as unknown as CandleAnswer;
 }
 
 /** The price that each symbol's change counts from, of `/udf/quotes`. */
@@ -32,7 +32,7 @@ export function readBasePrices(text: string): ReadonlyMap<string, number> {
   const { d } = objectOf(JSON.parse(text), 'quotes');
   const bases = new Map<string, number>();
   for (const { n, s, v } of listOf(d, 'quotes')) {
-    const base = s === 'ok' ? (v as Fields)['prev_close_price'] : undefined;
+    const base = s === 'ok' ? (v as AnswerFields)['prev_close_price'] : undefined;
     if (typeof base === 'number' && base !== 0) bases.set(String(n), base);
   }
   return bases;
@@ -59,12 +59,12 @@ export function readNodes(text: string): NodesAnswer {
   };
 }
 
-function objectOf(value: unknown, name: string): Fields {
+function objectOf(value: unknown, name: string): AnswerFields {
   if (typeof value !== 'object' || value === null) throw new Error(`the ${name} is not an object`);
-  return value as Fields;
+  return value as AnswerFields;
 }
 
-function listOf(value: unknown, name: string): readonly Fields[] {
+function listOf(value: unknown, name: string): readonly AnswerFields[] {
   if (!Array.isArray(value)) throw new Error(`the ${name} is not a list`);
   return value.map((entry) => objectOf(entry, `entry of the ${name}`));
 }

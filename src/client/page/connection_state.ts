@@ -54,7 +54,7 @@ export class ConnectionLog implements ConnectionFacts {
   }
 }
 
-export interface ConnectionState {
+export interface ShownConnection {
   readonly tone: 'good' | 'waiting' | 'bad';
   readonly text: string;
 }
@@ -64,7 +64,7 @@ export function connectionState(
   { isUp, downReason, lastFrameMs, isFailing }: ConnectionFacts,
   subscribed: number,
   nowMs: number,
-): ConnectionState {
+): ShownConnection {
   if (!isUp)
     return downReason === undefined
       ? { tone: 'waiting', text: 'Connecting' }

@@ -1,9 +1,9 @@
 import { intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
-import type { Candles } from './answers.js';
+import type { CandleAnswer } from './answers.js';
 
 /** One interval's prices; as doubles, which is enough to draw them. */
-export interface Candle {
+export interface ChartCandle {
   /** UNIX seconds, start of the interval. */
   readonly time: number;
   readonly open: number;
@@ -36,7 +36,7 @@ export const CHART_INTERVALS: readonly ChartInterval[] = [
   interval('1M', '1M', 'M'),
 ];
 
-export function candlesOf({ t, o, h, l, c }: Candles): Candle[] {
+export function candlesOf({ t, o, h, l, c }: CandleAnswer): ChartCandle[] {
   return t.map((time, i) => ({ time, open: o[i]!, high: h[i]!, low: l[i]!, close: c[i]! }));
 }
 
@@ -45,11 +45,11 @@ export function candlesOf({ t, o, h, l, c }: Candles): Candle[] {
  * @returns `undefined` for a price of an interval before the last candle's
  */
 export function nextCandle(
-  last: Candle | undefined,
+  last: ChartCandle | undefined,
   resolution: Resolution,
   price: number,
   atS: number,
-): Candle | undefined {
+): ChartCandle | undefined {
   const { startS } = intervalAt(resolution, atS);
   if (last === undefined || startS > last.time)
     return { time: startS, open: price, high: price, low: price, close: price };

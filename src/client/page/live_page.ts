@@ -12,9 +12,9 @@ import { byId } from './elements.js';
 import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from './frame_fault.js';
 import { listenToKeys } from './key_bindings.js';
 import { PacedRest } from './paced_rest.js';
+import { PageStream } from './page_stream.js';
 import type { Pins } from './pins.js';
 import { PriceChart } from './price_chart.js';
-import { PriceStream } from './price_stream.js';
 import { ProofPanel } from './proof_panel.js';
 import { StateBar } from './state_bar.js';
 import { Verifier } from './verifier.js';
@@ -24,7 +24,7 @@ const DRAW_MS = 500;
 /** Below this width the list and the chosen asset take turns; the style sheet says the same. */
 const NARROW = matchMedia('(max-width: 60rem)');
 
-type Report = PayloadReport<readonly string[]>;
+type FrameReport = PayloadReport<readonly string[]>;
 
 export interface LivePageOptions {
   readonly token: string;
@@ -48,7 +48,7 @@ export class LivePage {
   readonly #detail: AssetDetail;
   readonly #proof: ProofPanel;
   readonly #bases: BasePrices;
-  #stream!: PriceStream;
+  #stream!: PageStream;
   #seen: readonly TaxonomyAsset[] = [];
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
   constructor(options: LivePageOptions) {
@@ -96,7 +96,7 @@ export class LivePage {
   async start(): Promise<void> {
     await this.#taxonomy.start();
     this.#states.showNotice(undefined);
-    this.#stream = new PriceStream({
+    this.#stream = new PageStream({
       api: this.#api,
       verifier: this.#verifier,
       expected: () => this.#expected(),
@@ -242,7 +242,7 @@ export class LivePage {
     if (final) this.#options.onRefused(reason);
   }
 
-  #take(report: Report, hex: string): void {
+  #take(report: FrameReport, hex: string): void {
     if (!this.#taxonomy.isCurrent) return;
     if (report.verdict === 'failed') {
       if (isOtherSigner(report)) this.#taxonomy.refresh();

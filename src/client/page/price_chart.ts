@@ -11,7 +11,7 @@ import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readCandles } from './answers.js';
 import { element } from './elements.js';
-import { type Candle, candlesOf, nextCandle } from './live_candles.js';
+import { type ChartCandle, candlesOf, nextCandle } from './live_candles.js';
 import type { PacedRest } from './paced_rest.js';
 import { shownDecimals } from './price_text.js';
 
@@ -43,7 +43,7 @@ export class PriceChart {
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
   #shown: Shown | undefined;
-  #last: Candle | undefined;
+  #last: ChartCandle | undefined;
   #isLoaded = false;
   #retryTimer = 0;
 
@@ -160,6 +160,6 @@ function colourOf(container: HTMLElement, property: string): string {
   return color;
 }
 
-function barOf(candle: Candle): Candle & { readonly time: UTCTimestamp } {
+function barOf(candle: ChartCandle): ChartCandle & { readonly time: UTCTimestamp } {
   return { ...candle, time: candle.time as UTCTimestamp };
 }

@@ -62,7 +62,7 @@ const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
  * @throws FormError naming the first field that has the wrong form.
  */
 export function readAggregate(value: unknown, serviceName?: string): AggregateForm {
-  const root = new Fields(value, '');
+  const root = new FormReader(value, '');
   const signatureType = root.oneOf('signature_type', SIGNATURE_TYPES);
   const serviceField = serviceName === undefined ? root.only(SERVICE_FIELD) : signedPriceField(serviceName);
   return {
@@ -80,10 +80,10 @@ export function readAggregate(value: unknown, serviceName?: string): AggregateFo
  * @throws FormError naming the first field that has the wrong form.
  */
 export function readPublisher(value: unknown): PublisherForm {
-  return publisherOf(new Fields(value, ''));
+  return publisherOf(new FormReader(value, ''));
 }
 
-function readService(fields: Fields, signatureType: SignatureType): ServiceForm {
+function readService(fields: FormReader, signatureType: SignatureType): ServiceForm {
   const algorithm = fields.child('calculation_alg');
   return {
     ...readSigned(fields, 'public_key', signatureType),
@@ -95,13 +95,13 @@ function readService(fields: Fields, signatureType: SignatureType): ServiceForm 
   };
 }
 
-function publisherOf(fields: Fields): PublisherForm {
+function publisherOf(fields: FormReader): PublisherForm {
   const signatureType = fields.oneOf('signature_type', SIGNATURE_TYPES);
   const externalAssetId = fields.text('external_asset_id');
   return { ...readSigned(fields, 'publisher_key', signatureType), signatureType, externalAssetId };
 }
 
-function readSigned(fields: Fields, keyName: string, signatureType: SignatureType): SignedForm {
+function readSigned(fields: FormReader, keyName: string, signatureType: SignatureType): SignedForm {
   const signed = fields.child('timestamped_signature');
   const signature = signed.child('signature');
   return {
@@ -116,7 +116,7 @@ function readSigned(fields: Fields, keyName: string, signatureType: SignatureTyp
 }
 
 /** An object of unknown shape together with its place, so that a fault names the whole path. */
-class Fields {
+class FormReader {
   readonly #values: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -174,14 +174,14 @@ class Fields {
     return RECOVERY[String(this.hex(name))] ?? this.#fail(name, 'is not 0x1b, 0x1c, 0x0 or 0x1');
   }
 
-  child(name: string): Fields {
-    return new Fields(this.#values[name], this.#pathOf(name));
+  child(name: string): FormReader {
+    return new FormReader(this.#values[name], this.#pathOf(name));
   }
 
-  children(name: string): Fields[] {
+  children(name: string): FormReader[] {
     const values = this.#values[name];
     if (!Array.isArray(values)) this.#fail(name, 'is not an array');
-    return (values as unknown[]).map((value, i) => new Fields(value, `${this.#pathOf(name)}[${i}]`));
+    return (values as unknown[]).map((value, i) => new FormReader(value, `${this.#pathOf(name)}[${i}]`));
   }
 
   #pathOf(name: string): string {

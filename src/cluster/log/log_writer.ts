@@ -42,7 +42,7 @@ interface Write extends LogRecord {
   readonly entryCount: number;
 }
 
-interface Waiter {
+interface AppendWaiter {
   readonly entryCount: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -69,7 +69,7 @@ export class LogWriter {
   #sentMs: number;
   #acknowledgedSentMs: number;
   #retryMs: number | undefined;
-  #waiters: Waiter[] = [];
+  #waiters: AppendWaiter[] = [];
   #last: Claim | undefined;
   #isDeferred = false;
   #isOver = false;

@@ -1,5 +1,5 @@
 import { createInbox, type Msg } from '@nats-io/transport-node';
-import type { Connection } from './nats_connection.js';
+import type { BusConnection } from './nats_connection.js';
 
 /**
  * No message of a batch may come later than this after the one before. The question may have gone to a server that was cut off: asked
@@ -27,7 +27,7 @@ export interface BatchRequest {
  * @throws Error when no server answers, or the connection is lost meanwhile
  */
 export async function readBatch(
-  connection: Connection,
+  connection: BusConnection,
   stream: string,
   request: BatchRequest,
 ): Promise<readonly Msg[]> {

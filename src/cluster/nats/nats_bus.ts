@@ -1,9 +1,9 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
 import type { LogServers, ServerReport } from '../log/log_servers.js';
-import type { CandleShelf } from '../log/shared_candles.js';
-import { NatsCandleShelf } from './nats_candles.js';
-import { Connection } from './nats_connection.js';
+import type { SharedCandles } from '../log/shared_candles.js';
+import { NatsCandles } from './nats_candles.js';
+import { BusConnection } from './nats_connection.js';
 import { Log } from './nats_log.js';
 import { Names, type NatsOptions } from './nats_options.js';
 import { keepLogLeaderApart, reportServers } from './nats_placement.js';
@@ -16,7 +16,7 @@ const ANSWERS_MAX = 10_000;
 /** Connects, and prepares the streams. @throws Error of one sentence */
 export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   const endMs = performance.now() + (options.startMsMax ?? START_MS_MAX);
-  const connection = await Connection.open(options, endMs);
+  const connection = await BusConnection.open(options, endMs);
   try {
     const manager = await jetstreamManager(connection.client, { checkAPI: false, timeout: API_MS_MAX });
     await prepareStreams(manager, options, endMs);
@@ -29,18 +29,18 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
 
 /** A bus over NATS servers: the log is a stream of JetStream, and what may be lost are plain messages. */
 export class NatsBus implements Bus, LogServers {
-  readonly candles: CandleShelf;
-  readonly #connection: Connection;
+  readonly candles: SharedCandles;
+  readonly #connection: BusConnection;
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #log: Log;
 
-  constructor(connection: Connection, manager: JetStreamManager, names: Names) {
+  constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
     this.#manager = manager;
     this.#names = names;
     this.#log = new Log(connection, manager, names);
-    this.candles = new NatsCandleShelf(connection, names);
+    this.candles = new NatsCandles(connection, names);
   }
 
   /** The name of the server in use; `undefined` while there is none. */

@@ -1,7 +1,7 @@
 import { headers } from '@nats-io/transport-node';
-import type { CandleShelf, ShelfBlock, ShelfKey } from '../log/shared_candles.js';
+import type { CandleKey, KeyedCandles, SharedCandles } from '../log/shared_candles.js';
 import { readBatch } from './nats_batch.js';
-import type { Connection } from './nats_connection.js';
+import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
 
 const PUT_MS_MAX = 5_000;
@@ -10,16 +10,16 @@ const READ_BYTES_MAX = 8 * 1024 ** 2;
 const KEY_WORDS_MAX = 8;
 
 /** Blocks of candles, each the only message of its subject. */
-export class NatsCandleShelf implements CandleShelf {
-  readonly #connection: Connection;
+export class NatsCandles implements SharedCandles {
+  readonly #connection: BusConnection;
   readonly #names: Names;
 
-  constructor(connection: Connection, names: Names) {
+  constructor(connection: BusConnection, names: Names) {
     this.#connection = connection;
     this.#names = names;
   }
 
-  async put(key: ShelfKey, bytes: Uint8Array): Promise<void> {
+  async put(key: CandleKey, bytes: Uint8Array): Promise<void> {
     checkKey(key);
     if (key.length === 0) throw new RangeError('a key of the shelf has no word');
     const expected = headers();
@@ -30,7 +30,7 @@ export class NatsCandleShelf implements CandleShelf {
       throw new Error(`the shelf did not take a block of candles: ${error.description}`);
   }
 
-  async *read(prefix: ShelfKey = []): AsyncIterable<ShelfBlock> {
+  async *read(prefix: CandleKey = []): AsyncIterable<KeyedCandles> {
     checkKey(prefix);
     const keyStart = this.#names.candles(['']).length;
     for (let next = 1; ; ) {
@@ -49,7 +49,7 @@ export class NatsCandleShelf implements CandleShelf {
   }
 }
 
-function checkKey(key: ShelfKey): void {
+function checkKey(key: CandleKey): void {
   if (key.length > KEY_WORDS_MAX || !key.every((word) => SUBJECT_WORD.test(word)))
     throw new RangeError(
       `a key of the shelf is not ${KEY_WORDS_MAX} words or fewer of letters, digits, _ and -`,

@@ -30,7 +30,7 @@ const REQUESTS_MAX = 10_000;
  * One connection to one of several servers, which moves to the next one when it is lost, for ever. While it is lost nothing is
  * sent: neither kept for later nor reported as sent.
  */
-export class Connection {
+export class BusConnection {
   readonly client: NatsConnection;
   /** Users of one role cannot read the answers to those of the other. */
   readonly inboxPrefix: string;
@@ -47,14 +47,14 @@ export class Connection {
   }
 
   /** @throws Error of one sentence */
-  static async open(options: NatsOptions, endMs: number): Promise<Connection> {
+  static async open(options: NatsOptions, endMs: number): Promise<BusConnection> {
     const client = await dial(options, endMs);
     const problem = problemOf(client);
     if (problem !== undefined) {
       await client.close();
       throw new Error(problem);
     }
-    return new Connection(client, options);
+    return new BusConnection(client, options);
   }
 
   /** The name of the server that it is connected to. */

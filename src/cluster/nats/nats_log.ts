@@ -2,7 +2,7 @@ import { JetStreamApiError, type JetStreamManager, type StoredMsg } from '@nats-
 import { headers, type Msg } from '@nats-io/transport-node';
 import { type LogExtent, type LogPosition, type LogRecord, WrongEnd } from '../bus.js';
 import { readBatch } from './nats_batch.js';
-import type { Connection } from './nats_connection.js';
+import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
 
 const APPEND_MS_MAX = 2_000;
@@ -20,12 +20,12 @@ const NO_MESSAGE = 10_037;
  * that has just caught up knows an old ID, takes no record any more, and says so only in its server's log.
  */
 export class Log {
-  readonly #connection: Connection;
+  readonly #connection: BusConnection;
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #idStart: number;
 
-  constructor(connection: Connection, manager: JetStreamManager, names: Names) {
+  constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
     this.#manager = manager;
     this.#names = names;

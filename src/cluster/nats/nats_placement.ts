@@ -1,12 +1,12 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { ServerReport } from '../log/log_servers.js';
-import type { Connection } from './nats_connection.js';
+import type { BusConnection } from './nats_connection.js';
 
 const MOVE_MS_MAX = 5_000;
 
 /** The servers as they are. @param nowMs the wall clock */
 export async function reportServers(
-  connection: Connection,
+  connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
   nowMs: () => number,
@@ -19,7 +19,7 @@ export async function reportServers(
  * among the servers takes 4 to 9 s. @param nowMs the wall clock
  */
 export async function keepLogLeaderApart(
-  connection: Connection,
+  connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
   nowMs: () => number,
@@ -33,7 +33,7 @@ export async function keepLogLeaderApart(
 
 /** @returns the report, and another server that could lead the log */
 async function inspect(
-  connection: Connection,
+  connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
   nowMs: () => number,
@@ -56,7 +56,7 @@ async function inspect(
   return { report, other: other?.name };
 }
 
-async function move(connection: Connection, stream: string, server: string): Promise<void> {
+async function move(connection: BusConnection, stream: string, server: string): Promise<void> {
   const request = JSON.stringify({ placement: { preferred: server } });
   const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
   const answer = await connection.request(subject, new TextEncoder().encode(request), MOVE_MS_MAX);

@@ -9,7 +9,7 @@ import {
 import { errors } from '@nats-io/transport-node';
 import { Names, type NatsOptions } from './nats_options.js';
 
-type Settings = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects' | 'num_replicas'>;
+type StreamSettings = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects' | 'num_replicas'>;
 
 const RETRY_MS = 250;
 const NS_PER_MS = 1_000_000;
@@ -37,7 +37,7 @@ export async function prepareStreams(
   }
 }
 
-function logSettings({ name, replicas, logRetentionMs }: NatsOptions): Settings {
+function logSettings({ name, replicas, logRetentionMs }: NatsOptions): StreamSettings {
   const names = new Names(name);
   return {
     name: names.logStream,
@@ -53,7 +53,7 @@ function logSettings({ name, replicas, logRetentionMs }: NatsOptions): Settings 
   };
 }
 
-function candleSettings({ name, replicas, candleRetentionMs }: NatsOptions): Settings {
+function candleSettings({ name, replicas, candleRetentionMs }: NatsOptions): StreamSettings {
   const names = new Names(name);
   return {
     name: names.candleStream,
@@ -68,7 +68,11 @@ function candleSettings({ name, replicas, candleRetentionMs }: NatsOptions): Set
   };
 }
 
-async function prepare(manager: JetStreamManager, settings: Settings, mayChange: boolean): Promise<void> {
+async function prepare(
+  manager: JetStreamManager,
+  settings: StreamSettings,
+  mayChange: boolean,
+): Promise<void> {
   let info: StreamInfo;
   try {
     info = await manager.streams.info(settings.name);
@@ -114,7 +118,7 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-function describe(error: unknown, { name, num_replicas }: Settings): string {
+function describe(error: unknown, { name, num_replicas }: StreamSettings): string {
   if (error instanceof ForeignStream) return error.message;
   const { message } = error as Error;
   if (isCode(error, STREAM_NOT_FOUND))

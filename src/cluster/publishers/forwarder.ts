@@ -51,7 +51,7 @@ interface Unanswered {
   attempts: number;
 }
 
-interface Lane {
+interface PublisherQueue {
   readonly name: string;
   readonly session: PublisherSession;
   count: number;
@@ -70,7 +70,7 @@ interface Lane {
  */
 export class Forwarder implements PublishReceiver {
   readonly #options: ForwarderOptions;
-  readonly #lanes = new Map<PublisherSession, Lane>();
+  readonly #lanes = new Map<PublisherSession, PublisherQueue>();
   readonly #room = new SharedRoom(UNANSWERED_BYTES_MAX);
   #laneCount = 0;
   #unansweredCount = 0;
@@ -140,7 +140,7 @@ export class Forwarder implements PublishReceiver {
     return this.#unansweredCount === 0 ? Number.POSITIVE_INFINITY : this.#options.nowMs() + RETRY_MS;
   }
 
-  #laneOf(session: PublisherSession): Lane {
+  #laneOf(session: PublisherSession): PublisherQueue {
     let lane = this.#lanes.get(session);
     if (lane === undefined) {
       const name = `${this.#options.run}/${++this.#laneCount}`;
@@ -158,14 +158,14 @@ export class Forwarder implements PublishReceiver {
     return lane;
   }
 
-  #sendAll(lane: Lane): void {
+  #sendAll(lane: PublisherQueue): void {
     lane.epoch = this.#options.epoch();
     lane.againMs = undefined;
     if (lane.epoch === undefined) return;
     for (const entry of lane.unanswered.values()) this.#send(lane, entry);
   }
 
-  #send(lane: Lane, entry: Unanswered): void {
+  #send(lane: PublisherQueue, entry: Unanswered): void {
     const { bus, nameOf, nowMs } = this.#options;
     const { name, session, epoch } = lane;
     const attempt = ++entry.attempts;
@@ -188,7 +188,7 @@ export class Forwarder implements PublishReceiver {
   }
 
   /** The first answer counts: a message that was sent twice may have two. */
-  #settle(lane: Lane, entry: Unanswered, outcome: PublishOutcome): void {
+  #settle(lane: PublisherQueue, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
     this.#unansweredCount--;
     this.#room.add(entry.caller, -entry.bytes);

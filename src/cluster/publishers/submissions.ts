@@ -23,7 +23,7 @@ export interface SubmissionsOptions {
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
-interface Known {
+interface KnownSession {
   readonly session: PublisherSession;
   /** The number of the last message that was taken. */
   last: number;
@@ -35,7 +35,7 @@ interface Known {
 export class Submissions {
   readonly #options: SubmissionsOptions;
   /** The one that was silent for longest is the first. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownSession>();
   /** Of all sessions. */
   #outcomes = 0;
   #stopAnswering: (() => void) | undefined;
@@ -95,7 +95,7 @@ export class Submissions {
     return this.#options.receiver.receive(session, again ? { ...read, again } : read);
   }
 
-  #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): Known {
+  #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): KnownSession {
     let known = this.#known.get(name);
     this.#known.delete(name);
     if (known === undefined || known.session.rights !== rights)

@@ -13,7 +13,7 @@ export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
 }
 
 /** What each streaming ID means on one node. Two nodes whose hashes are equal agree on all of them. */
-export class Taxonomy {
+export class IdMapping {
   /** Ascending by ID. */
   readonly assets: readonly IdentifiedAsset[];
   /** 64 bits. */

@@ -1,5 +1,5 @@
 import { UnreadableMessage } from '../unreadable.js';
-import { type AssetKey, type IdentifiedAsset, Taxonomy } from './id_mapping.js';
+import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js';
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
@@ -7,15 +7,15 @@ import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
  * leader is asked for page by page.
  */
 export class LeaderNames {
-  readonly #own: () => Taxonomy;
-  #known: Taxonomy;
+  readonly #own: () => IdMapping;
+  #known: IdMapping;
   /** The hash of the taxonomy that is asked for. */
   #wanted: bigint | undefined;
   #pages: IdentifiedAsset[] = [];
   #nextId = 0;
 
   /** @param own that of this node, as it is configured now */
-  constructor(own: () => Taxonomy) {
+  constructor(own: () => IdMapping) {
     this.#own = own;
     this.#known = own();
   }
@@ -54,7 +54,7 @@ export class LeaderNames {
       this.#nextId = nextId;
       return true;
     }
-    const taxonomy = new Taxonomy(this.#pages);
+    const taxonomy = new IdMapping(this.#pages);
     this.#restart();
     // The leader may have been reloaded while it answered.
     if (taxonomy.hash !== wanted) return false;

@@ -4,7 +4,7 @@ import type { Bus } from '../bus.js';
 import { fullTopic, TICK_TOPIC } from '../subjects.js';
 import type { ClusterTiming } from '../timing.js';
 import { UnreadableMessage } from '../unreadable.js';
-import { type AssetKey, assetOf, type Taxonomy } from './id_mapping.js';
+import { type AssetKey, assetOf, type IdMapping } from './id_mapping.js';
 import { LeaderNames } from './leader_names.js';
 import type { ShownPrices } from './shown_prices.js';
 import { decodeTickBatch, type TickBatch } from './tick_batch.js';
@@ -23,7 +23,7 @@ export interface TickReceiverOptions {
   readonly bus: Pick<Bus, 'listen' | 'ask'>;
   readonly prices: PriceListener;
   /** Of this node, as it is configured now. */
-  readonly taxonomy: () => Taxonomy;
+  readonly taxonomy: () => IdMapping;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
   /** Something came from the leader. */

@@ -3,7 +3,7 @@ import type { Price } from '../../model/price.js';
 import type { Bus } from '../bus.js';
 import { fullTopic, TICK_TOPIC } from '../subjects.js';
 import type { ClusterTiming } from '../timing.js';
-import type { AssetKey, Taxonomy } from './id_mapping.js';
+import type { AssetKey, IdMapping } from './id_mapping.js';
 import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
@@ -14,7 +14,7 @@ export interface TickSenderOptions {
   readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
   readonly epoch: number;
   /** Of this node, as it is configured now. */
-  readonly taxonomy: () => Taxonomy;
+  readonly taxonomy: () => IdMapping;
   /** Whether a tick may leave now: asked for each, just before it is sent. */
   readonly mayTick: () => boolean;
   readonly timing: Pick<ClusterTiming, 'heartbeatMs' | 'fullTableMs'>;

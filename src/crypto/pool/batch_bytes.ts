@@ -1,8 +1,8 @@
 import { Builder, ByteBuffer, type Offset } from 'flatbuffers';
 import type { EvmVerifyJob } from '../evm_verifier.js';
 import type { StarkMessage } from '../stark/stark.js';
-import type { StarkSignature } from '../stark/stark_ecdsa.js';
-import { VERDICTS, type Verdict } from '../verdict.js';
+import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
+import { SIGNATURE_VERDICTS, type SignatureVerdict } from '../verdict.js';
 import { SignEvm } from './generated/sign-evm.js';
 import { SignStark } from './generated/sign-stark.js';
 import { StarkSignatures } from './generated/stark-signatures.js';
@@ -99,18 +99,18 @@ export function decodeSignStark(bytes: Uint8Array): { messages: StarkMessage[]; 
   };
 }
 
-export function encodeVerdicts(verdicts: readonly Verdict[]): Uint8Array {
+export function encodeVerdicts(verdicts: readonly SignatureVerdict[]): Uint8Array {
   const builder = new Builder(verdicts.length + ROOM);
-  const places = codes(builder, verdicts.length, (i) => VERDICTS.indexOf(verdicts[i]!));
+  const places = codes(builder, verdicts.length, (i) => SIGNATURE_VERDICTS.indexOf(verdicts[i]!));
   return finish(builder, Verdicts.createVerdicts(builder, places));
 }
 
-export function decodeVerdicts(bytes: Uint8Array): Verdict[] {
+export function decodeVerdicts(bytes: Uint8Array): SignatureVerdict[] {
   const places = Verdicts.getRootAsVerdicts(new ByteBuffer(bytes)).codesArray()!;
-  return Array.from(places, (place) => VERDICTS[place]!);
+  return Array.from(places, (place) => SIGNATURE_VERDICTS[place]!);
 }
 
-export function encodeStarkSignatures(results: readonly StarkSignature[]): Uint8Array {
+export function encodeStarkSignatures(results: readonly StarkSignatureBytes[]): Uint8Array {
   const n = results.length;
   const builder = new Builder(n * 96 + ROOM);
   const hashes = column(builder, n, 32, (i) => results[i]!.msgHash);
@@ -119,7 +119,7 @@ export function encodeStarkSignatures(results: readonly StarkSignature[]): Uint8
   return finish(builder, StarkSignatures.createStarkSignatures(builder, hashes, r, s));
 }
 
-export function decodeStarkSignatures(bytes: Uint8Array): StarkSignature[] {
+export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] {
   const table = StarkSignatures.getRootAsStarkSignatures(new ByteBuffer(bytes));
   const hashes = table.hashesArray()!;
   const r = table.rArray()!;

@@ -5,11 +5,11 @@ import { Pedersen } from '../stark/pedersen.js';
 import { fieldBytes, fieldNumber, type StarkMessage } from '../stark/stark.js';
 import {
   type StarkClaim,
-  type StarkSignature,
+  type StarkSignatureBytes,
   StarkVerifier,
   starkSignMessage,
 } from '../stark/stark_ecdsa.js';
-import type { Verdict } from '../verdict.js';
+import type { SignatureVerdict } from '../verdict.js';
 
 /** A publisher's Stark signature to verify, its hash included. */
 export type StarkVerifyJob = StarkClaim;
@@ -21,8 +21,8 @@ const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 /** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
 export interface CryptoJobs {
   /** `valid` or `invalid signature`; a high s is invalid. */
-  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[];
-  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[];
+  verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[];
+  verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[];
   /**
    * @param digests 32 bytes each, without gaps, with EIP-191 already applied where it is required.
    * @param key 32 bytes.
@@ -36,7 +36,7 @@ export interface CryptoJobs {
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
-  signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[];
+  signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignatureBytes[];
   /** The hash of a message that a signature over it comes without: 32 bytes. */
   hashStark(message: StarkMessage): Buffer;
 }

@@ -1,8 +1,8 @@
 import type { EvmVerifyJob } from '../evm_verifier.js';
 import { KECCAK256_BYTES } from '../keccak.js';
 import type { StarkMessage } from '../stark/stark.js';
-import type { StarkSignature } from '../stark/stark_ecdsa.js';
-import type { Verdict } from '../verdict.js';
+import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
+import type { SignatureVerdict } from '../verdict.js';
 import * as batch from './batch_bytes.js';
 import { type CryptoJobs, EVM_SIGNATURE_BYTES, type StarkVerifyJob } from './jobs.js';
 import { arrayForm, bytesForm, type Kind } from './queued_work.js';
@@ -11,7 +11,7 @@ import { arrayForm, bytesForm, type Kind } from './queued_work.js';
 
 type ArrayKind<Job, Result> = Kind<readonly Job[], Result[]>;
 
-export function verifyEvmKind(here: CryptoJobs): ArrayKind<EvmVerifyJob, Verdict> {
+export function verifyEvmKind(here: CryptoJobs): ArrayKind<EvmVerifyJob, SignatureVerdict> {
   return {
     name: 'verifyEvm',
     // Of a known key, in a batch; alone it takes 50.
@@ -25,7 +25,7 @@ export function verifyEvmKind(here: CryptoJobs): ArrayKind<EvmVerifyJob, Verdict
   };
 }
 
-export function verifyStarkKind(here: CryptoJobs): ArrayKind<StarkVerifyJob, Verdict> {
+export function verifyStarkKind(here: CryptoJobs): ArrayKind<StarkVerifyJob, SignatureVerdict> {
   return {
     name: 'verifyStark',
     jobMicros: 220,
@@ -54,7 +54,10 @@ export function signEvmKind(here: CryptoJobs, key: Uint8Array): Kind<Uint8Array,
   };
 }
 
-export function signStarkKind(here: CryptoJobs, key: Uint8Array): ArrayKind<StarkMessage, StarkSignature> {
+export function signStarkKind(
+  here: CryptoJobs,
+  key: Uint8Array,
+): ArrayKind<StarkMessage, StarkSignatureBytes> {
   return {
     name: 'signStark',
     jobMicros: 280,

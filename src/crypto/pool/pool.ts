@@ -3,11 +3,11 @@ import type { Price } from '../../model/price.js';
 import type { TimeNs } from '../../model/time.js';
 import type { EvmVerifyJob } from '../evm_verifier.js';
 import { type StarkMessage, starkPriceMessage } from '../stark/stark.js';
-import type { StarkSignature } from '../stark/stark_ecdsa.js';
-import type { Verdict } from '../verdict.js';
+import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
+import type { SignatureVerdict } from '../verdict.js';
 import { type CryptoJobs, createCryptoJobs, type StarkVerifyJob } from './jobs.js';
 import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
-import { doTogether, giveOut, joined, type Kind, Piece, PieceQueue } from './queued_work.js';
+import { doTogether, giveOut, joined, type Kind, QueuedWork, WorkQueue } from './queued_work.js';
 import { type Repeat, ThreadHung, Threads } from './threads.js';
 import { Turn } from './turn.js';
 
@@ -24,10 +24,13 @@ export { ThreadHung } from './threads.js';
  * such a batch, because it could hang too.
  */
 export interface CryptoPool {
-  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]>;
-  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]>;
+  verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
+  verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignature[] | Promise<StarkSignature[]>;
+  signStark(
+    messages: readonly StarkMessage[],
+    key: Uint8Array,
+  ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
   /** Does the work on the calling thread, however much it is. */
   readonly here: CryptoJobs;
   /** Jobs that the workers have or that wait for one. */
@@ -93,7 +96,7 @@ class WorkerPool implements CryptoPool {
   readonly #threads: number;
   /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
   #workers: Threads | undefined;
-  readonly #waiting = new PieceQueue();
+  readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
   /** Called when nothing is left to do. */
@@ -128,11 +131,11 @@ class WorkerPool implements CryptoPool {
     this.#workers = workers;
   }
 
-  verifyEvm(jobs: readonly EvmVerifyJob[]): Verdict[] | Promise<Verdict[]> {
+  verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]> {
     return this.#do(this.#verifyEvm, jobs);
   }
 
-  verifyStark(jobs: readonly StarkVerifyJob[]): Verdict[] | Promise<Verdict[]> {
+  verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]> {
     return this.#do(this.#verifyStark, jobs);
   }
 
@@ -143,7 +146,7 @@ class WorkerPool implements CryptoPool {
   signStark(
     messages: readonly StarkMessage[],
     key: Uint8Array,
-  ): StarkSignature[] | Promise<StarkSignature[]> {
+  ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]> {
     return this.#do(signStarkKind(this.here, key), messages);
   }
 
@@ -193,7 +196,7 @@ class WorkerPool implements CryptoPool {
   }
 
   /** By a thread that has nothing else to do, when it is worth a message, else at once. */
-  #handOn(pieces: readonly Piece[], micros: number): void {
+  #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
       void this.#runOn(workers, pieces);
@@ -211,11 +214,11 @@ class WorkerPool implements CryptoPool {
     kind: Kind<Jobs, Results>,
     jobs: Jobs,
     rank: number,
-    place: { add(piece: Piece): void },
+    place: { add(piece: QueuedWork): void },
   ): Promise<Results> {
-    const piece = new Piece(kind, jobs, rank, this.#onSettled);
+    const piece = new QueuedWork(kind, jobs, rank, this.#onSettled);
     this.queued += piece.leftCount;
-    place.add(piece as Piece);
+    place.add(piece as QueuedWork);
     return piece.result;
   }
 
@@ -238,7 +241,7 @@ class WorkerPool implements CryptoPool {
     });
   }
 
-  async #runOn(workers: Threads, pieces: readonly Piece[]): Promise<void> {
+  async #runOn(workers: Threads, pieces: readonly QueuedWork[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
       const jobs = joined(pieces);
@@ -250,7 +253,7 @@ class WorkerPool implements CryptoPool {
     this.#goOn();
   }
 
-  #failed(piece: Piece, fault: unknown): void {
+  #failed(piece: QueuedWork, fault: unknown): void {
     piece.faults.push(fault);
     if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
     else giveUp(piece);
@@ -267,7 +270,7 @@ function rankOf(micros: number): number {
 }
 
 /** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
-function giveUp(piece: Piece): void {
+function giveUp(piece: QueuedWork): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
   if (hung === undefined) piece.doSome(() => true);
   else piece.fail(hung);

@@ -38,7 +38,7 @@ export interface Kind<Jobs, Results> {
 }
 
 /** A batch, or a part of a large one: its jobs are done from the first to the last, by whom has time for them. */
-export class Piece<Jobs = unknown, Results = unknown> {
+export class QueuedWork<Jobs = unknown, Results = unknown> {
   readonly kind: Kind<Jobs, Results>;
   /** Of the pieces that wait the one with the lowest is next, and of equal ones the first. */
   readonly rank: number;
@@ -128,12 +128,12 @@ export class Piece<Jobs = unknown, Results = unknown> {
 }
 
 /** The jobs that are left of pieces of one kind. */
-export function joined(pieces: readonly Piece[]): unknown {
+export function joined(pieces: readonly QueuedWork[]): unknown {
   return pieces[0]!.kind.jobs.join(pieces.map(({ left }) => left));
 }
 
 /** Gives each piece its part of the results of what is {@link joined}. */
-export function giveOut(pieces: readonly Piece[], results: unknown): void {
+export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   let at = 0;
   for (const piece of pieces) {
     const end = at + piece.leftCount;
@@ -143,7 +143,7 @@ export function giveOut(pieces: readonly Piece[], results: unknown): void {
 }
 
 /** Does all of pieces of one kind on this thread. */
-export function doTogether(pieces: readonly Piece[]): void {
+export function doTogether(pieces: readonly QueuedWork[]): void {
   try {
     giveOut(pieces, pieces[0]!.kind.inline(joined(pieces)));
   } catch (error) {
@@ -152,8 +152,8 @@ export function doTogether(pieces: readonly Piece[]): void {
 }
 
 /** The pieces that wait for a thread, by rank. */
-export class PieceQueue {
-  readonly #pieces: Piece[] = [];
+export class WorkQueue {
+  readonly #pieces: QueuedWork[] = [];
 
   get size(): number {
     return this.#pieces.length;
@@ -169,7 +169,7 @@ export class PieceQueue {
     return this.#pieces.some(isUntried);
   }
 
-  add(piece: Piece): void {
+  add(piece: QueuedWork): void {
     const later = this.#pieces.findIndex(({ rank }) => rank > piece.rank);
     if (later < 0) this.#pieces.push(piece);
     else this.#pieces.splice(later, 0, piece);
@@ -179,7 +179,7 @@ export class PieceQueue {
    * Takes the next piece, and those of its kind that follow it as long as all are no more than `microsMax`. One with which
    * a thread failed goes alone.
    */
-  takeTogether(microsMax: number): Piece[] {
+  takeTogether(microsMax: number): QueuedWork[] {
     const first = this.#pieces.shift()!;
     const taken = [first];
     if (!isUntried(first)) return taken;
@@ -202,11 +202,11 @@ export class PieceQueue {
     if (piece.isOver) this.#pieces.splice(at, 1);
   }
 
-  takeAll(): Piece[] {
+  takeAll(): QueuedWork[] {
     return this.#pieces.splice(0);
   }
 }
 
-function isUntried({ faults }: Piece): boolean {
+function isUntried({ faults }: QueuedWork): boolean {
   return faults.length === 0;
 }

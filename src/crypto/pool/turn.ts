@@ -1,4 +1,4 @@
-import type { Piece } from './queued_work.js';
+import type { QueuedWork } from './queued_work.js';
 
 /** So much work of one turn is handed on before the turn ends: what waits keeps its messages in memory. */
 const GATHERED_MICROS_MAX = 600;
@@ -9,8 +9,8 @@ const GATHERED_MICROS_MAX = 600;
  */
 export class Turn {
   readonly #defer: (callback: () => void) => void;
-  readonly #handOn: (pieces: readonly Piece[], micros: number) => void;
-  #pieces: Piece[] = [];
+  readonly #handOn: (pieces: readonly QueuedWork[], micros: number) => void;
+  #pieces: QueuedWork[] = [];
   #micros = 0;
   #count = 0;
   #isRunning = false;
@@ -21,7 +21,7 @@ export class Turn {
    */
   constructor(
     defer: (callback: () => void) => void,
-    handOn: (pieces: readonly Piece[], micros: number) => void,
+    handOn: (pieces: readonly QueuedWork[], micros: number) => void,
   ) {
     this.#defer = defer;
     this.#handOn = handOn;
@@ -42,7 +42,7 @@ export class Turn {
     });
   }
 
-  add(piece: Piece): void {
+  add(piece: QueuedWork): void {
     this.#pieces.push(piece);
     this.#micros += piece.micros;
     this.#count += 1;

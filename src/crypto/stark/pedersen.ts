@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type AffinePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
+import { type CurvePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
 
 /**
  * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low is the
@@ -9,7 +9,7 @@ import { type AffinePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_cu
  * hash takes 50 µs and a check of a declared hash 30 µs; @scure/starknet takes 1.4 ms.
  */
 export class Pedersen {
-  readonly #firstParts = new Map<bigint, AffinePoint>();
+  readonly #firstParts = new Map<bigint, CurvePoint>();
   readonly #firstPartsMax: number;
 
   /** @param firstPartsMax how many first operands to cache, about 250 bytes each */
@@ -35,7 +35,7 @@ export class Pedersen {
     return sum;
   }
 
-  #firstPart(x: bigint): AffinePoint {
+  #firstPart(x: bigint): CurvePoint {
     const known = this.#firstParts.get(x);
     if (known !== undefined) return known;
     const sum = new PointSum();
@@ -53,7 +53,7 @@ export class Pedersen {
 
 const LOW_BITS = 248;
 
-function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: AffinePoint): void {
+function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: CurvePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand), false);
   // At most 8 times, and never for a price, which fills less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
@@ -61,7 +61,7 @@ function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: Affi
 
 // The constant points. They are derived from the digits of pi, so no relation between them is known. Source: "Pedersen hash
 // function", StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
-const SHIFT: AffinePoint = {
+const SHIFT: CurvePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
 };
@@ -72,7 +72,7 @@ const P0 = new TabledPoint(
   },
   8,
 );
-const P1: AffinePoint = {
+const P1: CurvePoint = {
   x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
   y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
 };
@@ -84,7 +84,7 @@ const P2 = new TabledPoint(
   },
   12,
 );
-const P3: AffinePoint = {
+const P3: CurvePoint = {
   x: 2379962749567351885752724891227938183011949129833673362440656643086021394946n,
   y: 776496453633298175483985398648758586525933812536653089401905292063708816422n,
 };

@@ -13,7 +13,7 @@ export const GROUP_ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66
 /** Bits of a scalar, 0 .. n-1. */
 const SCALAR_BITS = 252;
 
-export interface AffinePoint {
+export interface CurvePoint {
   readonly x: bigint;
   readonly y: bigint;
 }
@@ -85,7 +85,7 @@ export class PointSum {
   }
 
   /** The sum as an affine point, coordinates in 0 .. p-1; `undefined` for infinity. One division, 22 µs. */
-  toAffine(): AffinePoint | undefined {
+  toAffine(): CurvePoint | undefined {
     return this.z === 0n ? undefined : scaled(this, Point.Fp.inv(nonNegative(this.z)));
   }
 }
@@ -98,11 +98,11 @@ export class PointSum {
  */
 export class TabledPoint implements Multiplicand {
   readonly #windowBits: number;
-  readonly #bases: readonly AffinePoint[];
+  readonly #bases: readonly CurvePoint[];
   /** For each window x and y of each point, alternating. */
   readonly #windows: (readonly bigint[] | undefined)[];
 
-  constructor(point: AffinePoint, windowBits: number) {
+  constructor(point: CurvePoint, windowBits: number) {
     this.#windowBits = windowBits;
     // One bit more than a scalar, so that the last signed digit never carries out of the table.
     const windows = Math.ceil((SCALAR_BITS + 1) / windowBits);
@@ -134,7 +134,7 @@ export class TabledPoint implements Multiplicand {
 export class PlainPoint implements Multiplicand {
   readonly #point: InstanceType<typeof Point>;
 
-  constructor(point: AffinePoint) {
+  constructor(point: CurvePoint) {
     this.#point = Point.fromAffine(point);
   }
 
@@ -150,7 +150,7 @@ export class PlainPoint implements Multiplicand {
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
 /** One of the two points with this x; `undefined` when the curve has none. The square root takes about 2 ms. */
-export function pointWithX(x: bigint): AffinePoint | undefined {
+export function pointWithX(x: bigint): CurvePoint | undefined {
   if (x >= FIELD_PRIME) return undefined;
   try {
     return Point.fromHex(`02${x.toString(16).padStart(64, '0')}`).toAffine();
@@ -163,7 +163,7 @@ function nonNegative(value: bigint): bigint {
   return value < 0n ? value + FIELD_PRIME : value;
 }
 
-function scaled(sum: PointSum, zInverse: bigint): AffinePoint {
+function scaled(sum: PointSum, zInverse: bigint): CurvePoint {
   const zz = (zInverse * zInverse) % FIELD_PRIME;
   return {
     x: nonNegative((sum.x * zz) % FIELD_PRIME),
@@ -172,7 +172,7 @@ function scaled(sum: PointSum, zInverse: bigint): AffinePoint {
 }
 
 /** The point times 2^(i * windowBits), for each window i. */
-function basesOf(point: AffinePoint, windowBits: number, windows: number): AffinePoint[] {
+function basesOf(point: CurvePoint, windowBits: number, windows: number): CurvePoint[] {
   const bases = [point];
   while (bases.length < windows) {
     const sum = new PointSum();
@@ -184,7 +184,7 @@ function basesOf(point: AffinePoint, windowBits: number, windows: number): Affin
 }
 
 /** x and y, alternating, of 1 .. count times the point. None is infinity, because the order is a prime above `count`. */
-function multiplesOf(point: AffinePoint, count: number): bigint[] {
+function multiplesOf(point: CurvePoint, count: number): bigint[] {
   const running = new PointSum();
   const sums = Array.from({ length: count }, () => {
     running.add(point.x, point.y);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Point } from '@scure/starknet';
-import type { Verdict } from '../verdict.js';
+import type { SignatureVerdict } from '../verdict.js';
 import type { Pedersen } from './pedersen.js';
 import { fieldBytes, fieldNumber, type StarkMessage } from './stark.js';
 import {
@@ -14,14 +14,14 @@ import {
 } from './stark_curve.js';
 
 /** A Stark signature and the hash that it signs, 32 big-endian bytes each. */
-export interface StarkSignature {
+export interface StarkSignatureBytes {
   readonly msgHash: Uint8Array;
   readonly r: Uint8Array;
   readonly s: Uint8Array;
 }
 
 /** A signature as a publisher declares it, with the message that it should sign. Each field is 32 big-endian bytes. */
-export interface StarkClaim extends StarkMessage, StarkSignature {
+export interface StarkClaim extends StarkMessage, StarkSignatureBytes {
   /** The x coordinate of the public key. */
   readonly publicKey: Uint8Array;
 }
@@ -34,7 +34,7 @@ export class StarkVerifier {
   readonly #pedersen: Pedersen;
   readonly #keysMax: number;
   /** By x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
-  readonly #keys = new Map<bigint, KnownKey>();
+  readonly #keys = new Map<bigint, TabledKey>();
   #verifications = 0;
 
   /** @param keysMax how many keys may have a table. A verification with another key takes 2 to 4 ms */
@@ -47,7 +47,7 @@ export class StarkVerifier {
    * Applies the rules of StarkWare's verifier: r and the hash in 0 .. 2^251-1 and r not 0, s in 1 .. n-1 and its inverse
    * below 2^251, and the nonce point's x equal to r itself, not only modulo n. A high s is valid.
    */
-  verify(claim: StarkClaim): Verdict {
+  verify(claim: StarkClaim): SignatureVerdict {
     const r = fieldNumber(claim.r);
     const s = fieldNumber(claim.s);
     const msgHash = fieldNumber(claim.msgHash);
@@ -63,7 +63,7 @@ export class StarkVerifier {
     return isNonceOf(key, nonce, (r * w) % GROUP_ORDER, r) ? 'valid' : 'invalid signature';
   }
 
-  #key(x: bigint): KnownKey {
+  #key(x: bigint): TabledKey {
     this.#verifications += 1;
     const known = this.#keys.get(x);
     if (known !== undefined) {
@@ -73,7 +73,7 @@ export class StarkVerifier {
       return known;
     }
     const affine = pointWithX(x);
-    const key: KnownKey = { point: undefined, negative: false, usedAt: this.#verifications };
+    const key: TabledKey = { point: undefined, negative: false, usedAt: this.#verifications };
     if (this.#keys.size >= this.#keysMax && !this.#dropIdleKey()) {
       if (affine !== undefined) key.point = new PlainPoint(affine);
       return key;
@@ -109,7 +109,11 @@ export function starkSign(hash: bigint, key: bigint): { r: bigint; s: bigint } {
 }
 
 /** Hashes and signs a message with a private key in 1 .. n-1 (32 bytes). */
-export function starkSignMessage(pedersen: Pedersen, message: StarkMessage, key: bigint): StarkSignature {
+export function starkSignMessage(
+  pedersen: Pedersen,
+  message: StarkMessage,
+  key: bigint,
+): StarkSignatureBytes {
   const hash = pedersen.hash(fieldNumber(message.x), fieldNumber(message.y));
   const { r, s } = starkSign(hash, key);
   return { msgHash: fieldBytes(hash), r: fieldBytes(r), s: fieldBytes(s) };
@@ -124,7 +128,7 @@ export function starkPublicKey(key: bigint): Buffer {
   return fieldBytes(multipleOfGenerator(key));
 }
 
-interface KnownKey {
+interface TabledKey {
   point: Multiplicand | undefined;
   /** Which of the two points with the key's x made its last valid signature. */
   negative: boolean;
@@ -141,7 +145,7 @@ const IDLE_VERIFICATIONS = 1_000;
  * Whether `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this tries both points,
  * first the one that was right last time.
  */
-function isNonceOf(key: KnownKey, base: PointSum, u2: bigint, r: bigint): boolean {
+function isNonceOf(key: TabledKey, base: PointSum, u2: bigint, r: bigint): boolean {
   if (key.point === undefined) return false;
   for (const negative of [key.negative, !key.negative]) {
     const nonce = base.copy();

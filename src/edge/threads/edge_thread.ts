@@ -3,15 +3,21 @@ import type { Config } from '../../config/config.js';
 import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
 import type { Snapshot } from '../../feed/feed.js';
 import { createCounters } from '../../metrics/counters.js';
-import type { Nodes } from '../../model/nodes.js';
+import type { NodeList } from '../../model/nodes.js';
 import { holdingBytes } from '../../records/second_record.js';
 import type { Identity } from '../edge.js';
 import { within } from './deadline.js';
 import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
-import { Asks, answerWith, Outbox } from './pending_replies.js';
+import { answerWith, Outbox, PendingReplies } from './pending_replies.js';
 import type { RemotePublishers } from './remote_publishers.js';
-import type { Answer, ThreadCommand, ThreadEvent, ThreadReport, ThreadStart } from './thread_messages.js';
+import type {
+  ThreadAnswer,
+  ThreadCommand,
+  ThreadEvent,
+  ThreadReport,
+  ThreadStart,
+} from './thread_messages.js';
 import { Watchdog } from './watchdog.js';
 
 export interface EdgeThreadOptions {
@@ -63,7 +69,7 @@ export class EdgeThread {
   readonly #options: EdgeThreadOptions;
   readonly #worker: Worker;
   readonly #ring: RingWriter;
-  readonly #asks = new Asks();
+  readonly #asks = new PendingReplies();
   readonly #commands: Outbox<ThreadCommand>;
   readonly #watch: Watchdog;
   readonly #exited: Promise<void>;
@@ -166,7 +172,7 @@ export class EdgeThread {
     this.#commands.send({ do: 'reload', config, identity });
   }
 
-  setNodes(nodes: Nodes): void {
+  setNodes(nodes: NodeList): void {
     this.#commands.send({ do: 'setNodes', nodes });
   }
 
@@ -250,7 +256,7 @@ export class EdgeThread {
 
   #take(event: Exclude<ThreadEvent, { on: 'listening' | 'failed' | 'loaded' }>): void {
     const { host, publishers } = this.#options;
-    const answer = (known: Answer) => this.#commands.send({ do: 'answer', ...known });
+    const answer = (known: ThreadAnswer) => this.#commands.send({ do: 'answer', ...known });
     switch (event.on) {
       case 'publish':
         answerWith(event.ask, publishers.receive(event.session, event.message), answer);

@@ -6,7 +6,7 @@ const AT_ONCE_MAX = 16;
 
 type SignEvm = (digests: Uint8Array, key: Uint8Array) => Uint8Array;
 
-interface Waiting {
+interface WaitingSignature {
   readonly digests: Uint8Array;
   readonly key: Uint8Array;
   readonly signatures: Uint8Array;
@@ -23,7 +23,7 @@ export function signInTurns(
   sign: SignEvm,
   nextTurn: (callback: () => void) => void,
 ): (digests: Uint8Array, key: Uint8Array) => Uint8Array | Promise<Uint8Array> {
-  const waiting: Waiting[] = [];
+  const waiting: WaitingSignature[] = [];
 
   function goOn(): void {
     const first = waiting[0]!;

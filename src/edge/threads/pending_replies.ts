@@ -1,4 +1,4 @@
-import type { Answer } from './thread_messages.js';
+import type { ThreadAnswer } from './thread_messages.js';
 
 interface Pending {
   resolve(value: never): void;
@@ -6,7 +6,7 @@ interface Pending {
 }
 
 /** What one thread has asked another, until it is answered. */
-export class Asks {
+export class PendingReplies {
   readonly #pending = new Map<number, Pending>();
   #count = 0;
 
@@ -19,7 +19,7 @@ export class Asks {
     });
   }
 
-  answered({ ask, value, error }: Answer): void {
+  answered({ ask, value, error }: ThreadAnswer): void {
     const pending = this.#pending.get(ask);
     this.#pending.delete(ask);
     if (error === undefined) pending?.resolve(value as never);
@@ -34,7 +34,7 @@ export class Asks {
 }
 
 /** The answer to a question, when it is there. */
-export function answerWith(ask: number, value: Promise<unknown>, send: (answer: Answer) => void): void {
+export function answerWith(ask: number, value: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
   value.then(
     (known) => send({ ask, value: known }),
     (error: Error) => send({ ask, error: error.message }),

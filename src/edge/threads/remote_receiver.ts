@@ -8,7 +8,7 @@ import { SharedRoom } from '../../fair/shared_room.js';
 import type { ReadMessage } from '../../ingest/message.js';
 import { packMessage } from '../../ingest/packed_message.js';
 import { callerNameOf } from '../../server/access/caller_rights.js';
-import type { Asks, Outbox } from './pending_replies.js';
+import type { Outbox, PendingReplies } from './pending_replies.js';
 import type { ThreadEvent } from './thread_messages.js';
 
 /** What may be with the main thread and not answered yet, in bytes of messages, of all callers together. */
@@ -22,12 +22,12 @@ const MESSAGE_BYTES = 256;
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;
-  readonly #asks: Asks;
+  readonly #asks: PendingReplies;
   readonly #sessions = new WeakMap<PublisherSession, number>();
   readonly #unanswered = new SharedRoom(UNANSWERED_BYTES_MAX);
   #sessionCount = 0;
 
-  constructor(events: Outbox<ThreadEvent>, asks: Asks) {
+  constructor(events: Outbox<ThreadEvent>, asks: PendingReplies) {
     this.#events = events;
     this.#asks = asks;
   }

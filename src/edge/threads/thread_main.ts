@@ -14,7 +14,7 @@ import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
 import { type Edge, type Identity, openEdge } from '../edge.js';
 import { signInTurns } from './inline_signing.js';
-import { Asks, answerWith, firstAtOnce, Outbox } from './pending_replies.js';
+import { answerWith, firstAtOnce, Outbox, PendingReplies } from './pending_replies.js';
 import { RemoteReceiver } from './remote_receiver.js';
 import {
   CLOSE_FUNCTION,
@@ -46,7 +46,7 @@ new LivenessSignal(liveness).start();
 
 const webSockets = loadWebSockets(allowedSha256);
 const pool = await createCryptoPool({ threads: 0 });
-const asks = new Asks();
+const asks = new PendingReplies();
 /** What came before there was an edge. */
 const early: Order[] = [];
 const start = await new Promise<ThreadStart>((resolve) => {

@@ -6,7 +6,7 @@ import type { PackedMessage } from '../../ingest/packed_message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
 import type { SignatureType } from '../../model/asset.js';
-import type { Nodes } from '../../model/nodes.js';
+import type { NodeList } from '../../model/nodes.js';
 import type { TimeNs } from '../../model/time.js';
 import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
@@ -16,7 +16,7 @@ import type { Identity } from '../edge.js';
 export interface ThreadStart {
   readonly config: Config;
   readonly identity: Identity;
-  readonly nodes: Nodes;
+  readonly nodes: NodeList;
   readonly at: ListenOptions;
   readonly place: SignerPlace;
   /** The marks of its times: number and time. */
@@ -54,12 +54,12 @@ export type ThreadCommand =
   /** The disk has everything from before the last `begin`. */
   | { readonly do: 'load' }
   | { readonly do: 'reload'; readonly config: Config; readonly identity: Identity }
-  | { readonly do: 'setNodes'; readonly nodes: Nodes }
+  | { readonly do: 'setNodes'; readonly nodes: NodeList }
   | { readonly do: 'setAccepting'; readonly accepting: boolean }
   | { readonly do: 'handOver' }
   | { readonly do: 'report'; readonly ask: number }
   | { readonly do: 'drain'; readonly ask: number }
-  | ({ readonly do: 'answer' } & Answer)
+  | ({ readonly do: 'answer' } & ThreadAnswer)
   | { readonly do: 'exit' };
 
 /** From the thread of an edge. */
@@ -88,12 +88,12 @@ export type ThreadEvent =
       readonly message: PackedMessage;
     }
   | { readonly on: 'publisherClosed'; readonly session: number }
-  | ({ readonly on: 'answer' } & Answer);
+  | ({ readonly on: 'answer' } & ThreadAnswer);
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
 /** To what the other side asked, by number. */
-export interface Answer {
+export interface ThreadAnswer {
   readonly ask: number;
   readonly value?: unknown;
   /** Instead of a value: why there is none. */

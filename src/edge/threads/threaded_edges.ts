@@ -6,27 +6,27 @@ import type { Config } from '../../config/config.js';
 import { bytesFeed } from '../../feed/feed_bytes.js';
 import type { FeedSource } from '../../feed/feed_source.js';
 import { type Counters, sumOf } from '../../metrics/counters.js';
-import type { Nodes } from '../../model/nodes.js';
+import type { NodeList } from '../../model/nodes.js';
 import type { TimeNs } from '../../model/time.js';
 import { CallerRights } from '../../server/access/caller_rights.js';
 import { forgetThread, type SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { Store } from '../../store/store.js';
 import type { Identity } from '../edge.js';
-import type { Edges } from '../edge_set.js';
+import type { EdgeSet } from '../edge_set.js';
 import { EdgeThread, type EdgeThreadHost, type EdgeThreadOptions } from './edge_thread.js';
 import type { LoadedThread } from './loaded_thread.js';
 import { RemotePublishers } from './remote_publishers.js';
 import type { ThreadStart } from './thread_messages.js';
 
-export interface EdgeThreadsOptions {
+export interface ThreadedEdgesOptions {
   /** The threads of the first edges. */
   readonly loaded: readonly LoadedThread[];
   /** Loads the thread of one that takes the place of another. */
   readonly loadThread: () => LoadedThread;
   readonly config: Config;
   readonly identity: Identity;
-  readonly nodes: Nodes;
+  readonly nodes: NodeList;
   /** Claimed. */
   readonly at: ListenOptions;
   /** What the edges count and issue together. */
@@ -39,7 +39,7 @@ export interface EdgeThreadsOptions {
   readonly store: Pick<Store, 'durable' | 'marks' | 'noticeDamage' | 'watchCommits'>;
   /** Takes what publishers send to the edges. */
   readonly receiver: PublishReceiver;
-  readonly counters: EdgeThreadsCounters;
+  readonly counters: ThreadedEdgesCounters;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** What the ring of a thread's feed holds, where it is not {@link RING_BYTES}: a power of two. */
   readonly ringBytes?: number;
@@ -49,7 +49,7 @@ export interface EdgeThreadsOptions {
 type StartedWith = 'place' | 'marks' | 'starkSymbols' | 'simulation';
 
 /** Counts since the start. */
-export interface EdgeThreadsCounters {
+export interface ThreadedEdgesCounters {
   /** Threads that ended unasked or hung; each was replaced. */
   threadFailures: number;
   /** Times that a thread was so far behind that it had to be told everything anew. */
@@ -66,8 +66,8 @@ const REPLACEMENT_DELAY_MS = 100;
  * replaced.
  * @throws Error when the address is in use or TLS cannot start.
  */
-export async function openEdgeThreads(options: EdgeThreadsOptions): Promise<Edges> {
-  const edges = new EdgeThreads(options);
+export async function openThreadedEdges(options: ThreadedEdgesOptions): Promise<EdgeSet> {
+  const edges = new ThreadedEdges(options);
   try {
     await edges.start();
   } catch (error) {
@@ -77,8 +77,8 @@ export async function openEdgeThreads(options: EdgeThreadsOptions): Promise<Edge
   return edges;
 }
 
-class EdgeThreads implements Edges {
-  readonly #options: EdgeThreadsOptions;
+class ThreadedEdges implements EdgeSet {
+  readonly #options: ThreadedEdgesOptions;
   readonly #feed = bytesFeed((kind, sequence, bytes) => {
     for (const thread of this.#threads.values()) thread.write(kind, sequence, bytes);
   });
@@ -89,8 +89,8 @@ class EdgeThreads implements Edges {
   #ended: Counters[] = [];
   readonly #rights: CallerRights;
   readonly #host: EdgeThreadHost;
-  #inForce: { readonly config: Config; readonly identity: Identity };
-  #nodes: Nodes;
+  #settings: { readonly config: Config; readonly identity: Identity };
+  #nodes: NodeList;
   #isAccepting = true;
   #isStopping = false;
 
@@ -102,9 +102,9 @@ class EdgeThreads implements Edges {
   readonly committing = this.#feed.committing;
   readonly committed = this.#feed.committed;
 
-  constructor(options: EdgeThreadsOptions) {
+  constructor(options: ThreadedEdgesOptions) {
     this.#options = options;
-    this.#inForce = options;
+    this.#settings = options;
     this.#nodes = options.nodes;
     this.#rights = new CallerRights(options.config);
     const { store, source, counters, logger } = options;
@@ -147,7 +147,7 @@ class EdgeThreads implements Edges {
   }
 
   reload(config: Config, identity: Identity): void {
-    this.#inForce = { config, identity };
+    this.#settings = { config, identity };
     this.#rights.reload(config);
     for (const thread of this.#threads.values()) thread.reload(config, identity);
   }
@@ -165,7 +165,7 @@ class EdgeThreads implements Edges {
     return [...new Set([...this.#threads.values()].flatMap(({ troubles }) => troubles))];
   }
 
-  setNodes(nodes: Nodes): void {
+  setNodes(nodes: NodeList): void {
     this.#nodes = nodes;
     for (const thread of this.#threads.values()) thread.setNodes(nodes);
   }
@@ -209,7 +209,7 @@ class EdgeThreads implements Edges {
       ringBytes = RING_BYTES,
       ...rest
     } = this.#options;
-    const { config, identity } = this.#inForce;
+    const { config, identity } = this.#settings;
     const thread = new EdgeThread({
       loaded,
       start: {

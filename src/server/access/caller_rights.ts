@@ -2,7 +2,7 @@ import type { PublisherSession } from '../../aggregator/publisher_session.js';
 import type { Config } from '../../config/config.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
-import type { Publisher } from '../../model/asset.js';
+import type { ListedPublisher } from '../../model/asset.js';
 import { loginName, PublisherLogin } from './publisher_logins.js';
 import { Token, TokenDirectory } from './tokens.js';
 
@@ -39,7 +39,7 @@ export class CallerRights {
 }
 
 function loginsOf(
-  publishers: readonly Publisher[],
+  publishers: readonly ListedPublisher[],
   before: ReadonlyMap<string, PublisherLogin>,
 ): Map<string, PublisherLogin> {
   return new Map(

@@ -8,7 +8,7 @@ import {
   type LoginWindow,
   readLogin,
 } from '../../ingest/publisher_login.js';
-import type { Publisher, SignatureType } from '../../model/asset.js';
+import type { ListedPublisher, SignatureType } from '../../model/asset.js';
 import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';
 
@@ -28,7 +28,7 @@ export class PublisherLogin implements PublishRights {
   /** As logs and limits name it. */
   readonly name: string;
 
-  constructor({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>) {
+  constructor({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>) {
     this.signatureType = signatureType;
     this.key = key;
     this.name = loginName({ signatureType, key });
@@ -44,7 +44,7 @@ export class PublisherLogin implements PublishRights {
     return true;
   }
 
-  mayPublishAs({ signatureType, key }: Publisher): boolean {
+  mayPublishAs({ signatureType, key }: ListedPublisher): boolean {
     return signatureType === this.signatureType && key.equals(this.key);
   }
 }
@@ -88,6 +88,6 @@ export class PublisherLogins {
   }
 }
 
-export function loginName({ signatureType, key }: Pick<Publisher, 'signatureType' | 'key'>): string {
+export function loginName({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>): string {
   return `${signatureType} ${toHex(key)}`;
 }

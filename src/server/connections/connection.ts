@@ -94,9 +94,9 @@ export interface Endpoint {
   accept(query: ReadonlyMap<string, string>, caller: Caller): UpgradeDecision;
 }
 
-export type OpenConnection = (socket: Connection) => ConnectionEvents;
+export type OpenEndpoint = (socket: Connection) => ConnectionEvents;
 
 /** What becomes of an upgrade request: a socket, or a response that refuses it. */
-export type UpgradeDecision = OpenConnection | RestResponse;
+export type UpgradeDecision = OpenEndpoint | RestResponse;
 
 export type DecideUpgrade = (path: ConnectionPath, request: RestRequest) => UpgradeDecision;

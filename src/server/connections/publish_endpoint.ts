@@ -14,7 +14,7 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import { failure } from '../http/rest_exchange.js';
-import { type Connection, type Endpoint, type OpenConnection, PARSER_HEADROOM } from './connection.js';
+import { type Connection, type Endpoint, type OpenEndpoint, PARSER_HEADROOM } from './connection.js';
 import {
   type PublisherBounds,
   PublisherBoundsDirectory,
@@ -115,7 +115,7 @@ function openPublisher(
   { bounds, reading }: Gates,
   options: PublishEndpointOptions,
   silent: SilentOfCaller,
-): OpenConnection {
+): OpenEndpoint {
   const { receiver, messageBytesMax, updatesPerMessageMax, onRefused, onReplyDropped, onFault } = options;
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {

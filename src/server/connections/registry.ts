@@ -16,7 +16,7 @@ export interface ConnectionLimits {
 }
 
 /** The sockets that one caller has opened for one scope, under one name: a reload may rename a token. */
-class Entry implements ConnectionOwner {
+class RegisteredConnection implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
@@ -24,7 +24,7 @@ class Entry implements ConnectionOwner {
     readonly scope: Scope,
     /** Where they are counted. */
     readonly place: number,
-    readonly onClosed: (entry: Entry) => void,
+    readonly onClosed: (entry: RegisteredConnection) => void,
   ) {}
 
   add(socket: Connection): void {
@@ -40,7 +40,7 @@ class Entry implements ConnectionOwner {
 
 /** The open WebSockets of a thread: who may open one, how many there are, and closing them all or by caller. */
 export class ConnectionRegistry {
-  readonly #entries = new Map<Caller, Entry[]>();
+  readonly #entries = new Map<Caller, RegisteredConnection[]>();
   readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
   /** Over all threads. */
@@ -107,7 +107,7 @@ export class ConnectionRegistry {
     if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new Entry(caller, scope, place, (one) => this.#closed(one));
+      entry = new RegisteredConnection(caller, scope, place, (one) => this.#closed(one));
       entries.push(entry);
     }
     entry.add(socket);
@@ -116,7 +116,7 @@ export class ConnectionRegistry {
   }
 
   /** One of its sockets is closed. */
-  #closed({ caller, scope, place }: Entry): void {
+  #closed({ caller, scope, place }: RegisteredConnection): void {
     this.#open--;
     this.#counts.close(place);
     if (scope === 'stream') {
@@ -126,7 +126,7 @@ export class ConnectionRegistry {
     if (this.#entries.get(caller)!.every((one) => one.sockets.size === 0)) this.#entries.delete(caller);
   }
 
-  *#all(): Iterable<Entry> {
+  *#all(): Iterable<RegisteredConnection> {
     for (const entries of this.#entries.values()) yield* entries;
   }
 

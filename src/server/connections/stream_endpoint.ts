@@ -1,7 +1,7 @@
 import type { StreamEngine } from '../../stream/engine.js';
 import { StreamSession } from '../../stream/group.js';
 import { NOTHING_SENT } from '../../stream/reader_session.js';
-import { parseStreamOptions, type StreamOptions } from '../../stream/stream_options.js';
+import { parseStreamOptions, type StreamQuery } from '../../stream/stream_options.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
@@ -43,7 +43,7 @@ class StreamSocket extends StreamSession implements ConnectionEvents {
   constructor(
     readonly stream: StreamEngine,
     socket: Connection,
-    options: StreamOptions,
+    options: StreamQuery,
     caller: Caller,
     budgets: CallerBudgets,
   ) {

@@ -99,13 +99,13 @@ const RATE_LIMIT_HEADERS: readonly HeaderName[] = [
   'RateLimit-Reset',
 ];
 
-interface Failure {
+interface FailureAnswer {
   readonly description: string;
   readonly headers: readonly HeaderName[];
 }
 
 /** What is not a 200. All but 404 and 405 come from every route, or from every one that takes a token. */
-const FAILURES: Readonly<Record<number, Failure & { readonly name: string }>> = {
+const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string }>> = {
   400: {
     name: 'BadRequest',
     description: 'A parameter is missing, repeated, malformed or out of range; the error names it.',
@@ -146,7 +146,7 @@ const SECURITY: Readonly<Record<RouteAccess, { readonly security?: readonly obje
 const EVERY_ROUTE = [400, 429, 500];
 const EVERY_TOKEN_ROUTE = [...EVERY_ROUTE, 401, 403];
 
-function failureResponse(schema: JsonSchema, { description, headers }: Failure) {
+function failureResponse(schema: JsonSchema, { description, headers }: FailureAnswer) {
   return { description, headers: headerReferences(headers), content: { 'application/json': { schema } } };
 }
 

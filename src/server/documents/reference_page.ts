@@ -122,9 +122,9 @@ function renderBody(responses: OpenApiOperation['responses']): Html {
   )}`;
 }
 
-type Channel = AsyncApiDocument['channels'][string];
+type ChannelDocument = AsyncApiDocument['channels'][string];
 
-function renderChannel(channelName: string, channel: Channel, document: AsyncApiDocument): Html {
+function renderChannel(channelName: string, channel: ChannelDocument, document: AsyncApiDocument): Html {
   const { address, title, description, messages, bindings } = channel;
   const sent = new Set(
     Object.values(document.operations).flatMap(({ action, messages: listed, reply }) =>

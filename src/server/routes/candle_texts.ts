@@ -1,5 +1,5 @@
 import type { Asset } from '../../model/asset.js';
-import type { Candles } from '../../store/candle_history.js';
+import type { CandleColumns } from '../../store/candle_history.js';
 import type { Days } from '../../store/housekeeping.js';
 import { DAY_S } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
@@ -10,7 +10,7 @@ export type ReadCandles = (
   resolution: Resolution,
   fromS: number,
   toS: number,
-) => Candles | 'too many';
+) => CandleColumns | 'too many';
 
 export interface CandleTextsOptions {
   readonly readCandles: ReadCandles;
@@ -104,7 +104,7 @@ export class CandleTexts {
   }
 }
 
-function textsOf(candles: Candles | 'too many'): Texts | 'too many' {
+function textsOf(candles: CandleColumns | 'too many'): Texts | 'too many' {
   if (candles === 'too many') return candles;
   return {
     length: candles.t.length,

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { Nodes } from '../../model/nodes.js';
+import type { NodeList } from '../../model/nodes.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';
 
 export interface NodeRouteOptions {
   /** As they are now. */
-  readonly nodes: () => Nodes;
+  readonly nodes: () => NodeList;
 }
 
 /** Which processes serve these prices, and the keys that they sign with. */
@@ -31,7 +31,7 @@ export function nodeRoutes({ nodes }: NodeRouteOptions): [string, Route][] {
   ];
 }
 
-function signerEntries({ signers }: Nodes): z.infer<typeof nodeSigners> {
+function signerEntries({ signers }: NodeList): z.infer<typeof nodeSigners> {
   return signers.map(({ address, signatureType, role, node, sinceS }) => ({
     address,
     signature_type: signatureType,
@@ -41,6 +41,6 @@ function signerEntries({ signers }: Nodes): z.infer<typeof nodeSigners> {
   }));
 }
 
-function statusOf({ self, nodes }: Nodes): z.infer<typeof nodesStatus> {
+function statusOf({ self, nodes }: NodeList): z.infer<typeof nodesStatus> {
   return { self, nodes: nodes.map(({ node, name, role }) => ({ node, name, role })) };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Asset, Publisher, SignatureType } from '../../model/asset.js';
+import type { Asset, ListedPublisher, SignatureType } from '../../model/asset.js';
 import { parseHex } from '../../model/hex.js';
 import { PUBLISH_PATHS, REST_PATHS } from '../../wire/paths.js';
 import type { PublisherLogin } from '../access/publisher_logins.js';
@@ -9,7 +9,7 @@ import { brokers, hex, publisherMetadataAnswer } from '../schemas/value_schemas.
 export interface PublisherRouteOptions {
   /** In the order of the configuration. */
   readonly listed: readonly Asset[];
-  readonly publisherByKey: (type: SignatureType, key: Buffer) => Publisher | undefined;
+  readonly publisherByKey: (type: SignatureType, key: Buffer) => ListedPublisher | undefined;
   /** `service.public_url`, or the address where the service listens; without a slash at the end. */
   readonly publicUrl: () => string;
   /** A publisher has said something about itself. */
@@ -80,6 +80,6 @@ function isKeyOf({ key }: PublisherLogin, text: string): boolean {
   return parseHex(text, key.length)?.equals(key) ?? false;
 }
 
-function mayPublish({ signatureType, assets }: Publisher, asset: Asset): boolean {
+function mayPublish({ signatureType, assets }: ListedPublisher, asset: Asset): boolean {
   return asset.signatureType === signatureType && (assets.has('*') || assets.has(asset.symbol));
 }

@@ -6,7 +6,7 @@ import {
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
 import type { Asset } from '../../model/asset.js';
-import { distinctSigners, type Nodes, type Signer } from '../../model/nodes.js';
+import { distinctSigners, type NodeList, type Signer } from '../../model/nodes.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES } from '../../wire/signatures.js';
@@ -26,7 +26,7 @@ export interface ReferenceRouteOptions {
   readonly taxonomyId: number;
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
-  readonly nodes: () => Nodes;
+  readonly nodes: () => NodeList;
   /** Shown wherever assets are listed when the prices are simulated. */
   readonly simulation: boolean;
   /** The configuration's `service.name`, the word in `service_pushed_assets`. */

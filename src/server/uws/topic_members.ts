@@ -1,7 +1,7 @@
 import { Roster } from '../../fair/roster.js';
 
 /** What a socket remembers of the one topic that it can be in, so that membership takes no memory beside it. */
-export interface Member {
+export interface TopicMember {
   /** Its place among the members of its topic. */
   topicPlace: number;
   /** The price sequence that it had been sent when it joined. */
@@ -9,7 +9,7 @@ export interface Member {
 }
 
 /** The sockets of one topic. */
-export interface Topic<S extends Member> {
+export interface Topic<S extends TopicMember> {
   readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
@@ -19,7 +19,7 @@ export interface Topic<S extends Member> {
 }
 
 /** Which sockets are in which topic, and up to which price sequence they have been sent what changed. */
-export class Topics<S extends Member> {
+export class TopicMembers<S extends TopicMember> {
   readonly #topics = new Map<number, Topic<S>>();
 
   /** `undefined` when nobody is in it. */
@@ -47,12 +47,12 @@ export class Topics<S extends Member> {
 }
 
 /** The price sequence of what a member has been sent: the last frame's, unless it came after that. */
-export function sequenceOf<S extends Member>({ sequence }: Topic<S>, { joinedAtSequence }: S): number {
+export function sequenceOf<S extends TopicMember>({ sequence }: Topic<S>, { joinedAtSequence }: S): number {
   return Math.max(joinedAtSequence, sequence);
 }
 
 /** Looks at every member, which may leave meanwhile. */
-export function lookAtAll<S extends Member>({ sockets }: Topic<S>, look: (member: S) => void): void {
+export function lookAtAll<S extends TopicMember>({ sockets }: Topic<S>, look: (member: S) => void): void {
   for (let i = sockets.members.length - 1; i >= 0; i--) look(sockets.members[i]!);
 }
 
@@ -65,7 +65,7 @@ const MS_BETWEEN_LOOKS = 400;
  * frame took a twentieth of the time of sending it.
  * @param nowMs of a clock that does not go back
  */
-export function lookInTurn<S extends Member>(
+export function lookInTurn<S extends TopicMember>(
   topic: Topic<S>,
   frameBytes: number,
   nowMs: number,

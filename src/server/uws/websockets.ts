@@ -8,24 +8,24 @@ import type {
   ConnectionOwner,
   ConnectionPath,
   DecideUpgrade,
-  OpenConnection,
+  OpenEndpoint,
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
-import { lookAtAll, lookInTurn, type Member, sequenceOf, Topics } from './topic_members.js';
+import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembers } from './topic_members.js';
 
 interface Data {
   readonly socket: UwsSocket;
   /** Until it is open. */
-  open: OpenConnection | undefined;
+  open: OpenEndpoint | undefined;
 }
 
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
-  readonly #topics = new Topics<UwsSocket>();
+  readonly #topics = new TopicMembers<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
 
   constructor(app: TemplatedApp, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
@@ -116,7 +116,7 @@ function upgrade(
   req: HttpRequest,
   context: us_socket_context_t,
   decide: (request: RestRequest) => UpgradeDecision,
-  dataOf: (open: OpenConnection) => Data,
+  dataOf: (open: OpenEndpoint) => Data,
 ): void {
   const request = readRequest(res, req, upgradeFaultOf(req));
   const decision = decide(request);
@@ -135,7 +135,7 @@ function upgrade(
 }
 
 /** All that is kept of a connection here: one object, for there may be tens of thousands. */
-class UwsSocket implements Connection, IdleTimed, Member {
+class UwsSocket implements Connection, IdleTimed, TopicMember {
   ws: WebSocket<Data> | undefined;
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
@@ -149,10 +149,10 @@ class UwsSocket implements Connection, IdleTimed, Member {
 
   constructor(
     readonly path: ConnectionPath,
-    readonly topics: Topics<UwsSocket>,
+    readonly topics: TopicMembers<UwsSocket>,
   ) {}
 
-  opened(ws: WebSocket<Data>, open: OpenConnection): void {
+  opened(ws: WebSocket<Data>, open: OpenEndpoint): void {
     this.ws = ws;
     this.events = open(this);
   }

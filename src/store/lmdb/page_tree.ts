@@ -30,7 +30,7 @@ export function findPageDamage(
     const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
       throw new Damage('its first two pages do not follow each other');
-    new Walk(pages, gap > 0n ? first : second, onPage).check();
+    new TreeWalk(pages, gap > 0n ? first : second, onPage).check();
     return undefined;
   } catch (error) {
     if (error instanceof Damage) return error.message;
@@ -142,7 +142,7 @@ function readTree(page: Buffer, at: number): Tree {
   };
 }
 
-class Walk {
+class TreeWalk {
   readonly #used: Uint8Array;
   readonly #freePages: number[] = [];
   #usedCount = 0;

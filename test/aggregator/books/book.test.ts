@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { AssetBook } from '../../../src/aggregator/books/book.js';
-import { type AggregationType, type Asset, PERCENT_SCALE, type Publisher } from '../../../src/model/asset.js';
+import {
+  type AggregationType,
+  type Asset,
+  type ListedPublisher,
+  PERCENT_SCALE,
+} from '../../../src/model/asset.js';
 import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
@@ -21,11 +26,11 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
 
 /** The aggregate by its definition: all inputs sorted and summed up anew. */
 class SlowBook {
-  readonly #inputs = new Map<Publisher, PublisherPrice>();
+  readonly #inputs = new Map<ListedPublisher, PublisherPrice>();
 
   constructor(readonly asset: Asset) {}
 
-  put(publisher: Publisher, input: PublisherPrice): void {
+  put(publisher: ListedPublisher, input: PublisherPrice): void {
     this.#inputs.set(publisher, input);
   }
 
@@ -51,9 +56,12 @@ class SlowBook {
   }
 }
 
-function aggregate(type: AggregationType, inputs: readonly (readonly [Publisher, PublisherPrice])[]): bigint {
+function aggregate(
+  type: AggregationType,
+  inputs: readonly (readonly [ListedPublisher, PublisherPrice])[],
+): bigint {
   if (type === 'median') return median(inputs.map(([, { price }]) => price))!;
-  const weightOf = ({ weight }: Publisher) => (type === 'average' ? 1n : weight);
+  const weightOf = ({ weight }: ListedPublisher) => (type === 'average' ? 1n : weight);
   const sum = inputs.reduce((total, [publisher, { price }]) => total + price * weightOf(publisher), 0n);
   return sum / inputs.reduce((total, [publisher]) => total + weightOf(publisher), 0n);
 }

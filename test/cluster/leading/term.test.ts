@@ -1,14 +1,14 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { test } from 'tap';
 import { Term } from '../../../src/cluster/leading/term.js';
-import { Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
 import type { Price } from '../../../src/model/price.js';
 
 test('the prices of a turn leave before its record of the log, which readers do not wait for', async (t) => {
   const sent: string[] = [];
   const asset = { id: 1, symbol: 'BTCUSD', signatureType: 'evm' } as const;
-  const taxonomy = new Taxonomy([asset]);
+  const taxonomy = new IdMapping([asset]);
   const term = new Term({
     epoch: 1,
     bus: {

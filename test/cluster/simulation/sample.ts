@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../src/cluster/log/log_batch.js';
-import { Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { Price } from '../../../src/model/price.js';
 
@@ -20,7 +20,7 @@ export interface Aggregate extends Update {
 
 /** What streaming IDs mean before and after a reload, which gives them to other assets. */
 export const TAXONOMIES = [0, 1].map(
-  (shift) => new Taxonomy(ASSETS.map((asset) => ({ id: 1 + ((asset + shift) % 3), ...nameOf(asset) }))),
+  (shift) => new IdMapping(ASSETS.map((asset) => ({ id: 1 + ((asset + shift) % 3), ...nameOf(asset) }))),
 );
 
 export function nameOf(asset: number): AssetName {

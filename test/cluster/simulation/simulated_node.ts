@@ -1,7 +1,7 @@
 import { type Bus, LOG_START, type LogPosition } from '../../../src/cluster/bus.js';
 import type { Term } from '../../../src/cluster/leading/term.js';
 import type { LogBatch } from '../../../src/cluster/log/log_batch.js';
-import { Member } from '../../../src/cluster/member.js';
+import { ClusterMember } from '../../../src/cluster/member.js';
 import { TICK_TOPIC } from '../../../src/cluster/subjects.js';
 import type { ClusterTiming } from '../../../src/cluster/timing.js';
 import type { Agenda } from './agenda.js';
@@ -52,7 +52,7 @@ interface Kept {
   readonly signedAtUs: number;
 }
 
-/** A node and its processes, one after the other: a small service around the real {@link Member}. */
+/** A node and its processes, one after the other: a small service around the real {@link ClusterMember}. */
 export class SimulatedNode {
   readonly #options: NodeOptions;
   readonly name: string;
@@ -120,7 +120,7 @@ export class Process {
   readonly #node: SimulatedNode;
   readonly #options: NodeOptions;
   readonly #bus: SimulatedBus;
-  readonly member: Member;
+  readonly member: ClusterMember;
   /** Work that came while it was paused. */
   #backlog: (() => void)[] | undefined;
   #isDead = false;
@@ -150,7 +150,7 @@ export class Process {
     );
     buses.add(this.#bus);
     const observed = this.#observed(this.#bus);
-    this.member = new Member({
+    this.member = new ClusterMember({
       bus: mutant.bus?.(observed, node) ?? observed,
       host: {
         apply: (batch, position) => this.#apply(batch, position),

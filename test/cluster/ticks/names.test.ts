@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { test } from 'tap';
-import { type IdentifiedAsset, Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import { type IdentifiedAsset, IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import {
   answerNames,
   decodeNames,
@@ -56,7 +56,7 @@ test('all names of a cluster come in a few messages that servers take', async (t
     read.push(...next.assets);
     firstId = nextIdAfter(next);
   }
-  t.equal(new Taxonomy(read).hash, new Taxonomy(assets).hash);
+  t.equal(new IdMapping(read).hash, new IdMapping(assets).hash);
 });
 
 test('a hash says what all IDs mean, whatever the order of the assets', async (t) => {
@@ -64,8 +64,8 @@ test('a hash says what all IDs mean, whatever the order of the assets', async (t
     { id: 1, symbol: 'A', signatureType: 'evm' },
     { id: 2, symbol: 'A', signatureType: 'stark' },
   ] as const;
-  const { hash } = new Taxonomy([one, two]);
-  t.equal(new Taxonomy([two, one]).hash, hash);
+  const { hash } = new IdMapping([one, two]);
+  t.equal(new IdMapping([two, one]).hash, hash);
   const others: IdentifiedAsset[][] = [
     [one],
     [
@@ -78,5 +78,5 @@ test('a hash says what all IDs mean, whatever the order of the assets', async (t
       { ...two, signatureType: 'evm' },
     ],
   ];
-  for (const assets of others) t.not(new Taxonomy(assets).hash, hash);
+  for (const assets of others) t.not(new IdMapping(assets).hash, hash);
 });

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { assetKey, Taxonomy } from '../../../src/cluster/ticks/id_mapping.js';
+import { assetKey, IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import { decodeNames, encodeNames, encodeNamesQuery } from '../../../src/cluster/ticks/names.js';
 import { encodeTickBatch, type TickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { TickReceiver } from '../../../src/cluster/ticks/tick_receiver.js';
@@ -239,7 +239,7 @@ interface Sample {
   readonly full?: boolean;
   readonly prices?: readonly (readonly [number, number])[];
   readonly ended?: readonly number[];
-  readonly taxonomy?: Taxonomy;
+  readonly taxonomy?: IdMapping;
 }
 
 function batchOf({
@@ -261,8 +261,8 @@ function batchOf({
 }
 
 /** Symbols by streaming ID, which are the same number in the first taxonomy. */
-function taxonomyOf(symbols: Readonly<Record<number, number>>): Taxonomy {
-  return new Taxonomy(
+function taxonomyOf(symbols: Readonly<Record<number, number>>): IdMapping {
+  return new IdMapping(
     Object.entries(symbols).map(([id, symbol]) => ({
       id: Number(id),
       symbol: String(symbol),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import * as batch from '../../../src/crypto/pool/batch_bytes.js';
-import { VERDICTS } from '../../../src/crypto/verdict.js';
+import { SIGNATURE_VERDICTS } from '../../../src/crypto/verdict.js';
 
 const bytes = (size: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: size, maxLength: size });
 const list = <T>(item: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(item, { maxLength: 40 });
@@ -53,7 +53,7 @@ roundTrips(
   ({ messages, key }) => batch.decodeSignStark(sent(batch.encodeSignStark(messages, key))),
 );
 
-roundTrips('verdicts', list(fc.constantFrom(...VERDICTS)), (verdicts) =>
+roundTrips('verdicts', list(fc.constantFrom(...SIGNATURE_VERDICTS)), (verdicts) =>
   batch.decodeVerdicts(sent(batch.encodeVerdicts(verdicts))),
 );
 

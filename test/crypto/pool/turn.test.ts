@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { arrayForm, type Kind, Piece } from '../../../src/crypto/pool/queued_work.js';
+import { arrayForm, type Kind, QueuedWork } from '../../../src/crypto/pool/queued_work.js';
 import { Turn } from '../../../src/crypto/pool/turn.js';
 
 /** A job of 100 µs. */
@@ -24,7 +24,7 @@ function start() {
   return {
     turn,
     handedOn,
-    push: (jobs: number) => turn.add(new Piece(KIND, new Array<number>(jobs).fill(0), 0) as Piece),
+    push: (jobs: number) => turn.add(new QueuedWork(KIND, new Array<number>(jobs).fill(0), 0) as QueuedWork),
     /** Ends the turn of the event loop. */
     end: () => {
       for (const each of ends.splice(0)) each();

@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json';
 import { test } from 'tap';
 import { Gate } from '../../../src/ingest/gate.js';
 import { readPublishMessage } from '../../../src/ingest/message.js';
-import type { Publisher, SignatureType } from '../../../src/model/asset.js';
+import type { ListedPublisher, SignatureType } from '../../../src/model/asset.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { readRequest } from '../../../src/stream/request.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -45,7 +45,7 @@ const ANYTHING = { identity: 'anybody', maySee: () => true, mayPublishAs: () => 
 /** Takes every key and symbol, so that what follows is looked at. */
 function openGate(signatureType: SignatureType): Gate {
   const asset = sampleAsset({ signatureType });
-  const publisher = { index: 0, signatureType, assets: new Set(['*']) } as unknown as Publisher;
+  const publisher = { index: 0, signatureType, assets: new Set(['*']) } as unknown as ListedPublisher;
   const everybody = { findAsset: () => asset, publisherByKey: () => publisher };
   return new Gate(everybody, new FakeClock(), ANY_TIME);
 }

@@ -69,8 +69,8 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const pool = await createCryptoPool({ threads: 0 });
   const parsed = parseConfig(testConfig(dir), 'test.yaml');
   if (!parsed.ok) throw new Error('the configuration is not valid');
-  const inForce = derive(parsed.config, STREAM_KEYS, pool);
-  const asset = inForce.catalogue.findAsset('BTCUSD', 'evm')!;
+  const settings = derive(parsed.config, STREAM_KEYS, pool);
+  const asset = settings.catalogue.findAsset('BTCUSD', 'evm')!;
   const aggregateAt = (signedAtNs: bigint): SignedAggregate =>
     sampleAggregate(asset, [samplePublisher(0)], signedAtNs as Price, signedAtNs as TimeNs);
   const lastServedNs = clock.nowNs();
@@ -97,7 +97,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   append(lastServedNs - 1_000_000n);
   append(lastServedNs);
 
-  const options = { ...storeOptions(inForce), dir: inForce.config.storage.dir, clock };
+  const options = { ...storeOptions(settings), dir: settings.config.storage.dir, clock };
   const before = await openStore(options);
   const onDisk = hasAll ? log : log.slice(0, 1);
   before.append(aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
@@ -107,7 +107,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const store: Store = isHandedOver ? { ...opened, isHandedOver } : opened;
 
   const bus = new HeldBus(log);
-  const source = new FeedSource(inForce.catalogue, 1);
+  const source = new FeedSource(settings.catalogue, 1);
   const state = { storeChanges: 0 };
   const maker = await openClusterNode({
     bus,
@@ -115,7 +115,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     name: 'n3',
     role: 'edge',
     timing: { ...DEFAULT_TIMING, leaseMs: 1_000, tickLeaseMs: 12_000, feedTimeoutMs: 10_000 },
-    inForce,
+    settings,
     configHash: () => NO_BYTES,
     onNodes() {},
     onStoreChanged() {

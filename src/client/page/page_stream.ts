@@ -19,7 +19,7 @@ export interface PriceStreamOptions {
   readonly onTaxonomyChange: () => void;
   /** A frame cannot be verified at all: why. */
   readonly onUnverifiable: (reason: string) => void;
-  /** The service refused what the page asked for: why. See {@link PriceStream.refusal}. */
+  /** The service refused what the page asked for: why. See {@link PageStream.refusal}. */
   readonly onRefused: (reason: string) => void;
 }
 
@@ -34,7 +34,7 @@ const RETRY_MS = 2_000;
  * The stream of signed payloads of the assets that are wanted now, each one verified in the worker. Two frames a second are
  * as many as people read, and the service signs every frame for this page alone.
  */
-export class PriceStream {
+export class PageStream {
   readonly #options: PriceStreamOptions;
   readonly #subscriber: Subscriber;
   #wanted: ReadonlySet<number> = new Set();
