@@ -14,7 +14,7 @@ import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import { AssetBook } from './books/book.js';
-import { Triggers } from './books/triggers.js';
+import { SigningTriggers } from './books/triggers.js';
 import { Intake } from './intake.js';
 import { LastUpdates } from './last_updates.js';
 import type { PublisherSession, PublishOutcome, PublishReceiver } from './publisher_session.js';
@@ -77,7 +77,7 @@ export class Aggregator implements PublishReceiver {
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
   #catalogue: Catalogue;
-  #triggers: Triggers;
+  #triggers: SigningTriggers;
   #nextExpiryNs: bigint | undefined;
 
   constructor(options: AggregatorOptions) {
@@ -91,7 +91,7 @@ export class Aggregator implements PublishReceiver {
       onAccepted: (...update) => this.#put(...update),
     });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
-    this.#triggers = new Triggers(catalogue.listed, clock.nowNs());
+    this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
       times,
       signer,
@@ -156,7 +156,7 @@ export class Aggregator implements PublishReceiver {
     const nowNs = this.#options.clock.nowNs();
     this.#catalogue = catalogue;
     this.#gate.reload(catalogue);
-    this.#triggers = new Triggers(catalogue.listed, nowNs, this.#triggers);
+    this.#triggers = new SigningTriggers(catalogue.listed, nowNs, this.#triggers);
     this.#askForTick();
     for (const asset of catalogue.assets) {
       const book = this.#books[asset.index];

@@ -19,7 +19,7 @@ export interface CalendarError {
 }
 
 /** The calendars by name. One whose definition has an error is missing. */
-export interface Calendars {
+export interface CalendarSet {
   readonly calendars: ReadonlyMap<string, Calendar>;
   readonly errors: readonly CalendarError[];
 }
@@ -37,7 +37,7 @@ const STATUS_CODES: Readonly<Record<'regular' | 'extended' | 'after_hours', Open
 const ZONE_NAME = /^[A-Za-z][\w+\-/]*$/;
 
 /** The built-in calendars with the operator's additions, and the operator's own. */
-export function createCalendars(definitions: Readonly<Record<string, CalendarDefinition>>): Calendars {
+export function createCalendars(definitions: Readonly<Record<string, CalendarDefinition>>): CalendarSet {
   const calendars = new Map<string, Calendar>();
   const errors: CalendarError[] = [];
   for (const [name, schedule] of Object.entries(BUILT_IN_SCHEDULES)) {

@@ -1,4 +1,4 @@
-import { NODE_BITS, NODE_MAX } from '../model/nodes.js';
+import { NODE_BITS, NODE_MAX } from '../model/node_list.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';

@@ -6,8 +6,8 @@ import type { Term } from './leading/term.js';
 import type { Claim, LogBatch } from './log/log_batch.js';
 import { LogFollower } from './log/log_follower.js';
 import type { MemberOptions } from './member_options.js';
+import { NodePresence } from './node_presence.js';
 import type { NodeReport, Role } from './node_report.js';
-import { NodeReports } from './node_reports.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
 /** One node of a cluster: follows the log, and leads when it should. */
@@ -18,7 +18,7 @@ export class ClusterMember {
   readonly #receiver: TickReceiver;
   readonly #leadership: Leadership;
   readonly #silence: SilenceWatch;
-  readonly nodes: NodeReports;
+  readonly nodes: NodePresence;
   /** Not known when it was applied before this process began: then the leader's report says the same. */
   #claimed: Claim | undefined;
   #epoch = 0;
@@ -36,7 +36,7 @@ export class ClusterMember {
       tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
     });
     const { heard } = this.#silence;
-    this.nodes = new NodeReports({ ...options, report: () => this.#report(), heard });
+    this.nodes = new NodePresence({ ...options, report: () => this.#report(), heard });
     this.#follower = new LogFollower({
       ...options,
       position: options.applied,

@@ -1,4 +1,4 @@
-import type { Signer } from '../model/nodes.js';
+import type { Signer } from '../model/node_list.js';
 import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';

@@ -1,5 +1,5 @@
 import { Builder } from 'flatbuffers';
-import type { Signer } from '../model/nodes.js';
+import type { Signer } from '../model/node_list.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   NodeReport as NodeReportTable,

@@ -1,4 +1,4 @@
-import { CHECKPOINT_S, CLUSTER_ASSETS_MAX } from '../model/nodes.js';
+import { CHECKPOINT_S, CLUSTER_ASSETS_MAX } from '../model/node_list.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import { RECENT_WINDOW_S } from '../wire/rest_values.js';
 import type { Problem } from './document.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NODE_MAX } from '../model/nodes.js';
+import { NODE_MAX } from '../model/node_list.js';
 import { NS_PER_MS } from '../model/time.js';
 import { durationNs, keySource, line } from './schema_values.js';
 

@@ -6,8 +6,8 @@ import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
+import { allowedOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
-import { allowedOrigin } from './origin.js';
 import { publicUrl } from './public_url.js';
 import { count, durationNs, host, keySource, line, positiveDecimal, sizeBytes } from './schema_values.js';
 

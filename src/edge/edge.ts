@@ -14,11 +14,11 @@ import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import { Catalogue } from '../model/catalogue.js';
-import type { NodeList } from '../model/nodes.js';
+import type { NodeList } from '../model/node_list.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
-import { Tickets } from '../server/access/tickets.js';
+import { TicketIssuer } from '../server/access/ticket_issuer.js';
 import { aggregateWriter } from '../server/routes/aggregate_json.js';
 import { createRoutes } from '../server/routes/index.js';
 import { createServer } from '../server/server.js';
@@ -114,7 +114,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
-  const tickets = new Tickets(options.access.tickets, clock);
+  const tickets = new TicketIssuer(options.access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, options.marks, options.place);
   const clockWatch = new ClockWatch({ clock, troubles: streamTroubles(times), logger });

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import type { ServingReport } from '../metrics/metrics.js';
-import type { NodeList } from '../model/nodes.js';
+import type { NodeList } from '../model/node_list.js';
 import type { Edge, Identity } from './edge.js';
 
 /** All edges of the process: one on the main thread, or some on threads of their own. */

@@ -1,4 +1,4 @@
-import { CHECKPOINT_S } from '../model/nodes.js';
+import { CHECKPOINT_S } from '../model/node_list.js';
 import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {

@@ -1,6 +1,6 @@
 import type { ClusterMember } from '../cluster/member.js';
 import type { NodeReport } from '../cluster/node_report.js';
-import type { NodeList, NodeRole, NodeSigner, NodeState, Signer } from '../model/nodes.js';
+import type { NodeList, NodeRole, NodeSigner, NodeState, Signer } from '../model/node_list.js';
 
 export interface NodeDirectoryOptions {
   /** This node. */

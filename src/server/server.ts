@@ -13,10 +13,10 @@ import { CallerTimes } from './access/caller_times.js';
 import { clientAddressReader } from './access/client_address.js';
 import { Logins } from './access/logins.js';
 import { Origins } from './access/origins.js';
-import { PublisherLogins, type PublisherLoginsOptions } from './access/publisher_logins.js';
+import { PublisherLoginCheck, type PublisherLoginsOptions } from './access/publisher_login_check.js';
 import { RateLimiter } from './access/rate_limit.js';
 import { CallerCounts, type SharedAccess } from './access/shared_access.js';
-import type { Tickets } from './access/tickets.js';
+import type { TicketIssuer } from './access/ticket_issuer.js';
 import { TokenDirectory } from './access/tokens.js';
 import { aggregateEndpoints } from './connections/aggregate_endpoint.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly thread: number;
   readonly routes: ReadonlyMap<string, Route>;
   /** Those that the routes issue. */
-  readonly tickets: Tickets;
+  readonly tickets: TicketIssuer;
   readonly clock: Clock;
   /** Brings frames to connections: the listener registers with it. */
   readonly fanOut: FanOut;
@@ -100,7 +100,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const tokens = new TokenDirectory(config.tokens);
   const clientOf = clientAddressReader(config.listen.trustedProxies);
   const origins = new Origins(config);
-  const publishers = new PublisherLogins({
+  const publishers = new PublisherLoginCheck({
     findPublisher: options.findPublisher,
     isSigned: options.isLoginSigned,
     clock,

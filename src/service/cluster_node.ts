@@ -10,11 +10,11 @@ import { Forwarder } from '../cluster/publishers/forwarder.js';
 import { IdMapping } from '../cluster/ticks/id_mapping.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { NodeList } from '../model/nodes.js';
+import type { NodeList } from '../model/node_list.js';
 import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { CandleExchange } from '../node/candle_exchange.js';
 import { firstMinuteOf } from '../node/first_minute.js';
-import { LogRecords, placeToReadFrom } from '../node/log_records.js';
+import { LogApplier, placeToReadFrom } from '../node/log_applier.js';
 import { NodeDirectory } from '../node/node_directory.js';
 import { withdrawOld } from '../node/old_aggregates.js';
 import { ServerWatch } from '../node/server_watch.js';
@@ -81,7 +81,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
   let readsAnew = hasCandles || store.log.position === undefined;
   if (readsAnew) await keeper.fetch(await firstMinuteOf(bus, first, clock));
 
-  const records = new LogRecords({
+  const records = new LogApplier({
     store,
     source,
     assets: () => settings.catalogue.listed,

@@ -2,7 +2,7 @@ import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
 import type { ClusterState } from '../metrics/cluster_metrics.js';
 import type { Activity } from '../metrics/state.js';
-import type { NodeList } from '../model/nodes.js';
+import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
 /** Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges. */

@@ -7,7 +7,7 @@ import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { Identity } from '../edge/edge.js';
 import { Catalogue } from '../model/catalogue.js';
-import type { Signer } from '../model/nodes.js';
+import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS } from '../model/time.js';
 import type { StoreOptions } from '../store/store.js';
 

@@ -1,7 +1,7 @@
 import type { CandleBlock } from '../records/candle_block.js';
 import { type CandleInterval, DAY_S, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
 import type { Resolution } from '../wire/rest_values.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
 
 const QUARTER_S = 15 * MINUTE_S;
@@ -27,7 +27,7 @@ export function readHistory(
   fromS: number,
   toS: number,
   candlesMax: number,
-  tables: Tables,
+  tables: OpenTables,
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
@@ -60,7 +60,7 @@ export function readHistory(
 }
 
 /** The closed minutes of an hour whose day is not sealed. */
-export function minutesOf(series: AssetSeries, hour: number, tables: Tables): CandleBlock | undefined {
+export function minutesOf(series: AssetSeries, hour: number, tables: OpenTables): CandleBlock | undefined {
   return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.assetKey, hour]);
 }
 

@@ -5,7 +5,7 @@ import { openCheckedFolder, refuseDamage } from './checked_folder.js';
 import { DATA_FILE } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
-import { openTables, type Tables } from './open_tables.js';
+import { type OpenTables, openTables } from './open_tables.js';
 import { JournalTable, type StoredRecord } from './table.js';
 
 /** What a data folder holds. */
@@ -15,7 +15,7 @@ export interface FolderContents {
   /** Of the data file. */
   readonly fileBytes: number;
   /** By table. */
-  readonly tables: Readonly<Record<keyof Tables, TableContents>>;
+  readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
   /** Ascending by key. */
   readonly assets: readonly AssetContents[];
   /** The first damaged records, by their reasons, and how many there are in all. */
@@ -90,7 +90,7 @@ function readRecords(folder: ReadFolder, onProgress: OnProgress): Records {
   let damagedRecords = 0;
   const assets = new Map<string, Writable<AssetContents>>();
 
-  function count(name: keyof Tables): TableContents {
+  function count(name: keyof OpenTables): TableContents {
     let records = 0;
     let bytes = 0;
     for (const record of tables[name].recordsOnDisk()) {
@@ -122,7 +122,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function addTo(
   assets: Map<string, Writable<AssetContents>>,
-  table: Exclude<keyof Tables, 'marks'>,
+  table: Exclude<keyof OpenTables, 'marks'>,
   { key, bytes }: StoredRecord,
 ): void {
   const assetKey = String(table === 'seconds' ? key[1] : key[0]);

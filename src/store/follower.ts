@@ -3,7 +3,7 @@ import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
 import { followHousekeeping } from './housekeeping.js';
 import { openFolderToRead } from './lmdb/folder.js';
-import { openTables, type Tables } from './open_tables.js';
+import { type OpenTables, openTables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { RecordKeys } from './record_keys.js';
 import { type AssetSeries, isBefore, recordHolding } from './series.js';
@@ -36,7 +36,7 @@ export class NotLoaded extends Error {
 
 /** What a {@link Follower} has of one reading of the disk. */
 interface Loaded {
-  readonly tables: Tables;
+  readonly tables: OpenTables;
   readonly parts: readonly CommitPart[];
   readonly index: SeriesIndex;
   isCommitting: boolean;

@@ -1,7 +1,7 @@
 import { CandleBlock } from '../records/candle_block.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { minutesOf } from './candle_history.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 
 export const MINUTES_PER_QUARTER = 15;
@@ -35,7 +35,7 @@ export interface SealedDay {
 export function runHousekeeping(
   allSeries: Iterable<AssetSeries>,
   cutoffs: Cutoffs,
-  tables: Tables,
+  tables: OpenTables,
   onDamage: (damage: DamagedRecord) => void,
 ): readonly SealedDay[] {
   const sealed: SealedDay[] = [];
@@ -73,7 +73,7 @@ export function followHousekeeping(
   allSeries: Iterable<AssetSeries>,
   { second, day }: Cutoffs,
   sealed: readonly SealedDay[],
-  tables: Tables,
+  tables: OpenTables,
 ): void {
   for (const series of allSeries) {
     let old = 0;
@@ -108,7 +108,7 @@ function runningDay({ newest, unsealedDays, lastSealedDay }: AssetSeries): numbe
 }
 
 /** Moves a finished day's minutes from its hours into one record, and writes their quarter hours into another. */
-function sealFirstDay(series: AssetSeries, tables: Tables): DamagedRecord | undefined {
+function sealFirstDay(series: AssetSeries, tables: OpenTables): DamagedRecord | undefined {
   const day = series.unsealedDays[0]!;
   const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);
   const minutes = CandleBlock.withRoomFor(MINUTES_PER_DAY);

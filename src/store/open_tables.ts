@@ -9,7 +9,7 @@ import { type NamedKey, symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in their keys. */
-export interface Tables {
+export interface OpenTables {
   /** [UNIX second, asset]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
   /** [asset, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
@@ -27,7 +27,7 @@ export interface Tables {
   readonly marks: Table<TimeNs>;
 }
 
-export function openTables(journal: Pick<Journal, 'table'>): Tables {
+export function openTables(journal: Pick<Journal, 'table'>): OpenTables {
   const candles = { encode: encodeCandles, decode: decodeCandles };
   return {
     seconds: journal.table('seconds', {
@@ -45,6 +45,6 @@ export function openTables(journal: Pick<Journal, 'table'>): Tables {
   };
 }
 
-export function putInput({ inputs }: Tables, { key, text }: NamedKey, input: AcceptedInput): void {
+export function putInput({ inputs }: OpenTables, { key, text }: NamedKey, input: AcceptedInput): void {
   inputs.put(key, input, text);
 }

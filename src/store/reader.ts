@@ -3,7 +3,7 @@ import type { SignedAggregate } from '../model/signed_price.js';
 import type { Resolution } from '../wire/rest_values.js';
 import { type CandleColumns, readHistory } from './candle_history.js';
 import { type Days, sealedDays } from './housekeeping.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, secondInForce } from './series.js';
 
 /** What is served of the store. */
@@ -28,7 +28,7 @@ export interface StoreReader {
   sealedDays(asset: AssetName): Days;
 }
 
-export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: Tables): StoreReader {
+export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: OpenTables): StoreReader {
   return {
     recent(asset, second) {
       const series = seriesOf(asset);

@@ -4,7 +4,7 @@ import type { AcceptedInput } from '../records/accepted_input.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 import { type Key, keyTextOf, type Table } from './table.js';
 
-type StoredInputs = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
+type InputRange = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
 /** Of a publisher's key in the key of an input. */
 const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
@@ -67,7 +67,7 @@ export function inputSignatureType(keyDigits: string): SignatureType {
  * The symbols that name Stark assets by themselves. The publishers' keys of the stored inputs show it: every asset with
  * records has an input, which is written first and never deleted.
  */
-export function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> {
+export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();
   for (const [assetKey, keyDigits] of inputs.keysOnDisk()) {
     const symbol = String(assetKey);
@@ -81,7 +81,7 @@ export function symbolsOfStarkAssets(inputs: StoredInputs): ReadonlySet<string> 
 }
 
 /** An asset whose type was changed has inputs of both types; the newest one decides. */
-function isStark(symbol: string, publisherKeys: readonly string[], inputs: StoredInputs): boolean {
+function isStark(symbol: string, publisherKeys: readonly string[], inputs: InputRange): boolean {
   const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
   if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))
     return isStarkKey(publisherKeys[0]!);

@@ -2,7 +2,7 @@ import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { CandleBlock, toDouble } from '../records/candle_block.js';
 import type { Holding, MinuteCandle } from '../records/second_record.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 
 export const MINUTES_PER_HOUR = 60;
 export const HOURS_PER_DAY = 24;
@@ -53,7 +53,11 @@ export function emptySeries(assetKey: string): AssetSeries {
  * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
  * the last of that second and the close of that minute. Closed candles never change.
  */
-export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate, tables: Tables): Holding {
+export function recordAggregate(
+  series: AssetSeries,
+  aggregate: SignedAggregate,
+  tables: OpenTables,
+): Holding {
   const holding = holdingOf(aggregate, series.newest);
   recordHolding(series, holding, tables);
   return holding;
@@ -63,7 +67,7 @@ export function recordAggregate(series: AssetSeries, aggregate: SignedAggregate,
  * Records that the asset has no price from `atNs` on, until its next aggregate.
  * @returns `undefined` when that was so already
  */
-export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: Tables): Holding | undefined {
+export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables): Holding | undefined {
   const holding = endingOf(atNs, series.newest);
   if (holding !== undefined) recordHolding(series, holding, tables);
   return holding;
@@ -83,7 +87,7 @@ export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | u
 }
 
 /** Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before the newest. */
-export function recordHolding(series: AssetSeries, holding: Holding, tables: Tables): void {
+export function recordHolding(series: AssetSeries, holding: Holding, tables: OpenTables): void {
   const { minute } = holding;
   const running = series.newest?.minute;
   if (minute !== undefined && minute.minute !== running?.minute) {
@@ -131,7 +135,7 @@ function runningMinute(newest: Holding | undefined, minute: number, price: numbe
   };
 }
 
-function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: Tables): void {
+function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
   if (series.hour?.hour !== hour) series.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
   const { block } = series.hour;
@@ -141,7 +145,7 @@ function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: Tables):
   if (series.unsealedDays.at(-1) !== day) series.unsealedDays.push(day);
 }
 
-function remember(series: AssetSeries, second: number, holding: Holding, tables: Tables): void {
+function remember(series: AssetSeries, second: number, holding: Holding, tables: OpenTables): void {
   if (series.seconds.at(-1) !== second) {
     if (tables.seconds.waiting > WAITING_SECONDS_MAX) letGo(series, tables);
     series.seconds.push(second);
@@ -151,7 +155,7 @@ function remember(series: AssetSeries, second: number, holding: Holding, tables:
 }
 
 /** Drops the newest record if it still waits for a failing disk: it becomes a gap, or part of the gap before it. */
-function letGo(series: AssetSeries, tables: Tables): void {
+function letGo(series: AssetSeries, tables: OpenTables): void {
   const last = series.seconds.at(-1);
   if (last === undefined || !tables.seconds.isWaiting([last, series.assetKey])) return;
   const before = series.seconds.at(-2);

@@ -1,6 +1,6 @@
 import type { AssetName } from '../model/asset_map.js';
 import { CandleBlock } from '../records/candle_block.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 
@@ -18,7 +18,7 @@ export interface SeriesIndex {
 export function loadSeries(
   assets: readonly AssetName[],
   recordKeys: RecordKeys,
-  tables: Tables,
+  tables: OpenTables,
 ): SeriesIndex {
   const byAssetKey = new Map<string, AssetSeries>();
   const seriesOf = (assetKey: string) => {

@@ -13,7 +13,7 @@ import { openJournal } from './journal.js';
 import { type Folder, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { openMarks, type StoredMarks } from './marks.js';
-import { openTables, putInput, type Tables } from './open_tables.js';
+import { type OpenTables, openTables, putInput } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
 import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
@@ -280,7 +280,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
  * Checks the checksum of every record. Otherwise a record with a damaged key would stay undetected: a read would not find it
  * and would return nothing, or an older record.
  */
-function findDamagedRecord(tables: Tables, onProgress: OnProgress): string | undefined {
+function findDamagedRecord(tables: OpenTables, onProgress: OnProgress): string | undefined {
   const all = Object.values(tables);
   const total = all.reduce((sum, table) => sum + table.recordCount, 0);
   let done = 0;

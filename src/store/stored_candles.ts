@@ -3,7 +3,7 @@ import { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { minutesOf } from './candle_history.js';
 import { MINUTES_PER_QUARTER } from './housekeeping.js';
-import type { Tables } from './open_tables.js';
+import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { SeriesIndex } from './series_index.js';
 
@@ -22,7 +22,7 @@ export interface StoredCandles {
   addDay(asset: AssetName, day: number, record: Uint8Array, beforeMinute: number): void;
 }
 
-export function storedCandles(seriesIndex: SeriesIndex, tables: Tables): StoredCandles {
+export function storedCandles(seriesIndex: SeriesIndex, tables: OpenTables): StoredCandles {
   return {
     hour(asset, hour) {
       const block = minutesOf(seriesIndex.of(asset), hour, tables);
@@ -42,7 +42,7 @@ export function storedCandles(seriesIndex: SeriesIndex, tables: Tables): StoredC
   };
 }
 
-function forgetRunningBefore(series: AssetSeries, minute: number, tables: Tables): void {
+function forgetRunningBefore(series: AssetSeries, minute: number, tables: OpenTables): void {
   const { newest } = series;
   if (newest?.minute === undefined || newest.minute.minute >= minute) return;
   const { aggregate, state, timeNs } = newest;
@@ -58,7 +58,7 @@ function addHour(
   hour: number,
   given: CandleBlock,
   beforeMinute: number,
-  tables: Tables,
+  tables: OpenTables,
 ): void {
   const added = before(given, beforeMinute - hour * MINUTES_PER_HOUR);
   if (added.length === 0) return;
@@ -81,7 +81,7 @@ function addDay(
   day: number,
   given: CandleBlock,
   beforeMinute: number,
-  tables: Tables,
+  tables: OpenTables,
 ): void {
   if (day >= dayOfMinute(beforeMinute) || series.unsealedDays.includes(day)) {
     for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {

@@ -61,7 +61,7 @@ export class AggregateGroup {
 const NO_GROUPS: ReadonlySet<AggregateGroup> = new Set();
 
 /** The groups that have connections, found by what they share and by asset. */
-export class AggregateGroups {
+export class AggregateGroupIndex {
   readonly #byKey = new Map<string, AggregateGroup>();
   readonly #byAsset = new Map<AssetIndex, Set<AggregateGroup>>();
   readonly #newTopic: () => number;

@@ -2,7 +2,7 @@ import type { Asset, SignatureType } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
-import { type AggregateGroup, AggregateGroups, type AggregateSession } from './aggregate_group.js';
+import { type AggregateGroup, AggregateGroupIndex, type AggregateSession } from './aggregate_group.js';
 import {
   type AggregateRequestError,
   type AggregateSubscription,
@@ -49,7 +49,7 @@ export interface AggregateStreamsOptions {
  */
 export class AggregateStreams {
   readonly #options: AggregateStreamsOptions;
-  readonly #groups: AggregateGroups;
+  readonly #groups: AggregateGroupIndex;
   readonly #slowReaders: SlowReaders<AggregateSession>;
   /** Counts signatures; by asset index, where its last one stands. */
   #sequence = 0;
@@ -60,7 +60,7 @@ export class AggregateStreams {
 
   constructor(options: AggregateStreamsOptions) {
     this.#options = options;
-    this.#groups = new AggregateGroups(options.newTopic);
+    this.#groups = new AggregateGroupIndex(options.newTopic);
     this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
   }
 

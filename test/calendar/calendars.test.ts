@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type Calendars, createCalendars } from '../../src/calendar/calendars.js';
+import { type CalendarSet, createCalendars } from '../../src/calendar/calendars.js';
 import { type CalendarDefinition, calendarDefinition } from '../../src/calendar/definition.js';
 import type { Calendar } from '../../src/calendar/status.js';
 import { newYorkS, stateText } from './reference.js';
@@ -19,7 +19,7 @@ const TOKYO = {
   early_closes: { '2026-03-03': '11:00', '2026-03-04': '14:30' },
 };
 
-function create(definitions: Record<string, unknown>): Calendars {
+function create(definitions: Record<string, unknown>): CalendarSet {
   const parsed: Record<string, CalendarDefinition> = {};
   for (const [name, definition] of Object.entries(definitions)) {
     parsed[name] = calendarDefinition.parse(definition);

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { CHECKPOINT_S } from '../../src/model/nodes.js';
+import { CHECKPOINT_S } from '../../src/model/node_list.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { Checkpoints } from '../../src/node/checkpoints.js';
 import { FakeClock } from '../clock/fake_clock.js';

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import type { NodeReport } from '../../src/cluster/node_report.js';
-import { distinctSigners, type Signer } from '../../src/model/nodes.js';
+import { distinctSigners, type Signer } from '../../src/model/node_list.js';
 import { NodeDirectory } from '../../src/node/node_directory.js';
 
 const STREAM: Signer = { address: '0x1', signatureType: 'evm', role: 'stream', sinceS: 1 };

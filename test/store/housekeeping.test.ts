@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { runHousekeeping } from '../../src/store/housekeeping.js';
-import type { Tables } from '../../src/store/open_tables.js';
+import type { OpenTables } from '../../src/store/open_tables.js';
 import type { AssetSeries } from '../../src/store/series.js';
 
 test('with many assets and few commits no more records are kept than come in', async (t) => {
@@ -20,7 +20,7 @@ test('with many assets and few commits no more records are kept than come in', a
         return waiting;
       },
     },
-  } as unknown as Tables;
+  } as unknown as OpenTables;
   const perCommit = 3;
   for (let second = 1; second <= 60; second++) {
     for (const { seconds } of all) seconds.push(second);

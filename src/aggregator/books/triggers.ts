@@ -6,7 +6,7 @@ import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
  * Decides when an aggregate is signed: at every wall-clock multiple of the asset's `clock_period`, and at once when the
  * price moved by `delta_percent` since the last signed one, or is the first.
  */
-export class Triggers {
+export class SigningTriggers {
   /** By asset index. */
   readonly #lastSigned: (Price | undefined)[];
   /** The least move since the last signed price that is a delta, where that was asked. */
@@ -14,7 +14,7 @@ export class Triggers {
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
   /** @param before the triggers that these replace; their last signed prices are kept */
-  constructor(assets: readonly Asset[], nowNs: TimeNs, before?: Triggers) {
+  constructor(assets: readonly Asset[], nowNs: TimeNs, before?: SigningTriggers) {
     this.#lastSigned = before ? [...before.#lastSigned] : [];
     const byPeriod = new Map<bigint, Asset[]>();
     for (const asset of assets) {

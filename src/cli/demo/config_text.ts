@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SignatureType } from '../../model/asset.js';
-import type { DemoAsset } from './assets.js';
+import type { DemoAsset } from './demo_catalogue.js';
 
 /** The oracle ID of every simulated publisher. */
 export const SIMULATION_ORACLE_ID = 'simul';

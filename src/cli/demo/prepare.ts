@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { DEMO_CATALOGUE } from './assets.js';
 import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
+import { DEMO_CATALOGUE } from './demo_catalogue.js';
 import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
 
 export interface Demo {

@@ -8,8 +8,8 @@ import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { Clock } from '../../model/time.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { DEMO_CATALOGUE, type DemoAsset } from './assets.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
+import { DEMO_CATALOGUE, type DemoAsset } from './demo_catalogue.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createWalk, type PriceWalk } from './walk.js';
 

@@ -1,5 +1,5 @@
 import { REST_PATHS } from '../../wire/paths.js';
-import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/ticket.js';
+import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { authorization, type Login } from './credentials.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
 import type { AbortSignalLike, Platform } from './platform.js';

@@ -13,7 +13,7 @@ import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from '
 import { listenToKeys } from './key_bindings.js';
 import { PacedRest } from './paced_rest.js';
 import { PageStream } from './page_stream.js';
-import type { Pins } from './pins.js';
+import type { PinnedSigners } from './pins.js';
 import { PriceChart } from './price_chart.js';
 import { ProofPanel } from './proof_panel.js';
 import { StateBar } from './state_bar.js';
@@ -28,7 +28,7 @@ type FrameReport = PayloadReport<readonly string[]>;
 
 export interface LivePageOptions {
   readonly token: string;
-  readonly pins: Pins;
+  readonly pins: PinnedSigners;
   /** The service does not take the token (any more): a sentence. */
   readonly onRefused: (reason: string) => void;
 }

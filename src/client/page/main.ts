@@ -1,7 +1,7 @@
 import { byId } from './elements.js';
 import { type LinkFragment, readFragment } from './fragment.js';
 import { LivePage } from './live_page.js';
-import { keyTypeOf, Pins } from './pins.js';
+import { keyTypeOf, PinnedSigners } from './pins.js';
 import { StateBar } from './state_bar.js';
 import { originStorage, tabStorage } from './storage.js';
 
@@ -12,7 +12,7 @@ const REASON_NAME = 'tickseal.reason';
 /** Where it finds what to say of a link that was opened. */
 const REMARK_NAME = 'tickseal.remark';
 
-const pins = new Pins(originStorage);
+const pins = new PinnedSigners(originStorage);
 takeFragment();
 // A link of the same page opened in this tab changes the fragment alone.
 addEventListener('hashchange', () => {

@@ -35,7 +35,7 @@ export function keyTypeOf(key: string): SignatureType | undefined {
  * The pinned keys, one of each name. They are kept for every page of this origin, so that a first use is a first use once
  * and not in every tab.
  */
-export class Pins {
+export class PinnedSigners {
   readonly #storage: PinStorage;
 
   constructor(storage: PinStorage) {

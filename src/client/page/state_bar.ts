@@ -2,7 +2,7 @@ import { type ConnectionFacts, clockRemark, connectionState } from './connection
 import { byId, element } from './elements.js';
 import type { Notice } from './frame_fault.js';
 import type { NodeLog } from './node_log.js';
-import type { Pin, PinSource, Pins } from './pins.js';
+import type { Pin, PinnedSigners, PinSource } from './pins.js';
 import { shortHex } from './price_text.js';
 
 const SOURCE_TEXTS: Readonly<Record<PinSource, string>> = {
@@ -23,7 +23,7 @@ const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
 export class StateBar {
   #noticeText: string | undefined;
 
-  showPins(pins: Pins): void {
+  showPins(pins: PinnedSigners): void {
     const [stream, evm] = [pins.get('stream'), pins.get('evm')];
     const chip = byId('signer-chip');
     chip.hidden = stream === undefined;

@@ -1,6 +1,6 @@
 import type { TicksealError } from '../connect/errors.js';
+import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
-import { Listeners } from '../connect/listeners.js';
 import type { Platform } from '../connect/platform.js';
 import type { ConnectionOptions } from '../connect/reconnecting_socket.js';
 import { RestService } from '../connect/rest_service.js';
@@ -66,7 +66,7 @@ export class ClientContext {
   readonly services: readonly RestService[];
   readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
-  readonly listeners = new Listeners<ClientEvents>();
+  readonly listeners = new EventListeners<ClientEvents>();
   /** Streams and publishers that are not closed. */
   readonly open = new Set<{ close(): Promise<void> }>();
 

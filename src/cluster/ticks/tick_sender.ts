@@ -1,4 +1,4 @@
-import { CLUSTER_ASSETS_MAX } from '../../model/nodes.js';
+import { CLUSTER_ASSETS_MAX } from '../../model/node_list.js';
 import type { Price } from '../../model/price.js';
 import type { Bus } from '../bus.js';
 import { fullTopic, TICK_TOPIC } from '../subjects.js';

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
 import type { Snapshot } from '../../feed/feed.js';
 import { createCounters } from '../../metrics/counters.js';
-import type { NodeList } from '../../model/nodes.js';
+import type { NodeList } from '../../model/node_list.js';
 import { holdingBytes } from '../../records/second_record.js';
 import type { Identity } from '../edge.js';
 import { within } from './deadline.js';

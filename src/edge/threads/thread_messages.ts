@@ -6,7 +6,7 @@ import type { PackedMessage } from '../../ingest/packed_message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
 import type { SignatureType } from '../../model/asset.js';
-import type { NodeList } from '../../model/nodes.js';
+import type { NodeList } from '../../model/node_list.js';
 import type { TimeNs } from '../../model/time.js';
 import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';

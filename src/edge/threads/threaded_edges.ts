@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.js';
 import { bytesFeed } from '../../feed/feed_bytes.js';
 import type { FeedSource } from '../../feed/feed_source.js';
 import { type Counters, sumOf } from '../../metrics/counters.js';
-import type { NodeList } from '../../model/nodes.js';
+import type { NodeList } from '../../model/node_list.js';
 import type { TimeNs } from '../../model/time.js';
 import { CallerRights } from '../../server/access/caller_rights.js';
 import { forgetThread, type SharedAccess } from '../../server/access/shared_access.js';

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
 import type { ListedPublisher } from '../../model/asset.js';
-import { loginName, PublisherLogin } from './publisher_logins.js';
+import { loginName, PublisherLogin } from './publisher_login_check.js';
 import { Token, TokenDirectory } from './tokens.js';
 
 /** How another thread or node finds who has the connection. */

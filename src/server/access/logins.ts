@@ -2,13 +2,13 @@ import type { Scope } from '../../config/config.js';
 import type { LoginFault } from '../../ingest/publisher_login.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type Clock, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
-import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
+import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { CallerTimes } from './caller_times.js';
 import type { Origins } from './origins.js';
-import { loginName, type PublisherLogin, type PublisherLogins } from './publisher_logins.js';
+import { loginName, type PublisherLogin, type PublisherLoginCheck } from './publisher_login_check.js';
 import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js';
-import type { Tickets } from './tickets.js';
+import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory } from './tokens.js';
 
 /** Who may come in: the holder of a token, or a publisher that logged in with a signature. */
@@ -16,8 +16,8 @@ export type Caller = Token | PublisherLogin;
 
 export interface LoginOptions {
   readonly tokens: TokenDirectory;
-  readonly publishers: PublisherLogins;
-  readonly tickets: Tickets;
+  readonly publishers: PublisherLoginCheck;
+  readonly tickets: TicketIssuer;
   /** The web pages that may open streams with them. */
   readonly origins: Origins;
   readonly clock: Clock;

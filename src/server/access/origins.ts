@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { ANY_ORIGIN } from '../../config/allowed_origin.js';
 import type { Config } from '../../config/config.js';
-import { ANY_ORIGIN } from '../../config/origin.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
 /** What of a configuration says it. */

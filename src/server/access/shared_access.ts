@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { budgetWords } from '../../fair/budget.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
-import { createTicketMemory } from './tickets.js';
+import { createTicketMemory } from './ticket_issuer.js';
 
 /** What the edges of a process count together, and the tickets that they issue, in memory that they share. */
 export interface SharedAccess {

@@ -103,7 +103,7 @@ interface SilentOfCaller {
 }
 
 /** What the messages of one caller wait for. */
-interface Gates {
+interface PublishGates {
   readonly bounds: PublisherBounds;
   /** Where they wait to be read. */
   readonly reading: TurnQueue;
@@ -112,7 +112,7 @@ interface Gates {
 function openPublisher(
   session: PublisherSession,
   ack: Ack,
-  { bounds, reading }: Gates,
+  { bounds, reading }: PublishGates,
   options: PublishEndpointOptions,
   silent: SilentOfCaller,
 ): OpenEndpoint {

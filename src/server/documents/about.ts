@@ -1,5 +1,5 @@
 import { REST_PATHS } from '../../wire/paths.js';
-import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
+import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 
 /** What both documents say of the service, written for their `description` fields in CommonMark. */
 

@@ -4,7 +4,7 @@ import type { Asset, SignatureType } from '../../model/asset.js';
 import { SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
-import type { PublisherLogin } from '../access/publisher_logins.js';
+import type { PublisherLogin } from '../access/publisher_login_check.js';
 import type { Token } from '../access/tokens.js';
 
 /** A query parameter: how it is documented, and how its text is read. */
@@ -15,9 +15,9 @@ export interface Parameter<T = unknown> {
   readonly schema: z.ZodType<T, string>;
 }
 
-export type Parameters = Readonly<Record<string, Parameter>>;
+export type ParameterTable = Readonly<Record<string, Parameter>>;
 
-type Values<P extends Parameters> = {
+type Values<P extends ParameterTable> = {
   readonly [K in keyof P]: P[K] extends {
     readonly required: true;
     readonly schema: z.ZodType<infer T, string>;
@@ -52,7 +52,7 @@ export interface Route {
   readonly access: RouteAccess;
   /** What a token needs for it. */
   readonly scope: Scope;
-  readonly parameters: Parameters;
+  readonly parameters: ParameterTable;
   /** Of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
   /** The body's type where it is not wrapped in `data`. */
@@ -68,7 +68,7 @@ export interface Route {
 /** Who may ask: everybody, counted per client address; who has a token; or publishers that log in by signature. */
 export type RouteAccess = 'open' | 'token' | 'login';
 
-interface RouteDefinition<P extends Parameters> {
+interface RouteDefinition<P extends ParameterTable> {
   readonly summary: string;
   readonly parameters?: P;
   readonly response: z.ZodType;
@@ -78,7 +78,7 @@ interface RouteDefinition<P extends Parameters> {
 }
 
 /** A route for callers with a token, which needs the scope `rest` where no other is named. */
-export function tokenRoute<P extends Parameters>(
+export function tokenRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly scope?: Scope;
     handle(values: Values<P>, token: Token): RouteResult;
@@ -89,14 +89,14 @@ export function tokenRoute<P extends Parameters>(
 }
 
 /** A route for everybody. */
-export function openRoute<P extends Parameters>(
+export function openRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & { handle(values: Values<P>): RouteResult },
 ): Route {
   return build(definition, 'open', definition.handle);
 }
 
 /** A route for publishers that log in by signature. */
-export function loginRoute<P extends Parameters>(
+export function loginRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly method: Route['method'];
     handle(values: Values<P>, login: PublisherLogin, body: string): RouteResult;
@@ -107,7 +107,7 @@ export function loginRoute<P extends Parameters>(
   return { ...build(definition, 'login', handle), method: definition.method };
 }
 
-function build<P extends Parameters>(
+function build<P extends ParameterTable>(
   { summary, parameters = {} as P, response, raw, errors = [], headers = {} }: RouteDefinition<P>,
   access: RouteAccess,
   handle: (values: Values<P>, caller: Caller | undefined, body: string) => RouteResult,
@@ -170,7 +170,7 @@ export const assetList = z
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
 /** The assets that a request names. */
-export interface WantedAssets {
+export interface AssetSelection {
   readonly symbols: readonly string[];
   /** The type of all of them, if the request says one. */
   readonly signatureType: SignatureType | undefined;
@@ -187,7 +187,7 @@ export interface WantedAsset {
 
 /** The assets that a request names, when the token may see them. An error names every symbol that is wrong. */
 export function findAssets(
-  { symbols, signatureType }: WantedAssets,
+  { symbols, signatureType }: AssetSelection,
   token: Token,
   assetsMax: number,
   find: FindAsset,

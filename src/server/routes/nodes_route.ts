@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { NodeList } from '../../model/nodes.js';
+import type { NodeList } from '../../model/node_list.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';

@@ -6,6 +6,7 @@ import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import type { Token } from '../access/tokens.js';
 import {
+  type AssetSelection,
   assetList,
   type FindAsset,
   findAssets,
@@ -14,7 +15,6 @@ import {
   signatureTypeParameter,
   tokenRoute,
   unixSeconds,
-  type WantedAssets,
 } from '../rest/route.js';
 import { aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 
@@ -49,7 +49,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
   } as const;
   const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
 
-  const find = (wanted: WantedAssets, token: Token) =>
+  const find = (wanted: AssetSelection, token: Token) =>
     findAssets(wanted, token, assetsPerRequestMax, options.findAsset);
 
   return [

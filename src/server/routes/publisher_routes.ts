@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Asset, ListedPublisher, SignatureType } from '../../model/asset.js';
 import { parseHex } from '../../model/hex.js';
 import { PUBLISH_PATHS, REST_PATHS } from '../../wire/paths.js';
-import type { PublisherLogin } from '../access/publisher_logins.js';
+import type { PublisherLogin } from '../access/publisher_login_check.js';
 import { loginRoute, type Route } from '../rest/route.js';
 import { brokers, hex, publisherMetadataAnswer } from '../schemas/value_schemas.js';
 

@@ -6,7 +6,7 @@ import {
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
 import type { Asset } from '../../model/asset.js';
-import { distinctSigners, type NodeList, type Signer } from '../../model/nodes.js';
+import { distinctSigners, type NodeList, type Signer } from '../../model/node_list.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES } from '../../wire/signatures.js';

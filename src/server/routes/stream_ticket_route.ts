@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
-import { TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/ticket.js';
-import type { Tickets } from '../access/tickets.js';
+import { TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
+import type { TicketIssuer } from '../access/ticket_issuer.js';
 import { type Route, tokenRoute } from '../rest/route.js';
 
 export interface StreamTicketRouteOptions {
-  readonly tickets: Pick<Tickets, 'issue'>;
+  readonly tickets: Pick<TicketIssuer, 'issue'>;
 }
 
 const streamTicket = z

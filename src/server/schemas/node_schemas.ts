@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NODE_MAX } from '../../model/nodes.js';
+import { NODE_MAX } from '../../model/node_list.js';
 import { serviceSigner } from './value_schemas.js';
 
 const nodeNumber = z.int().min(0).max(NODE_MAX).describe('0 for a process that is alone');

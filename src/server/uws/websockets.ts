@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
 import { CLOSES } from '../../wire/close_codes.js';
-import { STREAM_PROTOCOL } from '../../wire/ticket.js';
+import { STREAM_PROTOCOL } from '../../wire/stream_ticket.js';
 import type {
   Connection,
   ConnectionEvents,
@@ -14,7 +14,7 @@ import type {
 import type { RestRequest } from '../http/rest_exchange.js';
 import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
-import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembers } from './topic_members.js';
+import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
 
 interface Data {
   readonly socket: UwsSocket;
@@ -25,7 +25,7 @@ interface Data {
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
-  readonly #topics = new TopicMembers<UwsSocket>();
+  readonly #topics = new TopicMembership<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
 
   constructor(app: TemplatedApp, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
@@ -149,7 +149,7 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
 
   constructor(
     readonly path: ConnectionPath,
-    readonly topics: TopicMembers<UwsSocket>,
+    readonly topics: TopicMembership<UwsSocket>,
   ) {}
 
   opened(ws: WebSocket<Data>, open: OpenEndpoint): void {

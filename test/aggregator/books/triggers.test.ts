@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { Triggers } from '../../../src/aggregator/books/triggers.js';
+import { SigningTriggers } from '../../../src/aggregator/books/triggers.js';
 import { PERCENT_SCALE } from '../../../src/model/asset.js';
 import type { Price } from '../../../src/model/price.js';
 import type { TimeNs } from '../../../src/model/time.js';
@@ -12,7 +12,7 @@ const whole = sampleAsset({ index: 1, symbol: 'ETHUSD', clockPeriodNs: 1000n * M
 const wholeToo = sampleAsset({ index: 2, symbol: 'SOLUSD', clockPeriodNs: 1000n * MS });
 
 test('the clock is due at wall-clock multiples of each period, once', async (t) => {
-  const triggers = new Triggers([half, whole, wholeToo], (START_NS + 10n * MS) as TimeNs);
+  const triggers = new SigningTriggers([half, whole, wholeToo], (START_NS + 10n * MS) as TimeNs);
   const dueAt = (afterMs: bigint) =>
     triggers.due((START_NS + afterMs * MS) as TimeNs).map(({ symbol }) => symbol);
   t.same(dueAt(10n), []);
@@ -28,7 +28,7 @@ test('the clock is due at wall-clock multiples of each period, once', async (t) 
 });
 
 test('a clock stepped back starts counting anew', async (t) => {
-  const triggers = new Triggers([half], START_NS);
+  const triggers = new SigningTriggers([half], START_NS);
   const hourNs = 3_600_000n * MS;
   const dueAt = (timeNs: bigint) => triggers.due(timeNs as TimeNs).length;
   t.equal(dueAt(START_NS + 500n * MS), 1);
@@ -46,7 +46,7 @@ test('each multiple is due at the first call at or after it', async () => {
       fc.bigInt({ min: 1n, max: 50n }),
       fc.array(fc.bigInt({ min: 0n, max: 120n }), { maxLength: 40 }),
       (periodNs, steps) => {
-        const triggers = new Triggers([sampleAsset({ clockPeriodNs: periodNs })], START_NS);
+        const triggers = new SigningTriggers([sampleAsset({ clockPeriodNs: periodNs })], START_NS);
         let timeNs: bigint = START_NS;
         return steps.every((passNs) => {
           const passed = (timeNs + passNs) / periodNs > timeNs / periodNs;
@@ -59,7 +59,7 @@ test('each multiple is due at the first call at or after it', async () => {
 });
 
 test('the first price is a delta, and so is the first after the price ended', async (t) => {
-  const triggers = new Triggers([half], START_NS);
+  const triggers = new SigningTriggers([half], START_NS);
   t.equal(triggers.isDelta(half, 100n as Price), true);
   triggers.signed(half.index, 100n as Price);
   t.equal(triggers.isDelta(half, 100n as Price), false);
@@ -69,7 +69,7 @@ test('the first price is a delta, and so is the first after the price ended', as
 
 test('a delta is exact at its boundary, in both directions and for prices of either sign', async (t) => {
   const asset = sampleAsset({ delta: BigInt(PERCENT_SCALE) / 10n });
-  const triggers = new Triggers([asset], START_NS);
+  const triggers = new SigningTriggers([asset], START_NS);
   const last = 72147681412670819000n * 1000n;
   const move = last / 1000n;
   for (const sign of [1n, -1n]) {
@@ -83,7 +83,7 @@ test('a delta is exact at its boundary, in both directions and for prices of eit
 
 test('from zero every move is a delta; an unchanged price is none, even with a delta of zero', async (t) => {
   const asset = sampleAsset({ delta: 0n });
-  const triggers = new Triggers([asset, whole], START_NS);
+  const triggers = new SigningTriggers([asset, whole], START_NS);
   triggers.signed(whole.index, 0n as Price);
   t.equal(triggers.isDelta(whole, 1n as Price), true);
   t.equal(triggers.isDelta(whole, -1n as Price), true);
@@ -104,7 +104,7 @@ test('a delta agrees with a slow comparison of fractions', async () => {
         // The delta is in millionths of a percent; a move near it is built from it.
         const asset = sampleAsset({ delta });
         const near = (last * delta) / 10n ** 8n + move;
-        const triggers = new Triggers([asset], START_NS);
+        const triggers = new SigningTriggers([asset], START_NS);
         triggers.signed(asset.index, last as Price);
         const [numerator, denominator] = [near < 0n ? -near : near, last < 0n ? -last : last];
         const isFar = near !== 0n && numerator * 10n ** 8n >= delta * denominator;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { DEMO_CATALOGUE } from '../../../src/cli/demo/assets.js';
+import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
 import { ensureDemoSecrets } from '../../../src/cli/demo/secrets.js';
 import { startSimulation } from '../../../src/cli/demo/simulation.js';
 import type { PriceUpdate } from '../../../src/client/sign/sign_price.js';

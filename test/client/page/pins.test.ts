@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { readFragment } from '../../../src/client/page/fragment.js';
-import { keyTypeOf, Pins } from '../../../src/client/page/pins.js';
+import { keyTypeOf, PinnedSigners } from '../../../src/client/page/pins.js';
 
 const EVM = `0x${'Ab'.repeat(20)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
@@ -13,7 +13,7 @@ function newPins() {
     setItem: (name: string, value: string) => void values.set(name, value),
     removeItem: (name: string) => void values.delete(name),
   };
-  return { values, pins: new Pins(storage) };
+  return { values, pins: new PinnedSigners(storage) };
 }
 
 test('the first key that is seen is pinned, and no later one', async (t) => {

@@ -10,7 +10,7 @@ import {
   nextIdAfter,
 } from '../../../src/cluster/ticks/names.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
-import { CLUSTER_ASSETS_MAX } from '../../../src/model/nodes.js';
+import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { SIGNATURE_TYPES } from '../../../src/wire/signatures.js';
 import { damaged } from '../damaged.js';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'tap';
 import { decodeTickBatch, encodeTickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
-import { CLUSTER_ASSETS_MAX } from '../../../src/model/nodes.js';
+import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
 import { damaged } from '../damaged.js';
 

@@ -1,10 +1,10 @@
 import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { offersTicket } from '../../../src/server/access/logins.js';
-import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
+import { createTicketMemory, TicketIssuer } from '../../../src/server/access/ticket_issuer.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
-import { STREAM_PROTOCOL } from '../../../src/wire/ticket.js';
+import { STREAM_PROTOCOL } from '../../../src/wire/stream_ticket.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
 
@@ -88,7 +88,7 @@ function newTicketLogins() {
   const clock = new FakeClock();
   const refused: string[] = [];
   const directory = new TokenDirectory([sampleToken('alice'), sampleToken('bob')]);
-  const tickets = new Tickets(createTicketMemory(), clock);
+  const tickets = new TicketIssuer(createTicketMemory(), clock);
   const logins = sampleLogins(directory, {
     clock,
     tickets,

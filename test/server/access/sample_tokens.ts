@@ -3,9 +3,9 @@ import type { TokenConfig } from '../../../src/config/config.js';
 import { CallerTimes } from '../../../src/server/access/caller_times.js';
 import { type LoginOptions, Logins } from '../../../src/server/access/logins.js';
 import { Origins } from '../../../src/server/access/origins.js';
-import { PublisherLogins } from '../../../src/server/access/publisher_logins.js';
+import { PublisherLoginCheck } from '../../../src/server/access/publisher_login_check.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
-import { createTicketMemory, Tickets } from '../../../src/server/access/tickets.js';
+import { createTicketMemory, TicketIssuer } from '../../../src/server/access/ticket_issuer.js';
 import type { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -26,7 +26,7 @@ export function sampleLogins(tokens: TokenDirectory, overrides: Partial<LoginOpt
   const { clock = new FakeClock() } = overrides;
   return new Logins({
     tokens,
-    publishers: new PublisherLogins({
+    publishers: new PublisherLoginCheck({
       findPublisher: () => undefined,
       clock,
       window: { maxPastNs: 0n, maxFutureNs: 0n },
@@ -36,7 +36,7 @@ export function sampleLogins(tokens: TokenDirectory, overrides: Partial<LoginOpt
     failures: new RateLimiter(clock),
     familiar: new CallerTimes(),
     limitedUntilNs: new BigInt64Array(1),
-    tickets: new Tickets(createTicketMemory(), clock),
+    tickets: new TicketIssuer(createTicketMemory(), clock),
     origins: new Origins({
       service: {},
       listen: { host: '127.0.0.1', allowedOrigins: ['https://app.example'] },

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Tickets } from '../../../src/server/access/tickets.js';
+import { TicketIssuer } from '../../../src/server/access/ticket_issuer.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 
 /** How many of these threads work together. Each takes the same tickets as the others, at the same moment, and issues some. */
@@ -23,7 +23,7 @@ export interface TicketThreadReport {
 
 if (parentPort !== null) {
   const { memory, texts, ready, tokenHash } = workerData as TicketThreadStart;
-  const tickets = new Tickets(memory, new FakeClock());
+  const tickets = new TicketIssuer(memory, new FakeClock());
   const readyCount = new Int32Array(ready);
   const taken: string[] = [];
   const issued: string[] = [];

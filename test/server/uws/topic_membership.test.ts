@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { lookAtAll, lookInTurn, sequenceOf, TopicMembers } from '../../../src/server/uws/topic_members.js';
+import {
+  lookAtAll,
+  lookInTurn,
+  sequenceOf,
+  TopicMembership,
+} from '../../../src/server/uws/topic_membership.js';
 
 const member = (name: string) => ({ name, topicPlace: 0, joinedAtSequence: 0 });
 type NamedMember = ReturnType<typeof member>;
 
 test('a member has been told what it joined with, or of the last frame after that', async (t) => {
-  const topics = new TopicMembers<NamedMember>();
+  const topics = new TopicMembership<NamedMember>();
   const [early, late] = [member('early'), member('late')];
   topics.join(7, early, 3);
   const topic = topics.get(7)!;
@@ -23,7 +28,7 @@ test('who leaves is out whatever the order, also while the members are gone thro
   const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1 });
   fc.assert(
     fc.property(order, fc.boolean(), (leaving, onTheWay) => {
-      const topics = new TopicMembers<NamedMember>();
+      const topics = new TopicMembership<NamedMember>();
       const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(member);
       for (const one of all) topics.join(1, one, 1);
       const seen: string[] = [];
@@ -42,7 +47,7 @@ test('who leaves is out whatever the order, also while the members are gone thro
 });
 
 test('a topic without members is forgotten', async (t) => {
-  const topics = new TopicMembers<NamedMember>();
+  const topics = new TopicMembership<NamedMember>();
   const [a, b] = [member('a'), member('b')];
   t.equal(topics.get(1), undefined);
   topics.join(1, a, 1);
@@ -60,7 +65,7 @@ test('every member is looked at once within 16 KiB of frames, or 400 ms, and for
   });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.array(frame, { maxLength: 60 }), (size, frames) => {
-      const topics = new TopicMembers<NamedMember>();
+      const topics = new TopicMembership<NamedMember>();
       for (let i = 0; i < size; i++) topics.join(1, member(String(i)), 1);
       const topic = topics.get(1)!;
       const published = new Map(topic.sockets.members.map((one) => [one, { bytes: 0, ms: 0 }]));
@@ -84,7 +89,7 @@ test('every member is looked at once within 16 KiB of frames, or 400 ms, and for
 });
 
 test('who joins or leaves between looks changes nobody else’s turn by more than a round', async (t) => {
-  const topics = new TopicMembers<NamedMember>();
+  const topics = new TopicMembership<NamedMember>();
   const all = Array.from({ length: 40 }, (_, i) => member(String(i)));
   for (const one of all) topics.join(1, one, 1);
   const seen = new Set<NamedMember>();

@@ -5,8 +5,8 @@ import {
   createTicketMemory,
   TICKETS_MAX,
   TICKETS_PER_TOKEN_MAX,
-  Tickets,
-} from '../../../src/server/access/tickets.js';
+  TicketIssuer,
+} from '../../../src/server/access/ticket_issuer.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { TICKET_THREADS, type TicketThreadReport, type TicketThreadStart } from './ticket_thread.js';
 
@@ -15,7 +15,7 @@ const LIFETIME_MS = 30_000;
 function newTickets() {
   const clock = new FakeClock();
   const memory = createTicketMemory();
-  const tickets = new Tickets(memory, clock);
+  const tickets = new TicketIssuer(memory, clock);
   /** Of token number `n`. */
   const issue = (n: number) => tickets.issue(tokenHash(n))!.text;
   const take = (text: string) => tickets.take(text);

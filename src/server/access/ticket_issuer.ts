@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
-import { TICKET_LIFETIME_S } from '../../wire/ticket.js';
+import { TICKET_LIFETIME_S } from '../../wire/stream_ticket.js';
 
 /** What the holder of a token gets for a web page: it opens one stream. */
 export interface Ticket {
@@ -29,7 +29,7 @@ export function createTicketMemory(): SharedArrayBuffer {
  * Each has a slot, with the hash of its text and that of the token that it stands for. A thread locks a slot while it reads or
  * writes more than the state. No thread waits for a lock: a slot that is locked is passed over.
  */
-export class Tickets {
+export class TicketIssuer {
   readonly #clock: Clock;
   readonly #expiresMs: Float64Array;
   readonly #states: Int32Array;

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { LOG_START } from '../../src/cluster/bus.js';
-import { placeToReadFrom } from '../../src/node/log_records.js';
+import { placeToReadFrom } from '../../src/node/log_applier.js';
 import { openStore } from '../../src/store/store.js';
 import { storeOptions } from '../store/sample.js';
 

@@ -19,7 +19,7 @@ export interface Topic<S extends TopicMember> {
 }
 
 /** Which sockets are in which topic, and up to which price sequence they have been sent what changed. */
-export class TopicMembers<S extends TopicMember> {
+export class TopicMembership<S extends TopicMember> {
   readonly #topics = new Map<number, Topic<S>>();
 
   /** `undefined` when nobody is in it. */

@@ -1,5 +1,5 @@
 /** Listeners by event name. */
-export class Listeners<Events extends Readonly<Record<string, unknown>>> {
+export class EventListeners<Events extends Readonly<Record<string, unknown>>> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
 
   /** Calls `listener` with every event of that name. @returns a function that ends this. */

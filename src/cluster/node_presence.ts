@@ -1,4 +1,4 @@
-import { NODE_MAX } from '../model/nodes.js';
+import { NODE_MAX } from '../model/node_list.js';
 import type { Bus } from './bus.js';
 import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_report.js';
 import { NODE_TOPIC } from './subjects.js';
@@ -8,7 +8,7 @@ import { UnreadableMessage } from './unreadable.js';
 /** A node is there while its last report is younger than so many intervals. */
 const MISSED_REPORTS_MAX = 4;
 
-export interface NodeReportsOptions {
+export interface NodePresenceOptions {
   readonly bus: Pick<Bus, 'send' | 'listen'>;
   /** This node. */
   readonly node: number;
@@ -27,14 +27,14 @@ interface KnownNode {
 }
 
 /** Reports this node to the others, and knows them by what they report. */
-export class NodeReports {
-  readonly #options: NodeReportsOptions;
+export class NodePresence {
+  readonly #options: NodePresenceOptions;
   readonly #known = new Map<number, KnownNode>();
   #reportedMs = Number.NEGATIVE_INFINITY;
   #stopListening: (() => void) | undefined;
   #twinMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: NodeReportsOptions) {
+  constructor(options: NodePresenceOptions) {
     this.#options = options;
   }
 

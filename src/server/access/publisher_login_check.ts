@@ -50,7 +50,7 @@ export class PublisherLogin implements PublishRights {
 }
 
 /** Logins by signature, of the publishers on the allow-list. */
-export class PublisherLogins {
+export class PublisherLoginCheck {
   readonly #options: PublisherLoginsOptions;
   /** By {@link PublisherLogin.name}; at most one for each listed publisher. */
   readonly #logins = new Map<string, PublisherLogin>();

@@ -8,7 +8,7 @@ import { openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
 import type { Store } from '../store/store.js';
 
-export interface LogRecordsOptions {
+export interface LogApplierOptions {
   readonly store: Store;
   readonly source: Pick<FeedSource, 'recorded'>;
   /** The configured assets. */
@@ -25,14 +25,14 @@ export interface LogRecordsOptions {
  * Takes the records of the log: what is in them is stored as it came, and served once the log has been read to its end. Before that readers
  * may have been shown newer aggregates than the store has: a process that is killed loses what was not yet on disk, and the log has it.
  */
-export class LogRecords {
-  readonly #options: LogRecordsOptions;
+export class LogApplier {
+  readonly #options: LogApplierOptions;
   #newestNs: bigint;
   #isServed = false;
   /** There are records of which readers were not told. */
   #isAhead = false;
 
-  constructor(options: LogRecordsOptions) {
+  constructor(options: LogApplierOptions) {
     this.#options = options;
     this.#newestNs = BigInt((options.store.newestSecond ?? -1) + 1) * NS_PER_SECOND;
   }
