@@ -90,10 +90,12 @@ export class EvmVerifier {
     return key;
   }
 
-  /** A free one, or that of the signer that has not signed for longest. */
+  /** Gives the signer a free table, or that of the signer that has not signed for longest. */
   #giveTable(signer: EvmSigner): number | undefined {
     let key = this.#tables.length;
     if (key === KEYS_MAX) {
+      // A signature that waits in the batch keeps the key of its table.
+      if (this.#batch.count > 0) return undefined;
       key = this.#tables.reduce(
         (oldest, { usedAt }, i) => (usedAt < this.#tables[oldest]!.usedAt ? i : oldest),
         0,
@@ -103,8 +105,12 @@ export class EvmVerifier {
       this.#keys.delete(former);
       this.#signatures.delete(former);
     }
-    this.#batch.learn(key, signer.publicKey);
-    this.#tables[key] = { signer, usedAt: this.#seen };
+    const isLearned = this.#batch.learn(key, signer.publicKey);
+    this.#tables[key] = { signer, usedAt: isLearned ? this.#seen : Number.NEGATIVE_INFINITY };
+    if (!isLearned) {
+      this.#signatures.set(signer, Number.NEGATIVE_INFINITY);
+      return undefined;
+    }
     this.#keys.set(signer, key);
     return key;
   }

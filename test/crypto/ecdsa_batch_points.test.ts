@@ -1,8 +1,20 @@
 import { type Test, test } from 'tap';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
+import { LIMB_BITS, LIMBS, NUMBER_BYTES } from '../../src/crypto/wasm/limbs.js';
 import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../src/crypto/wasm/secp256k1_field_code.js';
-import { crafted, FAR, KEYS, ordinary, recovered, type Signed, sign, verify } from './batch_of_keys.js';
+import { GENERATOR_TABLE, Secp256k1Tables } from '../../src/crypto/wasm/secp256k1_tables.js';
+import {
+  crafted,
+  FAR,
+  KEYS,
+  ordinary,
+  publicKeys,
+  recovered,
+  type Signed,
+  sign,
+  verify,
+} from './batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, power, word } from './crafted_signatures.js';
 
 // Signatures that a signer makes so that the sums of points go through rare cases.
@@ -60,6 +72,54 @@ test('both multiples are the same point, or one the negative of the other', asyn
   for (const { u1, u2, signed } of all) t.ok(doPointsMeet(KEYS[signed.key]!, u1, u2));
   areRight(t, all);
 });
+
+test('a wrong sum is never an r, though a forger can compute it', async (t) => {
+  // Found by an examiner: key 1, digest 0, and an r that was the x of the wrong sum.
+  const found =
+    '35224aba178161aecb90b847d1cf5e5f8933ada9c5b464e3c30ac7226e084c22' +
+    '1a91255d0bc0b0d765c85c23e8e7af2fc499d6d4e2da3271e185639137042611';
+  const known: Signed = { key: 0, digest: word(0n), rs: Buffer.from(found, 'hex'), recovery: 1 };
+  t.equal(recovered(known), false);
+  const pairs = KEYS.flatMap((_, key) =>
+    [0n, ...MULTIPLES].flatMap((u1) =>
+      [...MULTIPLES.slice(0, 6), 12_345n].map((u2): readonly [number, bigint, bigint] => [key, u1, u2]),
+    ),
+  );
+  const forged = pairs
+    .filter(([key, u1, u2]) => doPointsMeet(KEYS[key]!, u1, u2))
+    .flatMap(([key, u1, u2]) => forgeriesOf(key, u1, u2))
+    .filter((signed) => !recovered(signed));
+  t.ok(forged.length > 300, `${forged.length} forgeries`);
+  const accepted: string[] = [];
+  const all = [known, ...forged];
+  for (let from = 0; from < all.length; from += BATCH_MAX) {
+    const some = all.slice(from, from + BATCH_MAX);
+    for (const [i, verdict] of verify(some).entries()) if (verdict) accepted.push(JSON.stringify(some[i]));
+  }
+  t.same(accepted, []);
+});
+
+const tables = new Secp256k1Tables(1 + KEYS.length, NUMBER_BYTES);
+for (const [i, publicKey] of publicKeys.entries()) tables.fill(1 + i, publicKey.subarray(1));
+
+/** Signatures of both parities whose r is the x of the sum that the tables make of these multiples. */
+function forgeriesOf(key: number, u1: bigint, u2: bigint): Signed[] {
+  for (const [part, multiple] of [u1, u2].entries()) {
+    const isEven = (multiple & 1n) === 0n;
+    tables.arithmetic.write(tables.freeFrom, isEven ? N - multiple : multiple);
+    tables.choose(0, part as 0 | 1, part === 0 ? GENERATOR_TABLE : 1 + key, tables.freeFrom, isEven ? 1 : 0);
+  }
+  tables.add(1);
+  const at = tables.pointOf(0) / 4;
+  let x = 0n;
+  for (let i = LIMBS - 1; i >= 0; i--)
+    x = x * 2n ** BigInt(LIMB_BITS) + BigInt(tables.arithmetic.limbs[at + i]!);
+  const r = modulo(modulo(x, P), N);
+  const s = modulo(r * inverse(u2, N), N);
+  if (r === 0n) return [];
+  const rs = Buffer.concat([word(r), word(s)]);
+  return ([0, 1] as const).map((recovery) => ({ key, digest: word(modulo(u1 * s, N)), rs, recovery }));
+}
 
 test('an r that differs by one bit from the x of the sum is invalid', async (t) => {
   const nonce = 2n ** 100n;

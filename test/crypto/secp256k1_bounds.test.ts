@@ -42,7 +42,9 @@ function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds
   const bounds = new Array<Interval | undefined>(LIMBS).fill(undefined);
   const largest = runWithIntervals(functions.get(name)!, {
     load: (local, offset) => (local === 2 ? second : given)[(offset % NUMBER_BYTES) / 4]!,
-    store(_, offset, value) {
+    store(local, offset, value) {
+      // A mark on a reference is no limb.
+      if (name === 'multiplyDifferences' && local === 0) return;
       const limb = (offset % NUMBER_BYTES) / 4;
       bounds[limb] = join(bounds[limb] ?? value, value);
     },

@@ -21,6 +21,16 @@ test('promtool runs the tests of the alerts', async (t) => {
   t.equal(tested.status, 0, tested.output);
 });
 
+test('every series of the tests has the labels that a scrape gives it', async (t) => {
+  const { tests } = parse(readFileSync(TESTS, 'utf8')) as {
+    tests: readonly { readonly input_series: readonly { readonly series: string }[] }[];
+  };
+  const bare = tests
+    .flatMap(({ input_series }) => input_series.map(({ series }) => series))
+    .filter((series) => !/[{,]job="/.test(series) || !/[{,]instance="/.test(series));
+  t.same(bare, []);
+});
+
 test('every alert has a test, and a row of the page', async (t) => {
   const { groups } = parse(readFileSync(RULES, 'utf8')) as RuleFile;
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).sort();

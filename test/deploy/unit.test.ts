@@ -30,10 +30,24 @@ test('the unit is valid and as little exposed as the page says', async (t) => {
 
 test('the commands of the unit are those of the program', async (t) => {
   const text = readFileSync(UNIT, 'utf8');
-  t.match(text, /^ExecStartPre=\S+ \S+\/dist\/src\/cli\/main\.js check-config \S+\.yaml$/m);
   t.match(text, /^ExecStart=\S+ \S+\/dist\/src\/cli\/main\.js serve --config \S+\.yaml$/m);
-  t.match(text, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
+  const reload =
+    /^ExecReload=\S+ \S+\/dist\/src\/cli\/main\.js check-config \S+\.yaml\nExecReload=\/bin\/kill -HUP \$MAINPID$/m;
+  t.match(text, reload, 'an invalid file never reaches the running process');
+  t.notMatch(text, /^ExecStartPre=/m, 'systemd tries a start again after its failure, whatever the status');
+  t.match(text, /^RestartPreventExitStatus=2$/m);
   const config = readFileSync(join(ROOT, 'scripts/deploy/tickseal.yaml'), 'utf8');
   for (const [, name] of text.matchAll(/^LoadCredential=([\w.]+):/gm))
     t.match(config, `/run/credentials/tickseal.service/${name}`);
+});
+
+test('the unit for two instances differs from the other one in names alone', async (t) => {
+  const template = readFileSync(join(ROOT, 'scripts/deploy/tickseal@.service'), 'utf8');
+  const settings = (text: string) =>
+    text.split('\n').filter((line) => !line.startsWith('#') && !line.startsWith('Description='));
+  const asOne = template
+    .replaceAll('%i.yaml --take-over', 'tickseal.yaml')
+    .replaceAll('%i.yaml', 'tickseal.yaml');
+  t.same(settings(asOne), settings(readFileSync(UNIT, 'utf8')));
+  t.match(template, / serve --config \/etc\/tickseal\/%i\.yaml --take-over$/m);
 });

@@ -119,22 +119,24 @@ library TicksealPayload {
         }
     }
 
-    /// The entry of one asset, by binary search: a service writes entries in ascending order of their asset IDs.
+    /// The entry of one asset; checks that all asset IDs ascend, so that no payload can hold two prices of the asset.
     function entryOf(bytes calldata payload, Header memory header, uint16 assetId)
         internal
         pure
         returns (Entry memory entry)
     {
-        uint256 low = 0;
-        uint256 high = header.count;
-        while (low < high) {
-            uint256 middle = (low + high) / 2;
-            (entry.assetId, entry.value, entry.marketStatus) = _read(payload, header, middle);
-            if (entry.assetId == assetId) return entry;
-            if (entry.assetId < assetId) low = middle + 1;
-            else high = middle;
+        bool isFound = false;
+        uint256 previous = 0;
+        for (uint256 i = 0; i < header.count; ++i) {
+            (uint16 id, int128 value, uint8 marketStatus) = _read(payload, header, i);
+            if (i != 0 && id <= previous) revert UnorderedAssets(id);
+            previous = id;
+            if (id == assetId) {
+                (entry.assetId, entry.value, entry.marketStatus) = (id, value, marketStatus);
+                isFound = true;
+            }
         }
-        revert AssetMissing(assetId);
+        if (!isFound) revert AssetMissing(assetId);
     }
 
     /// `readHeader` has checked that `count` entries of `entryBytes` end with the payload; callers keep `index` below `count`.

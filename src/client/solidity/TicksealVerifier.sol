@@ -8,8 +8,12 @@ import {TicksealPayload} from "./TicksealPayload.sol";
 contract TicksealVerifier {
     using TicksealPayload for bytes;
 
-    /// Only the owner changes signers and hands over ownership.
+    /// Only the owner changes signers and transfers ownership.
     error NotOwner();
+    /// Only the account that the owner named accepts the ownership.
+    error NotPendingOwner();
+    /// Nobody could act as this owner.
+    error InvalidOwner(address owner);
     /// The key that made the signature is not on the list.
     error UnknownSigner(address signer);
     /// The payload belongs to another mapping of asset IDs to assets.
@@ -22,7 +26,8 @@ contract TicksealVerifier {
     error AmbiguousTaxonomy(uint16 taxonomyId);
 
     event SignerChanged(address indexed signer, bool accepted);
-    event OwnerChanged(address indexed owner);
+    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
     uint64 private constant NS_PER_S = 1e9;
     uint16 private constant TAXONOMY_ID_END = 0xFF00;
@@ -34,6 +39,8 @@ contract TicksealVerifier {
     uint64 public immutable maxFutureS;
 
     address public owner;
+    /// The account that may become the owner with `acceptOwnership`; zero while no transfer is under way.
+    address public pendingOwner;
     mapping(address signer => bool accepted) public isSigner;
 
     constructor(uint16 taxonomyId_, uint64 maxAgeS_, uint64 maxFutureS_, address[] memory signers) {
@@ -42,7 +49,7 @@ contract TicksealVerifier {
         maxAgeS = maxAgeS_;
         maxFutureS = maxFutureS_;
         owner = msg.sender;
-        emit OwnerChanged(msg.sender);
+        emit OwnershipTransferred(address(0), msg.sender);
         for (uint256 i = 0; i < signers.length; ++i) {
             isSigner[signers[i]] = true;
             emit SignerChanged(signers[i], true);
@@ -60,9 +67,21 @@ contract TicksealVerifier {
         emit SignerChanged(signer, accepted);
     }
 
-    function setOwner(address next) external onlyOwner {
-        owner = next;
-        emit OwnerChanged(next);
+    /// Begins a transfer of ownership, and ends one that is under way. Nothing changes until the new owner accepts, so that a
+    /// mistyped address costs nothing.
+    function transferOwnership(address newOwner) external onlyOwner {
+        if (newOwner == address(0)) revert InvalidOwner(newOwner);
+        pendingOwner = newOwner;
+        emit OwnershipTransferStarted(owner, newOwner);
+    }
+
+    /// Ends a transfer: the caller, whom the owner named, becomes the owner.
+    function acceptOwnership() external {
+        if (msg.sender != pendingOwner) revert NotPendingOwner();
+        address previousOwner = owner;
+        owner = msg.sender;
+        pendingOwner = address(0);
+        emit OwnershipTransferred(previousOwner, msg.sender);
     }
 
     /// Verifies a payload of either layout and returns its time and all entries. It reverts with what is wrong.

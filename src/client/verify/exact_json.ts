@@ -1,7 +1,8 @@
 /** Begins the text that stands for a number while JSON is read or written. JSON holds this character only escaped. */
 const MARK = '\u0001';
 const ESCAPED_MARK = '\\u0001';
-const STRING = '"(?:[^"\\\\]|\\\\.)*"(\\s*:)?';
+/** A string, or all that follows a quote which no other closes: so the search never begins again inside of it, and takes linear time. */
+const STRING = '"[^"\\\\]*(?:\\\\[^][^"\\\\]*)*(?:"(\\s*:)?|\\\\?$)';
 const STRINGS = new RegExp(STRING, 'g');
 const STRINGS_AND_NUMBERS = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?`, 'g');
 const INTEGER = /^-?\d+$/;
@@ -17,7 +18,8 @@ export class ExactNumber {
 
 /**
  * Parses JSON without losing a digit: integers become bigints, other numbers an {@link ExactNumber}.
- * @returns the value, or `undefined` when `text` is not JSON or a string in it is too long for the regular expression, some millions of characters.
+ * Takes linear time for any text, except that of integers with more than some thousand digits.
+ * @returns the value, or `undefined` when `text` is not JSON
  */
 export function parseExactJson(text: string): unknown {
   try {

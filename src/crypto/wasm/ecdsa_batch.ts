@@ -51,9 +51,15 @@ export class EcdsaBatch {
     arithmetic.write(this.#batch + TO_FACTOR, SCALAR_FACTOR ** 2n % GROUP_ORDER);
   }
 
-  /** Learns a key in 3 ms, instead of the one that has the number. @param publicKey65 uncompressed, a point of the curve */
-  learn(key: number, publicKey65: Uint8Array): void {
-    this.#tables.fill(1 + key, publicKey65.subarray(1));
+  /**
+   * Learns a key in 3 ms, instead of the one that has the number.
+   * @param publicKey65 uncompressed, a point of the curve
+   * @returns `false` for one key in 2^44, for which no table can be made: no signature may be added under its number
+   */
+  learn(key: number, publicKey65: Uint8Array): boolean {
+    // A signature that waits would be verified under another key than its own.
+    assert(!this.#keys.slice(0, this.#count).includes(key));
+    return this.#tables.fill(1 + key, publicKey65.subarray(1));
   }
 
   /** Takes up a signature to verify, of {@link BATCH_MAX} at the most. @param rs64 r and s, each in 1 .. n - 1 */
@@ -79,8 +85,8 @@ export class EcdsaBatch {
   }
 
   /**
-   * Says of each signature since the last time whether it is valid, and forgets them. Of a valid one that a signer has made for it, with
-   * points that meet where they are added, it says `false`: verify again what is not valid.
+   * Tells of each signature since the last call whether it is valid, and forgets them. The answer `false` may be wrong: a signer can make a
+   * valid signature whose points meet where they are added, and of those the sum is unknown. The answer `true` is right.
    */
   verify(): boolean[] {
     const count = this.#count;
@@ -126,6 +132,7 @@ export class EcdsaBatch {
   }
 
   #isNoncePoint(i: number): boolean {
+    if (this.#tables.isWrong(i)) return false;
     const { limbs } = this.#tables.arithmetic;
     const x = this.#tables.pointOf(i) / 4;
     const y = x + LIMBS;

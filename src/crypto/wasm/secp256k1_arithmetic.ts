@@ -1,6 +1,7 @@
 import { LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from './secp256k1_field_code.js';
 import {
+  DOUBTFUL,
   openSecp256k1Module,
   POINT_BYTES,
   REFERENCE_BYTES,
@@ -52,11 +53,12 @@ export class Secp256k1Arithmetic {
   }
 
   /**
-   * Adds pairs of points with one inversion for all. Two points must not have the same x: their sum would be wrong.
+   * Adds pairs of points with one inversion for all.
    * @param references two for each pair
    * @param sums where the points go, one after the other
+   * @returns the pairs whose sums are wrong: two points with the same x, and once in 2^56 two others
    */
-  addPairs(references: number, pairs: number, sums: number): void {
+  addPairs(references: number, pairs: number, sums: number): number[] {
     this.module.multiplyDifferences(references, pairs, PRODUCTS);
     this.invert(A, PRODUCTS + pairs * NUMBER_BYTES);
     const last = pairs - 1;
@@ -67,6 +69,13 @@ export class Secp256k1Arithmetic {
       A,
       sums + last * POINT_BYTES,
     );
+    const wrong: number[] = [];
+    for (let pair = 0, at = references / 4; pair < pairs; pair++, at += 2) {
+      if ((this.limbs[at]! & DOUBTFUL) === 0) continue;
+      this.limbs[at]! &= ~DOUBTFUL;
+      wrong.push(pair);
+    }
+    return wrong;
   }
 
   /** The slope of the tangent at a point is 3 x² / 2 y. */

@@ -31,6 +31,7 @@ import {
   i64Multiply,
   i64Of,
   i64ShiftLeft,
+  i64Store32,
   i64Subtract,
   locals,
   openWasm,
@@ -41,8 +42,11 @@ import {
 
 /** A point: x, then y. */
 export const POINT_BYTES = 2 * NUMBER_BYTES;
-/** Where a point is: its address, and 1 more for its negative. */
+/** Address of a point, plus {@link NEGATIVE} for its negative. */
 export const REFERENCE_BYTES = 4;
+export const NEGATIVE = 1;
+/** Mark that `multiplyDifferences` leaves on the first reference of a pair whose sum will be wrong. */
+export const DOUBTFUL = 2;
 
 /**
  * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field are as {@link reduceToField} leaves
@@ -58,13 +62,13 @@ export interface Secp256k1Module {
   squareScalar(out: number, a: number, times: number): void;
   /**
    * The first half of the sums of pairs of points: the products of the differences of their x, of which {@link addPairs} needs the inverse.
-   * @param references two for each pair
+   * Marks a pair of two points with the same x as {@link DOUBTFUL}, and once in 2^56 another one.
+   * @param references two for each pair, unmarked
    * @param products the first is 1; the one after pair i is written behind it at i + 1
    */
   multiplyDifferences(references: number, pairs: number, products: number): void;
   /**
-   * The second half: writes the sum of each pair. That of two points with the same x, or once in 2^56 of two that seem to have the same, is
-   * wrong, and no other.
+   * The second half: writes the sum of each pair. The sum of a {@link DOUBTFUL} pair is wrong, and a forger can compute it; no other is.
    * @param references those of the last pair
    * @param products that before the last pair
    * @param inverse of the product of all; it is overwritten
@@ -91,7 +95,9 @@ export function openSecp256k1Module(pages: number): Secp256k1Module {
 }
 
 /** The lowest two limbs of a difference of two reduced numbers that is 0, p or -p. */
-const DOUBTFUL = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) => BigInt.asUintN(2 * LIMB_BITS, value));
+const DOUBTFUL_DIFFERENCES = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) =>
+  BigInt.asUintN(2 * LIMB_BITS, value),
+);
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
@@ -138,7 +144,7 @@ function multiplyDifferencesFunction(): WasmFunction {
     set(left, addressAt(references, 0)),
     set(right, addressAt(references, 1)),
     differenceOfX(difference, right, left),
-    when(isDoubtful(difference), oneInstead(difference)),
+    when(isDoubtful(difference), oneInstead(difference), markDoubtful(references)),
     reduceToField(result, product(soFar, difference), scratch),
     copy(soFar, result),
     store(get(products), soFar, NUMBER_BYTES),
@@ -204,12 +210,16 @@ function addPairsFunction(): WasmFunction {
 }
 
 function addressAt(references: number, index: number): Code {
-  return i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(-2));
+  return i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(~(NEGATIVE | DOUBTFUL)));
+}
+
+function markDoubtful(references: number): Code {
+  return i64Store32(get(references), i64Of(i32Or(i32Load(get(references)), i32(DOUBTFUL))));
 }
 
 /** 1, or -1 of a negative point. */
 function signAt(references: number, index: number): Code {
-  const isNegative = i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(1));
+  const isNegative = i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(NEGATIVE));
   return i64Subtract(i64(1n), i64Of(i32ShiftLeft(isNegative, i32(1))));
 }
 
@@ -225,7 +235,7 @@ function isDoubtful(difference: Number256): Code {
     i64Add(low, i64ShiftLeft(high, i64(BigInt(LIMB_BITS)))),
     i64(2n ** BigInt(2 * LIMB_BITS) - 1n),
   );
-  return DOUBTFUL.map((doubtful) => i64IsEqual(value, i64(doubtful))).reduce(i32Or);
+  return DOUBTFUL_DIFFERENCES.map((doubtful) => i64IsEqual(value, i64(doubtful))).reduce(i32Or);
 }
 
 function oneInstead(value: Number256): Code {

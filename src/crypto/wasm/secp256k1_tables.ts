@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import { LIMB_BITS, NUMBER_BYTES, placeOfBit, readNumber } from './limbs.js';
 import { Secp256k1Arithmetic } from './secp256k1_arithmetic.js';
-import { POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
+import { NEGATIVE, POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
 
 /** The generator of the curve (SEC 2, section 2.4.1): x, then y. */
 const GENERATOR = Buffer.from(
@@ -43,6 +44,8 @@ interface Level {
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
   readonly #levels: readonly Level[];
+  /** 1 for each sum of the last {@link add} that is wrong. */
+  readonly #wrong = new Uint8Array(SUMS_MAX);
   readonly #tables: number;
   /** The memory from this address on is free for others. */
   readonly freeFrom: number;
@@ -67,11 +70,15 @@ export class Secp256k1Tables {
     this.#tables = at;
     this.freeFrom = this.#tables + count * TABLE_BYTES;
     this.#referToSums();
-    this.fill(GENERATOR_TABLE, GENERATOR);
+    assert(this.fill(GENERATOR_TABLE, GENERATOR));
   }
 
-  /** Makes the table of a point of the curve, in 3 ms. @param point64 its x, then its y */
-  fill(table: number, point64: Uint8Array): void {
+  /**
+   * Makes the table of a point of the curve, in 3 ms.
+   * @param point64 its x, then its y
+   * @returns `false` for a point of which a multiple cannot be made in this way, about one in 2^44: then the table must not be used
+   */
+  fill(table: number, point64: Uint8Array): boolean {
     const { limbs } = this.arithmetic;
     const { references, sums } = this.#levels[0]!;
     const doubles = Array.from({ length: 8 * PLACES }, (_, i) => sums + i * POINT_BYTES);
@@ -80,6 +87,7 @@ export class Secp256k1Tables {
     for (let i = 1; i < doubles.length; i++) this.arithmetic.double(doubles[i]!, doubles[i - 1]!);
     for (let place = 0; place < PLACES; place++)
       this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
+    let isRight = true;
     // Each step doubles what is there: all so far, plus an even multiple.
     for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
       const count = 2 ** (step - 1);
@@ -90,8 +98,10 @@ export class Secp256k1Tables {
           limbs[at++] = doubles[8 * place + step]!;
         }
       }
-      this.arithmetic.addPairs(references, count * PLACES, this.#entry(table, 0, count));
+      const wrong = this.arithmetic.addPairs(references, count * PLACES, this.#entry(table, 0, count));
+      if (wrong.length > 0) isRight = false;
     }
+    return isRight;
   }
 
   /**
@@ -118,10 +128,18 @@ export class Secp256k1Tables {
     }
   }
 
-  /** Adds what was chosen for the first sums. A sum is wrong, and no other, when two of its points meet that have the same x. */
+  /** Adds what was chosen for the first sums. A sum is wrong when two of its points that are added have the same x: see {@link isWrong}. */
   add(count: number): void {
-    for (const { pairs, references, sums } of this.#levels)
-      this.arithmetic.addPairs(references, count * pairs, sums);
+    this.#wrong.fill(0);
+    for (const { pairs, references, sums } of this.#levels) {
+      for (const pair of this.arithmetic.addPairs(references, count * pairs, sums))
+        this.#wrong[Math.floor(pair / pairs)] = 1;
+    }
+  }
+
+  /** Tells whether a sum of the last {@link add} is wrong. Its point then says nothing, and a forger may have chosen it. */
+  isWrong(sum: number): boolean {
+    return this.#wrong[sum] === 1;
   }
 
   /** Where a sum is after {@link add}. */
@@ -146,6 +164,6 @@ export class Secp256k1Tables {
   #reference(table: number, place: number, byte: number, sign: number): number {
     const isPositive = byte >= ODD_MULTIPLES;
     const odd = isPositive ? byte - ODD_MULTIPLES : ODD_MULTIPLES - 1 - byte;
-    return this.#entry(table, place, odd) | (isPositive ? sign : 1 - sign);
+    return this.#entry(table, place, odd) | (isPositive ? sign : NEGATIVE - sign);
   }
 }

@@ -3,26 +3,50 @@ import type { LoginHeaders } from '../../ingest/publisher_login.js';
 import { LOGIN_HEADERS } from '../../wire/login_message.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+import type { TurnBudget } from './turn_budget.js';
 
 export type AnswerRest = (request: RestRequest) => RestResponse;
 
-/** Serves every path that no WebSocket takes. */
-export function serveRest(app: TemplatedApp, rest: AnswerRest): void {
+/** Serves every path that no WebSocket takes. @param turns shared by all requests of the thread */
+export function serveRest(app: TemplatedApp, turns: TurnBudget, rest: AnswerRest): void {
   app.any('/*', (res, req) => {
     const request = new ReceivedRequest(res, req);
     if (request.hasBody && takesBody(request)) {
       answerWithBody(res, request, rest);
       return;
     }
-    writeResponse(res, request.method, rest(request));
+    answerInTurn(res, request, turns, (received) => writeResponse(res, received.method, rest(received)));
   });
   for (const path of SOCKET_PATHS) {
     // An upgrade that lacks what RFC 6455 asks for comes here.
     app.any(path, (res, req) => {
-      const request = readRequest(res, req);
-      writeResponse(res, request.method, { ...NO_UPGRADE, closeConnection: request.hasBody });
+      answerInTurn(res, readRequest(res, req), turns, ({ method, hasBody }) =>
+        writeResponse(res, method, { ...NO_UPGRADE, closeConnection: hasBody }),
+      );
     });
   }
+}
+
+/** Answers a request now, or in a later turn of the event loop when this one has no room for it. */
+export function answerInTurn(
+  res: HttpResponse,
+  request: RestRequest,
+  turns: TurnBudget,
+  answer: (request: RestRequest) => void,
+): void {
+  if (turns.take()) {
+    answer(request);
+    return;
+  }
+  // The address can be read only now.
+  const received = { ...request, address: request.address };
+  let isOpen = true;
+  res.onAborted(() => {
+    isOpen = false;
+  });
+  turns.later(() => {
+    if (isOpen) res.cork(() => answer(received));
+  });
 }
 
 /** Only this path takes a body. It is for publishers that log in, and small. */

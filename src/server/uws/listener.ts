@@ -5,6 +5,7 @@ import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
 import { serveRest } from './http.js';
+import { TurnBudget } from './turn_budget.js';
 import { WebSockets } from './websockets.js';
 
 /** The listener for REST and the sockets of one thread. */
@@ -45,11 +46,12 @@ export interface ListenerHost {
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
-  const sockets = new WebSockets(app, [...endpointOf.keys()], (path, request) =>
+  const turns = new TurnBudget(setImmediate);
+  const sockets = new WebSockets(app, turns, [...endpointOf.keys()], (path, request) =>
     host.decideUpgrade(endpointOf.get(path)!, request),
   );
   let isRetired = false;
-  serveRest(app, (request) => {
+  serveRest(app, turns, (request) => {
     const response = host.rest(request);
     return isRetired ? { ...response, closeConnection: true } : response;
   });

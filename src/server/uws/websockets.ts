@@ -12,9 +12,10 @@ import type {
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { readRequest, upgradeFaultOf, writeResponse } from './http.js';
+import { answerInTurn, readRequest, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
 import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
+import type { TurnBudget } from './turn_budget.js';
 
 interface Data {
   readonly socket: UwsSocket;
@@ -25,11 +26,13 @@ interface Data {
 /** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
+  readonly #turns: TurnBudget;
   readonly #topics = new TopicMembership<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
 
-  constructor(app: TemplatedApp, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
+  constructor(app: TemplatedApp, turns: TurnBudget, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
     this.#app = app;
+    this.#turns = turns;
     this.#idleTimeouts.start();
     for (const path of paths) this.#serve(path, decide);
   }
@@ -81,6 +84,7 @@ export class WebSockets {
           res,
           req,
           context,
+          this.#turns,
           (request) => decide(path, request),
           (open) => ({ socket: new UwsSocket(path, this.#topics), open }),
         ),
@@ -115,23 +119,22 @@ function upgrade(
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
+  turns: TurnBudget,
   decide: (request: RestRequest) => UpgradeDecision,
   dataOf: (open: OpenEndpoint) => Data,
 ): void {
-  const request = readRequest(res, req, upgradeFaultOf(req));
-  const decision = decide(request);
-  if (typeof decision !== 'function') {
-    writeResponse(res, request.method, decision);
-    return;
-  }
-  res.upgrade(
-    dataOf(decision),
-    req.getHeader('sec-websocket-key'),
+  const key = req.getHeader('sec-websocket-key');
+  const extensions = req.getHeader('sec-websocket-extensions');
+  answerInTurn(res, readRequest(res, req, upgradeFaultOf(req)), turns, (request) => {
+    const decision = decide(request);
+    if (typeof decision !== 'function') {
+      writeResponse(res, request.method, decision);
+      return;
+    }
     // Without this, uWebSockets.js selects what the client offers first, and sends a ticket back.
-    request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '',
-    req.getHeader('sec-websocket-extensions'),
-    context,
-  );
+    const protocol = request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '';
+    res.upgrade(dataOf(decision), key, protocol, extensions, context);
+  });
 }
 
 /** All that is kept of a connection here: one object, for there may be tens of thousands. */

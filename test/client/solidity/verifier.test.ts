@@ -1,4 +1,6 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type Test, test } from 'tap';
+import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { publisherSigner, startTestService, TestSocket } from '../../service/harness.js';
 import { openPublisher, publish } from '../../service/publishing.js';
 import { bytesTail, Contract, compile, type Outcome, selector, word } from './contract.js';
@@ -150,6 +152,7 @@ const GOLDEN = Buffer.from(
 );
 const GOLDEN_SIGNER = '0xc4a02e7d370402f4afc36032076b05e74ff81786';
 const GOLDEN_TIME_S = 1_765_215_119n;
+const SIGNING_KEY = Buffer.from(word(1), 'hex');
 
 test('what is refused, and with which error', async (t) => {
   const contract = (await deploy([GOLDEN_SIGNER], 1)) as Contract;
@@ -207,6 +210,53 @@ test('one asset of a payload', async (t) => {
     t.same(await priceOf(id), { ok: false, error: selector('AssetMissing(uint16)') }, `${id}`);
 });
 
+/** A payload of taxonomy 1 with these entries, signed by key 1. */
+function signedPayload(entries: readonly (readonly [id: number, value: bigint])[]): Buffer {
+  const body = Buffer.alloc(10 + 18 * entries.length);
+  body.writeUInt16BE(1, 0);
+  body.writeBigUInt64BE(GOLDEN_TIME_S * 1_000_000_000n, 2);
+  for (const [i, [id, value]] of entries.entries()) {
+    body.writeUInt16BE(id, 10 + 18 * i);
+    body.write(word(value).slice(32), 12 + 18 * i, 'hex');
+  }
+  const { signature, recovery } = secp256k1.sign(keccak_256(body), SIGNING_KEY);
+  return Buffer.concat([signature, Buffer.of(recovery), body]);
+}
+
+test('asset IDs that do not ascend are refused, also where one asset is asked for', async (t) => {
+  const signer = `0x${Buffer.from(keccak_256(secp256k1.publicKey(SIGNING_KEY).subarray(1))).toString('hex', 12)}`;
+  const contract = (await deploy([signer], 1)) as Contract;
+  contract.timeS = GOLDEN_TIME_S;
+  const unordered = { ok: false, error: selector('UnorderedAssets(uint16)') };
+  const priceOf = (payload: Uint8Array, id: number) =>
+    contract.call('priceOf(bytes,uint16)', word(64) + word(id) + bytesTail(payload));
+  const ascending = signedPayload([
+    [1, 10n],
+    [2, -20n],
+    [7, 70n],
+  ]);
+  for (const [id, value] of [
+    [1, 10n],
+    [2, -20n],
+    [7, 70n],
+  ] as const)
+    t.match(await priceOf(ascending, id), {
+      ok: true,
+      words: [GOLDEN_TIME_S * 1_000_000_000n, BigInt(id), BigInt.asUintN(256, value)],
+    });
+  for (const ids of [
+    [1, 1],
+    [2, 1],
+    [1, 7, 2],
+    [1, 2, 7, 7],
+    [7, 1, 2],
+  ]) {
+    const payload = signedPayload(ids.map((id, i) => [id, BigInt(i)]));
+    t.same(await verify(contract, payload), unordered, `verify ${ids}`);
+    for (const id of ids) t.same(await priceOf(payload, id), unordered, `priceOf ${id} of ${ids}`);
+  }
+});
+
 test('the owner changes the signers, and nobody else does', async (t) => {
   const contract = (await deploy([], 1)) as Contract;
   contract.timeS = GOLDEN_TIME_S;
@@ -221,9 +271,37 @@ test('the owner changes the signers, and nobody else does', async (t) => {
   t.match(await verify(contract, GOLDEN), { ok: true });
   t.match(await setSigner(false), { ok: true });
   t.same(await verify(contract, GOLDEN), unknown);
-  t.match(await contract.call('setOwner(address)', word(BigInt(stranger))), { ok: true });
-  t.same(await setSigner(true), { ok: false, error: selector('NotOwner()') });
-  t.match(await setSigner(true, stranger), { ok: true });
+});
+
+test('ownership is transferred in two steps, and never to nobody', async (t) => {
+  const contract = (await deploy([], 1)) as Contract;
+  const [heir, stranger] = [`0x${'22'.repeat(20)}`, `0x${'33'.repeat(20)}`];
+  const transfer = (to: string, caller?: string) =>
+    contract.call('transferOwnership(address)', word(BigInt(to)), caller);
+  const accept = (caller: string) => contract.call('acceptOwnership()', '', caller);
+  const setSigner = (caller?: string) =>
+    contract.call('setSigner(address,bool)', word(BigInt(GOLDEN_SIGNER)) + word(1), caller);
+  const addressOf = async (name: string) => ((await contract.call(name, '')) as Outcome & { ok: true }).words;
+  const [notOwner, notPending] = ['NotOwner()', 'NotPendingOwner()'].map((error) => ({
+    ok: false,
+    error: selector(error),
+  }));
+
+  t.same(await accept(stranger), notPending, 'nobody is named at first');
+  t.same(await transfer(heir, stranger), notOwner);
+  t.same(await transfer(`0x${'00'.repeat(20)}`), { ok: false, error: selector('InvalidOwner(address)') });
+  t.match(await transfer(stranger), { ok: true }, 'a mistyped address');
+  t.match(await transfer(heir), { ok: true }, 'is replaced');
+  t.same(await addressOf('pendingOwner()'), [BigInt(heir)]);
+  t.same(await accept(stranger), notPending);
+  t.match(await setSigner(), { ok: true }, 'until the heir accepts nothing has changed');
+  t.same(await setSigner(heir), notOwner);
+  t.match(await accept(heir), { ok: true });
+  t.same(await addressOf('owner()'), [BigInt(heir)]);
+  t.same(await addressOf('pendingOwner()'), [0n]);
+  t.same(await setSigner(), notOwner);
+  t.match(await setSigner(heir), { ok: true });
+  t.same(await accept(heir), notPending, 'once');
 });
 
 test('a taxonomy whose simplified payloads start with the magic byte is refused', async (t) => {

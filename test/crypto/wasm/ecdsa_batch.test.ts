@@ -134,6 +134,17 @@ test('a key that is learned instead of another one', async (t) => {
   t.same([verdictOf(former), verdictOf(latter)], [false, true]);
 });
 
+test('a key is not learned instead of one under which a signature waits', async (t) => {
+  const one = new EcdsaBatch(2);
+  for (const key of [0, 1]) t.ok(one.learn(key, publicKeys[FAR + key]!));
+  const { digest, rs, recovery } = sign(FAR, word(1n));
+  one.add(0, digest, rs, recovery);
+  t.throws(() => one.learn(0, publicKeys[FAR + 1]!), { code: 'ERR_ASSERTION' });
+  t.ok(one.learn(1, publicKeys[2]!), 'another key is');
+  t.same(one.verify(), [true]);
+  t.ok(one.learn(0, publicKeys[FAR + 1]!), 'and this one later');
+});
+
 test('a key with two multiples whose x have the same lowest limb', async (t) => {
   const one = new EcdsaBatch(1);
   // Of the keys from 1 on the first one.

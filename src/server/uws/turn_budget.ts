@@ -1,0 +1,50 @@
+/**
+ * Requests that a thread answers in one turn of its event loop. A read of one connection may hold thousands of pipelined requests, and
+ * uWebSockets.js hands them over without a turn between them: ticks, other readers and the watchdog would wait for all of them.
+ */
+export const REQUESTS_PER_TURN = 128;
+
+/**
+ * Spreads requests over the turns of the event loop. While an answer is due, uWebSockets.js parses nothing more of its connection and
+ * ends it when more requests arrive: so a client that pipelines past the budget loses its connection, and one that waits for its answer
+ * gets it a turn later.
+ */
+export class TurnBudget {
+  readonly #endOfTurn: (callback: () => void) => void;
+  readonly #late: (() => void)[] = [];
+  #left = REQUESTS_PER_TURN;
+  #isScheduled = false;
+
+  /** @param endOfTurn calls back once, after what the event loop has read in this turn; such as `setImmediate` */
+  constructor(endOfTurn: (callback: () => void) => void) {
+    this.#endOfTurn = endOfTurn;
+  }
+
+  /** Takes a request up. @returns `false` when it has to wait for {@link later}, because this turn has no room or others wait */
+  take(): boolean {
+    this.#schedule();
+    if (this.#left === 0 || this.#late.length > 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  /** Answers a request in a later turn. Each connection has at most one, so that the queue is as long as there are connections. */
+  later(answer: () => void): void {
+    this.#late.push(answer);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#endOfTurn(() => this.#startTurn());
+  }
+
+  #startTurn(): void {
+    this.#isScheduled = false;
+    const due = this.#late.splice(0, REQUESTS_PER_TURN);
+    this.#left = REQUESTS_PER_TURN - due.length;
+    if (due.length > 0) this.#schedule();
+    for (const answer of due) answer();
+  }
+}

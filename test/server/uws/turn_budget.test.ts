@@ -1,0 +1,54 @@
+import { test } from 'tap';
+import { REQUESTS_PER_TURN, TurnBudget } from '../../../src/server/uws/turn_budget.js';
+
+/** An event loop whose turns the test ends. */
+function fakeLoop() {
+  let callbacks: (() => void)[] = [];
+  return {
+    endOfTurn: (callback: () => void) => void callbacks.push(callback),
+    /** @returns how many callbacks were due */
+    endTurn(): number {
+      const due = callbacks;
+      callbacks = [];
+      for (const callback of due) callback();
+      return due.length;
+    },
+  };
+}
+
+test('a turn takes so many requests, and the next one as many', async (t) => {
+  const loop = fakeLoop();
+  const budget = new TurnBudget(loop.endOfTurn);
+  const takeAll = () => {
+    let taken = 0;
+    while (budget.take()) taken++;
+    return taken;
+  };
+  t.equal(takeAll(), REQUESTS_PER_TURN);
+  t.equal(loop.endTurn(), 1);
+  t.equal(takeAll(), REQUESTS_PER_TURN);
+  t.equal(loop.endTurn(), 1);
+  t.equal(loop.endTurn(), 0, 'a turn without requests schedules nothing');
+});
+
+test('late requests are answered first, in their order, as many in a turn as others', async (t) => {
+  const loop = fakeLoop();
+  const budget = new TurnBudget(loop.endOfTurn);
+  while (budget.take());
+  const answered: number[] = [];
+  const late = 2 * REQUESTS_PER_TURN + 5;
+  for (let i = 0; i < late; i++) budget.later(() => answered.push(i));
+  loop.endTurn();
+  t.equal(answered.length, REQUESTS_PER_TURN);
+  t.notOk(budget.take(), 'a newcomer waits behind those that wait');
+  loop.endTurn();
+  t.equal(answered.length, 2 * REQUESTS_PER_TURN);
+  loop.endTurn();
+  t.same(
+    answered,
+    Array.from({ length: late }, (_, i) => i),
+  );
+  let left = 0;
+  while (budget.take()) left++;
+  t.equal(left, REQUESTS_PER_TURN - 5);
+});
