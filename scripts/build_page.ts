@@ -8,7 +8,7 @@ import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
 
-// Bundles the live page into `dist/page`, with each file compressed: `npm run build` and `npm start` do it.
+// Bundles the live page into `dist/page`, with each file compressed: part of `npm run build` and `npm start`.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = join(ROOT, 'src/client/page');
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/** The notice of Lightweight Charts, which its licence asks for and its package leaves out. */
+/** The notice of Lightweight Charts, required by its licence and missing in its package. */
 const CHARTS_NOTICE = `TradingView Lightweight Charts™
 Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
@@ -83,7 +83,7 @@ function write(path: string, file: string, text: string, isImmutable: boolean): 
   manifest[path] = { file, contentType: TYPES[file.split('.').at(-1)!]!, etag: `"${hash}"`, isImmutable };
 }
 
-/** The licences of all packages in the bundles: they ask to be kept with every copy. */
+/** Returns the licences of all packages in the bundles, which must go with each copy. */
 function licencesOf(metafiles: readonly Metafile[]): string {
   const packages = new Set(
     metafiles

@@ -1,4 +1,4 @@
-// Generates the code of every FlatBuffers schema beside it. Run it from the repository's root after a change of a schema
+// Generates the code of each FlatBuffers schema, beside the schema. Run it from the repository's root after a change of a schema
 // and commit the output: npm run build && node dist/scripts/flatc.js
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-// Makes the npm package of the client alone: `npm run pack:client`. It holds the modules that its entries in src/client
-// reach, compiled as for a browser, and depends on the packages that these import.
+// Makes the npm package of the client alone: `npm run pack:client`. The package contains the modules that its entries in
+// src/client reach, compiled as for a browser, and depends on the packages that these import.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** For browsers, with the worker that verifies payloads. */
+/** The entries for browsers, with the worker that verifies payloads. */
 const BROWSER_ENTRIES = ['index', 'verify/verify_worker'];
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
@@ -21,7 +21,7 @@ function packClient(dir: string): string {
   const folder = join(dir, NAME);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // What browsers load is compiled without the types of Node, which the package `ws` brings along.
+  // Browsers load these modules, which are compiled without the types of Node; the package `ws` brings those along.
   const dependencies = [
     ...new Set([...compile(BROWSER_ENTRIES, folder), ...compile(NODE_ENTRIES, folder)]),
   ].sort();
@@ -59,7 +59,7 @@ function packClient(dir: string): string {
   return join(dir, filename);
 }
 
-/** The page of the client, whose examples import the client under the name of this package. */
+/** Returns the page of the client, whose examples import the client under the name of this package. */
 function readme(): string {
   const page = readFileSync(join(ROOT, 'src/client/README.md'), 'utf8');
   return page.replaceAll("from 'tickseal/client'", `from '${NAME}'`);
@@ -98,7 +98,7 @@ function compile(entries: readonly string[], outDir: string): string[] {
   return [...packages];
 }
 
-/** `@noble/hashes/hmac.js` is of the package `@noble/hashes`. */
+/** Returns the package of a specifier: `@noble/hashes` for `@noble/hashes/hmac.js`. */
 function packageOf(specifier: string): string {
   const parts = specifier.split('/');
   return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');

@@ -16,8 +16,8 @@ import {
 } from '../test/store/sample.js';
 
 /**
- * Measures the store: 1,000 assets signed at 2 Hz with 5 publishers each for 10 minutes of a simulated clock, as fast as
- * the machine goes, then a restart, then the queries. Arguments: assets, seconds, publishers, commits per second.
+ * Measures the store: 1,000 assets signed at 2 Hz with 5 publishers each for 10 minutes of a simulated clock, as fast as the
+ * machine can, then a restart, then the queries. Arguments: assets, seconds, publishers, commits per second.
  */
 const [assetCount = 1_000, seconds = 600, publisherCount = 5, commitsPerSecond = 50] = process.argv
   .slice(2)
@@ -92,7 +92,7 @@ print(
   `${(time(20_000, () => store.recent(options.assets[at % assetCount]!, START_S + (at++ % seconds))) * 1000).toFixed(1)} µs`,
 );
 
-// A week and more of minutes for one asset, sealed day by day.
+// More than a week of minutes for one asset, sealed day by day.
 for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   clock.timeNs = atSecond(START_S + seconds + minute * 60);
   store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Makes `NAME.pem`, a certificate that signs itself and is good for 127.0.0.1, and its key `NAME.key`.
- * @returns why not, where there is no openssl.
+ * Makes `NAME.pem`, a self-signed certificate for 127.0.0.1, and its key `NAME.key`.
+ * @returns the reason why not, without openssl.
  */
 export function makeCertificate(dir: string, name: string): string | undefined {
   const options =
@@ -13,9 +13,9 @@ export function makeCertificate(dir: string, name: string): string | undefined {
   return openssl(['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files]);
 }
 
-/** An authority of our own: a root, which clients trust, and an authority below it, which signs certificates. */
+/** A certificate authority for tests: a root, which clients trust, and an authority below it, which signs certificates. */
 export class TestAuthority {
-  /** Why there is none, where there is no openssl. */
+  /** The reason why there is none, without openssl. */
   readonly missing: string | undefined;
   readonly #dir: string;
 
@@ -24,12 +24,12 @@ export class TestAuthority {
     this.missing = makeCertificate(dir, 'root') ?? this.#sign('intermediate', 'root', 30, 'CA:TRUE');
   }
 
-  /** PEM of the root. */
+  /** The root as PEM. */
   get root(): string {
     return readFileSync(join(this.#dir, 'root.pem'), 'utf8');
   }
 
-  /** Makes a certificate for 127.0.0.1. @returns PEM of it with the authority below the root, and of its key */
+  /** Makes a certificate for 127.0.0.1. @returns the PEM of the certificate with the authority below the root, and that of its key */
   issue(name: string, days: number): { readonly chain: string; readonly key: string } {
     const failed = this.#sign(name, 'intermediate', days, 'CA:FALSE');
     if (failed !== undefined) throw new Error(failed);
@@ -53,7 +53,7 @@ export class TestAuthority {
   }
 }
 
-/** @returns why it failed. */
+/** Runs openssl. @returns the reason of its failure. */
 function openssl(args: readonly string[]): string | undefined {
   try {
     execFileSync('openssl', args, { stdio: 'ignore' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, with a slash behind it. */
+/** The project's folder, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Every page for people, relative to {@link ROOT}. */
@@ -26,7 +26,7 @@ export function readPage(page: Page): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-/** What stands between the heading `## title` and the next one of the same level. */
+/** Returns the text between the heading `## title` and the next heading of the same level. */
 export function section(page: Page, title: string): string {
   const [, body] =
     new RegExp(`\\n## ${title}\\n([\\s\\S]*?)(?=\\n## |$(?![\\s\\S]))`).exec(readPage(page)) ?? [];
@@ -34,7 +34,7 @@ export function section(page: Page, title: string): string {
   return body;
 }
 
-/** The first cells of a text's tables that hold a name and nothing else. */
+/** Returns the first cells of a text's tables that contain only a name. */
 export function firstCells(text: string): string[] {
   return [...text.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = '']) => name);
 }

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 
-// Loaded into every test's process by .taprc. The runner makes each process that a test starts load its coverage too, which takes a
-// third more CPU time; the floors of the coverage hold without them. The processes start with the options that the test gave them.
+// The module that .taprc loads into each test's process. The runner makes each process that a test starts load its coverage too,
+// which takes 33 % more CPU time; the floors of the coverage hold without them. The processes start with the options that the
+// test gave them.
 
 interface StartingProcess {
   readonly env: NodeJS.ProcessEnv;

@@ -12,7 +12,7 @@ import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from './metrics/sample_s
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The pages say only what is so, as far as a machine can check; test/tours.test.ts runs their commands.
+// The statements of the pages are true, as far as a machine can check; test/tours.test.ts runs their commands.
 
 const README_LINES_MAX = 200;
 
@@ -131,7 +131,7 @@ test('the list of metrics is whole', async (t) => {
 
 test('the REST paths are those of the service', async (t) => {
   const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {}, signer: {} };
-  // The routes are only listed, not asked, so what they would answer from may be missing.
+  // The routes are only listed, not called, so the data for their answers may be missing.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
   const rows = section('src/server/README.md', 'REST').match(/^\| `\/.*$/gm) ?? [];
   const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w./]+/g) ?? []);
@@ -160,13 +160,13 @@ test('the exports of the client are those of its index', async (t) => {
 });
 
 test('the checks of torture are listed', async (t) => {
-  // A name that is none is answered with all that there are.
+  // The answer to an unknown name lists all names.
   const refusal = await runShell(`node ${ROOT}dist/scripts/torture/main.js none 2>&1`);
   const checks = /there is no check none: (.*)/.exec(refusal)?.[1]?.split(', ');
   t.same(firstCells(readPage('scripts/torture/README.md')).sort(), checks?.sort());
 });
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub makes them. */
 function headingsOf(file: string): string[] {
   const headings = readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, title = '']) =>
@@ -177,7 +177,7 @@ function headingsOf(file: string): string[] {
   );
 }
 
-/** As much of JSON Schema as the configuration's schema needs. */
+/** The part of JSON Schema that the configuration's schema needs. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
@@ -191,7 +191,7 @@ interface Key {
   readonly shown: unknown;
 }
 
-/** Every key of the schema, with its default and with what the first such place of `value` has. */
+/** Returns all keys of the schema, with the default and the first such value in `value`. */
 function keysOf(schema: Schema, value: unknown, path = ''): Key[] {
   const inside = (value ?? {}) as Readonly<Record<string, unknown>>;
   const keys = Object.entries(schema.properties ?? {}).flatMap(([name, inner]): Key[] => [

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { HANG_MS } from '../scripts/load/wait.js';
 
-/** Aliases work in scripts too, and the runner's loaders stay out of some twenty short processes. */
+/** Aliases work in scripts too, and about twenty short processes run without the runner's loaders. */
 const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
 
-/** Runs the text as a bash script in an empty folder and returns its output; ends every process that it left running. */
+/** Runs the text as a bash script in an empty folder and returns its output; ends all processes that it left running. */
 export async function runShell(script: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-readme-'));
   const shell = spawn('bash', ['-c', `${PREPARATION}\n${script}`], {
@@ -24,7 +24,7 @@ export async function runShell(script: string): Promise<string> {
     try {
       process.kill(-shell.pid!, 'SIGKILL');
     } catch {
-      // The whole group is gone already.
+      // The whole group has ended already.
     }
     rmSync(folder, { recursive: true });
   }

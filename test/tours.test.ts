@@ -4,9 +4,9 @@ import { type Test, test } from 'tap';
 import { type Page, ROOT, readPage } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The commands and the examples of the pages are run, and what they print is compared with what the pages show.
+// The commands and the examples of the pages run, and their output is compared with that on the pages.
 
-/** As `npm start` does, which has compiled before. The banner ends with the lines to paste. */
+/** Starts the demo like `npm start`, which has compiled before. The banner ends with the lines to paste. */
 const START_DEMO = `
 node $PWD/dist/src/cli/main.js serve --port 8080 --admin-port 9090 > banner &
 for _ in {1..600}; do grep -q 'addtl_attrs=ms' banner && break; sleep 0.1; done
@@ -55,13 +55,13 @@ async function runSteps(
   }
 }
 
-/** The blocks `sh tour` of a page, each with the `text` that follows it. */
+/** Returns the blocks `sh tour` of a page, each with the `text` that follows it. */
 function tourOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```sh tour\n([\s\S]*?)```(?:\n```text\n([\s\S]*?)```)?/g);
   return [...blocks].map(([, commands = '', expected = '']) => ({ commands, expected }));
 }
 
-/** The blocks `js` of a page, each with the `text` that follows it; they import the compiled client. */
+/** Returns the blocks `js` of a page, each with the `text` that follows it; they import the compiled client. */
 function examplesOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```js\n([\s\S]*?)```\n```text\n([\s\S]*?)```/g);
   return [...blocks].map(([, code = '', expected = '']) => {
@@ -74,7 +74,7 @@ function examplesOf(page: Page): Step[] {
   });
 }
 
-/** The first block `text` after a place of a page. */
+/** Returns the first block `text` after a place of a page. */
 function textAfter(page: Page, place: string): string {
   const [, after = ''] = readPage(page).split(place);
   return /```text\n([\s\S]*?)```/.exec(after)?.[1] ?? '';
@@ -84,7 +84,7 @@ function mark(step: number): string {
   return `step ${step} ends`;
 }
 
-/** Ports that were free a moment ago. */
+/** Returns ports that were free a moment ago. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = servers.map(
@@ -99,16 +99,16 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * What differs from run to run, or is cut short: hex, words before `…`, `…` itself, long numbers, decimal prices of the demo,
- * trace IDs.
+ * The parts that differ from run to run, or are cut short: hex, words before `…`, `…` itself, long numbers, decimal prices of the
+ * demo, trace IDs.
  */
 const VARYING = /(0x\w*…?|[\w/-]{10,}…|…|\b\d{12,}\b|\b95\d{3}\.\d+\b|"trace_id":"[^"]*")/;
 
-/** A pattern for an output as a page shows it; a line of `…` stands for any lines. */
+/** Returns a pattern for an output as a page shows it; a line of `…` stands for any lines. */
 function shapeOf(output: string): RegExp {
   const lines = output.split('\n').map((line) => {
     if (line === '…') return '[\\s\\S]*';
-    // Splitting by a group puts what it matches at the odd places.
+    // Splitting by a group puts its matches at the odd places.
     return line
       .split(VARYING)
       .map((part, i) => (i % 2 === 1 ? '.+' : part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))

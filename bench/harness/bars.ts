@@ -2,12 +2,12 @@ import { threeDigits } from '../../scripts/load/statistics.js';
 import { isCost, type LineOutcome, type RowOutcome } from './outcome.js';
 import { COLOURS, escapeXml, text } from './svg.js';
 
-/** The folder of all charts, from that of the results. */
+/** The folder of all charts, relative to the folder of the results. */
 export const CHARTS = 'charts';
 
 const WIDTH = 760;
 const TOP = 64;
-/** Where the bars begin, and how long the longest of a line is. */
+/** The start of the bars, and the length of the longest one of a line. */
 const LEFT = 270;
 const LENGTH = 300;
 const BAR = 18;
@@ -20,18 +20,18 @@ interface Bar {
   readonly name: string;
   readonly value: number;
   readonly colour: string;
-  /** After the value: how many times it ours is. */
+  /** The ratio of our value to this one, shown after the value. */
   readonly ratio?: number;
 }
 
-/** The file that a row's bars are written to, from the folder of the results. */
+/** Returns the file of a row's bars, relative to the folder of the results. */
 export function barsFile(row: string): string {
   return `${CHARTS}/${row}.svg`;
 }
 
 /**
- * The medians of a row as bars: for each line ours, and what it is compared with. The longest bar of a line has the whole length, because the
- * units of lines differ; a mark on ours is what must be reached.
+ * Draws the medians of a row as bars: for each line ours and the compared ones. The longest bar of a line has the whole length,
+ * because the units of lines differ; a mark on ours shows the bound.
  */
 export function barsSvg(row: RowOutcome): string {
   const parts: string[] = [];
@@ -100,7 +100,7 @@ function barsOf(line: LineOutcome): Bar[] {
   ];
 }
 
-/** The strictest of a line's bounds, as a value of ours. */
+/** Returns the strictest of a line's bounds, as a value of ours. */
 function neededOf(line: LineOutcome): number | undefined {
   const needed = [
     ...(line.bound ? [limitOf(line.bound)] : []),

@@ -3,16 +3,19 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 
-/** What the figures were measured on. */
+/** The machine on which the figures were measured. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
   readonly os: string;
   readonly node: string;
-  /** Of what the peers are made of, by name; what this machine does not have is left out. Absent in results of before it was noted. */
+  /**
+   * The versions of the programs of which the peers are made, by name; missing ones are left out. Absent in results from before
+   * versions were noted.
+   */
   readonly versions?: Readonly<Record<string, string>>;
-  /** Of the minute before the bench: what other processes were doing. */
+  /** The load of the minute before the bench, from other processes. */
   readonly loadBefore: number;
 }
 
@@ -28,7 +31,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** How programs tell their versions, and which part of that it is. */
+/** The commands with which programs print their versions, and the pattern of the version. */
 const PROGRAMS: Readonly<Record<string, readonly [command: string, args: string, version: RegExp]>> = {
   Go: ['go', 'version', /go([\d.]+)/],
   Rust: ['rustc', '--version', /rustc ([\d.]+)/],
@@ -62,12 +65,12 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** The commit that is measured, with `+` when the work tree differs from it; `unknown` outside a repository. */
+/** Returns the measured commit, with `+` when the work tree differs from it; `unknown` outside a repository. */
 export function describeCommit(): string {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const commit = git('rev-parse', '--short=10', 'HEAD').toString().trim();
-    // What the bench itself writes does not make the measured code another.
+    // Files that the bench itself writes are not part of the measured code.
     const changed = git('status', '--porcelain', '--', 'src', 'bench/*.ts', 'package-lock.json').length > 0;
     return changed ? `${commit}+` : commit;
   } catch {

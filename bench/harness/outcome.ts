@@ -1,22 +1,22 @@
 import { median } from '../../scripts/load/statistics.js';
 import type { Bound, Line, Measurement, Row, Scale, Source } from './row.js';
 
-/** The result of a row, as `results.json` holds it. */
+/** The result of a row, in the form of `results.json`. */
 export interface RowOutcome {
   readonly name: string;
   readonly title: string;
   readonly method: string;
   readonly lines: readonly LineOutcome[];
-  /** Only of a row that misses a bound. */
+  /** The limit, only for a row that misses a bound. */
   readonly limit?: string;
-  /** Names of hashes that were not the same in all variants. */
+  /** Names of hashes that differ between variants. */
   readonly differingHashes: readonly string[];
-  /** Peers that this machine does not have, each with the reason; absent when all were measured. */
+  /** The peers that this machine does not have, each with the reason; absent when all were measured. */
   readonly missing?: readonly string[];
-  /** Hashes that all variants agree on. */
+  /** The hashes on which all variants agree. */
   readonly hashes: Readonly<Record<string, string>>;
   readonly reached: boolean;
-  /** By variant and figure, one value a round. */
+  /** The figures by variant and name, one value a round. */
   readonly rounds: Rounds;
 }
 
@@ -28,7 +28,7 @@ export interface LineOutcome {
   readonly ours: number;
   readonly of?: string;
   readonly bound?: Bound;
-  /** Absent where there is no bound. */
+  /** Absent without a bound. */
   readonly reached?: boolean;
   readonly peers: readonly PeerOutcome[];
   readonly shown: readonly { readonly name: string; readonly unit: string; readonly value: number }[];
@@ -42,7 +42,7 @@ export interface PeerOutcome {
   readonly reached?: boolean;
 }
 
-/** Takes the medians of a row's rounds and judges them. */
+/** Takes the medians of a row's rounds and compares them with the bounds. */
 export function judge(
   row: Row,
   scale: Scale,
@@ -71,25 +71,25 @@ export function judge(
   };
 }
 
-/** The median of a figure over its rounds. */
+/** Returns the median of a figure over its rounds. */
 export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
   const values = rounds[variant]?.[figure];
   if (values === undefined) throw new RangeError(`variant "${variant}" has no figure "${figure}"`);
   return median(values);
 }
 
-/** Whether a line is of time or memory, of which less is better. */
+/** Recognises a line of time or memory, of which less is better. */
 export function isCost({ unit, bound, peers }: LineOutcome): boolean {
   const isMost = [bound, ...peers.map((peer) => peer.bound)].some((one) => one && 'atMost' in one);
   return isMost || /^(CPU ms|ms|µs|bytes|MiB)\b/.test(unit);
 }
 
-/** The words for a bound, as tables show it. */
+/** Returns the words for a bound in tables. */
 export function boundText(bound: Bound): string {
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
 }
 
-/** By variant why it could not be measured. */
+/** Returns the reasons, by variant, why one could not be measured. */
 function missingOf(measured: Readonly<Record<string, readonly Measurement[]>>): Map<string, string> {
   const reasons = Object.entries(measured).map(
     ([variant, measurements]) => [variant, measurements.find(({ missing }) => missing)?.missing] as const,

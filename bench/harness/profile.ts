@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the CPU time of the service's main thread went under one load. */
+/** The distribution of the CPU time of the service's main thread under one load. */
 export interface LoadProfile {
   readonly load: string;
   readonly commit: string;
@@ -11,22 +11,22 @@ export interface LoadProfile {
 
 export interface ProfiledFunction {
   readonly name: string;
-  /** File and line, where it is not of Node itself. */
+  /** File and line, unless the function is part of Node itself. */
   readonly place: string;
-  /** Part of the time in which anything ran, 0..1. */
+  /** The part of the busy time, 0..1. */
   readonly part: number;
 }
 
 const FUNCTIONS_SHOWN = 14;
 /** V8's names for idle time. */
 const IDLE = new Set(['(idle)', '(root)']);
-/** V8's name for native code without a function of its own, and what it is here. */
+/** V8's name for native code without a function of its own, and its meaning here. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
-/** The start, with its modules and tables, is over by then. */
+/** The time after which the start, with its modules and tables, is over. */
 const START_MICROS = 1_500_000;
 
-/** What of a V8 CPU profile is used. */
+/** The fields of a V8 CPU profile that are used. */
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -62,7 +62,7 @@ export function sumUpProfiles(dir: string): ProfiledFunction[] {
     });
 }
 
-/** The part of the results page on profiles, with the recipe. */
+/** Returns the part of the results page on profiles, with the recipe. */
 export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',

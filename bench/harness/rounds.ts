@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Measurement, Row, Scale } from './row.js';
 
-/** A run that takes longer has hung: on an idle machine no variant takes a tenth of it. */
+/** The time after which a run has hung: on an idle machine no variant takes 10 % of it. */
 export const RUN_SECONDS_MAX = 300;
 
 /**
- * Runs every variant of a row as often as its rounds say, each run in a fresh process, in an order that is reversed
- * from one round to the next, so that drift of the machine affects all variants alike.
+ * Runs each variant of a row once for each round, every run in a fresh process, in an order that is reversed from one round to
+ * the next, so that drift of the machine affects all variants alike.
  */
 export async function runRounds(
   row: Row,
@@ -26,7 +26,7 @@ export async function runRounds(
   return measured;
 }
 
-/** @throws Error with what the process wrote when it fails. */
+/** @throws Error with the output of the process if the process fails. */
 function runInFreshProcess(row: string, variant: string, scale: Scale): Promise<Measurement> {
   const file = fileURLToPath(new URL('../round.js', import.meta.url));
   const child = spawn(process.execPath, [file, row, variant, scale], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,38 +1,38 @@
-/** How much work a run does. `smoke` runs every code path once; its figures mean nothing. */
+/** The amount of work of a run. `smoke` runs each code path once; its figures have no meaning. */
 export type Scale = 'full' | 'smoke';
 
-/** What one run of one variant measured, by name. */
+/** The figures of one run of one variant, by name. */
 export interface Measurement {
   readonly figures: Readonly<Record<string, number>>;
-  /** SHA-256 of what was produced. Variants that name the same hash must have produced the same bytes. */
+  /** SHA-256 hashes of the produced bytes. Variants with a hash of the same name must have produced the same bytes. */
   readonly hashes?: Readonly<Record<string, string>>;
-  /** Why the variant could not be measured on this machine. Its figures are left out, and so are the lines about it. */
+  /** The reason why the variant could not be measured on this machine. Its figures and the lines about it are left out. */
   readonly missing?: string;
 }
 
-/** One row of the bench: what is measured, against what, and what must be reached. */
+/** A row of the bench: the measured work, the peers, and the bounds. */
 export interface Row {
-  /** As `npm run bench -- NAME` takes it. */
+  /** The name for `npm run bench -- NAME`. */
   readonly name: string;
   readonly title: string;
-  /** How it is measured, in sentences. */
+  /** The method of measuring, in sentences. */
   readonly method: string;
-  /** What limits the figures, and what would improve them. Shown where the row misses a bound. */
+  /** The limit of the figures, and possible improvements. Shown if the row misses a bound. */
   readonly limit?: string;
-  /** How often each variant is run at full scale, each time in a fresh process. */
+  /** The number of runs of each variant at full scale, each in a fresh process. */
   readonly rounds: number;
-  /** What is run, ours and the peers, by name. */
+  /** The variants, ours and the peers, by name. */
   readonly variants: Readonly<Record<string, (scale: Scale) => Promise<Measurement>>>;
   readonly lines: (scale: Scale) => readonly Line[];
   readonly plots?: (scale: Scale) => readonly Plot[];
 }
 
-/** One comparison of a row. */
+/** A comparison of a row. */
 export interface Line {
   readonly name: string;
   readonly unit: string;
   readonly ours: Source;
-  /** Whose figure stands in our place, in a line that compares two others. */
+  /** The variant whose figure takes our place, in a line that compares two others. */
   readonly of?: string;
   /** The bound of our own figure. */
   readonly bound?: Bound;
@@ -48,7 +48,7 @@ export interface Peer {
   readonly ratio?: Bound;
 }
 
-/** Where a figure comes from: the median over the rounds of a variant. */
+/** The source of a figure: the median over the rounds of a variant. */
 export interface Source {
   readonly variant: string;
   readonly figure: string;

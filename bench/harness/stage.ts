@@ -1,11 +1,11 @@
 import { pause } from '../../scripts/load/wait.js';
 import type { Scale } from './row.js';
 
-/** How much CPU time the repetitions of one stage take, in seconds. */
+/** The CPU time of the repetitions of one stage, in seconds. */
 const STAGE_SECONDS: Readonly<Record<Scale, number>> = { full: 0.4, smoke: 0.005 };
-/** How much they take before, uncounted, so that V8 compiles the code. */
+/** The uncounted CPU time before that, so that V8 compiles the code. */
 const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 0.5, smoke: 0.001 };
-/** Between two looks at the clock, one of which takes a microsecond. */
+/** The time between two reads of the clock; a read takes a microsecond. */
 const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
 /**
@@ -20,10 +20,10 @@ export function callsPerCpuSecond(scale: Scale, run: () => void): number {
 }
 
 /**
- * Calls `run` so many times every so many milliseconds, and waits between: a core that was idle is slower at first. The first second is
+ * Calls `run` a number of times at an interval, and waits between: a core that was idle is slower at first. The first second is
  * not counted.
- * @param seconds how long it is measured
- * @returns calls per second of CPU time, that of the timers left out
+ * @param seconds the time of the measurement
+ * @returns calls per second of CPU time, without that of the timers
  */
 export async function pacedCallsPerCpuSecond(
   { calls, everyMs, seconds }: { calls: number; everyMs: number; seconds: number },

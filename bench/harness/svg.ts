@@ -19,7 +19,7 @@ const LEFT = 80;
 const RIGHT = 20;
 const TOP = 40;
 const BOTTOM = 56;
-/** Colours that the colour-blind can tell apart (Okabe and Ito). */
+/** Colours that the colour-blind can distinguish (Okabe and Ito). */
 export const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
 /** Draws the curves with decades as grid lines, each point with its value. */
@@ -78,11 +78,11 @@ interface LogAxis {
   readonly high: number;
   readonly from: number;
   readonly to: number;
-  /** Powers of ten from end to end. */
+  /** The powers of ten from end to end. */
   readonly decades: readonly number[];
 }
 
-/** From the power of ten at or below the smallest value to the one at or above the largest. */
+/** Makes an axis from the power of ten at or below the smallest value to the one at or above the largest. */
 function logAxis(values: readonly number[], from: number, to: number): LogAxis {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
@@ -94,7 +94,7 @@ function at({ low, high, from, to }: LogAxis, value: number): number {
   return Math.round(from + ((Math.log10(value) - low) / (high - low)) * (to - from));
 }
 
-/** A line of text; `anchor` as in SVG's `text-anchor`, `more` further attributes. */
+/** Returns a line of text; `anchor` as in SVG's `text-anchor`, `more` has further attributes. */
 export function text(
   x: number,
   y: number,

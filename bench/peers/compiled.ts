@@ -7,28 +7,28 @@ import { type ServerProcess, startProgram } from '../../scripts/load/server_proc
 import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Measurement, Scale } from '../harness/row.js';
 
-/** Peers in other languages. */
+/** The languages of peers other than JavaScript. */
 export type CompiledPeer = 'C' | 'Go' | 'Rust';
 
-/** How long a stage is repeated. */
+/** The time for which a stage is repeated. */
 const SECONDS: Readonly<Record<Scale, string>> = { full: '0.5', smoke: '0.001' };
-/** The first time Go and Rust download what they need and compile it. */
+/** The time limit of a build: the first time Go and Rust download and compile their packages. */
 const BUILD_MS_MAX = 280_000;
 
-/** Programs are kept here, outside the repository. */
+/** The folder in which programs are kept, outside the repository. */
 const KEPT = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tickseal', 'peers');
 
 interface Build {
-  /** What the machine must have for it. */
+  /** The tools that the machine must have for it. */
   readonly needs: string;
   readonly command: (program: string) => readonly string[];
-  /** Where the command is run. */
+  /** The folder in which the command runs. */
   readonly folder: string;
-  /** The program's file. */
+  /** Returns the program's file. */
   readonly output: (program: string) => string;
 }
 
-/** How each is built from its source in this folder. */
+/** The commands that build each peer from its source in this folder. */
 const BUILDS: Readonly<Record<CompiledPeer, Build>> = {
   C: {
     needs: 'cc and the headers of libsecp256k1',
@@ -59,7 +59,7 @@ const BUILDS: Readonly<Record<CompiledPeer, Build>> = {
   },
 };
 
-/** A server in another language, or why there is none. */
+/** A server in another language, or the reason why there is none. */
 export type StartedPeer = ServerProcess | { readonly missing: string };
 
 /** Builds a server and starts it. */
@@ -74,8 +74,8 @@ export async function startCompiled(
 }
 
 /**
- * Builds a peer and runs its stages. Each prints how often it ran in a second of CPU time.
- * @param stages by name of the figure the arguments of the stage
+ * Builds a peer and runs its stages. Each stage prints its runs in a second of CPU time.
+ * @param stages the arguments of each stage by the name of its figure
  */
 export function measureCompiled(
   peer: CompiledPeer,
@@ -91,15 +91,15 @@ export function measureCompiled(
   return { figures: Object.fromEntries(entries) };
 }
 
-/** The library that the service uses. */
+/** Returns the library that the service uses. */
 function secp256k1Argument(): string {
   const file = process.env[SECP256K1_LIBRARY_VARIABLE];
   return file?.includes('/') ? file : '-lsecp256k1';
 }
 
 /**
- * A peer whose tools are not on this machine is missing; so are Go and Rust at smoke scale, because to build them takes half a
- * minute.
+ * Builds a peer. A peer whose tools are not on this machine is missing; Go and Rust are missing at smoke scale, because building
+ * them takes half a minute.
  */
 function build(
   peer: CompiledPeer,
@@ -125,7 +125,7 @@ function kept(...path: string[]): string {
   return join(KEPT, ...path);
 }
 
-/** Of the source folder; this program runs from `dist/bench/peers`. */
+/** Returns the path of a file of the source folder; this program runs from `dist/bench/peers`. */
 function source(name: string): string {
   return fileURLToPath(new URL(`../../../bench/peers/${name}`, import.meta.url));
 }

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/secp256k1_library.sh', import.meta.url));
-/** The first time it downloads what it needs and compiles it. */
+/** The time limit of a build: the first build downloads and compiles its packages. */
 const BUILD_MS_MAX = 280_000;
 
 /**
- * Lets every run use a current libsecp256k1, where this machine can build one and the environment names none. Otherwise it
- * uses what the machine has.
+ * Makes all runs use a current libsecp256k1, if this machine can build one and the environment names none. Otherwise runs use the
+ * library of the machine.
  */
 export function useCurrentSecp256k1(): void {
   if (process.env[SECP256K1_LIBRARY_VARIABLE] !== undefined) return;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { announce } from './web_sockets.js';
 
-/** `fastify_route.js FILE`: answers every request with the file, with fastify and nothing else. */
+/** `fastify_route.js FILE`: answers every request with the file, with fastify only. */
 const body = readFileSync(process.argv[2]!, 'utf8');
 const app = fastify();
 app.get('/*', (_request, reply) => reply.header('Content-Type', 'application/json').send(body));

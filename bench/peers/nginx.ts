@@ -18,9 +18,9 @@ const SETTINGS: Readonly<Record<NginxSetting, (dir: string) => string>> = {
 };
 
 /**
- * nginx that answers every request with one file, in one process.
- * @param dir a temporary folder, for what it writes
- * @param file in that folder
+ * Starts nginx, which answers every request with one file, in one process.
+ * @param dir a temporary folder, for its own files
+ * @param file a file in that folder
  */
 export async function startNginx(dir: string, file: string, setting: NginxSetting): Promise<StartedPeer> {
   if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status !== 0) return { missing: 'it needs nginx' };

@@ -3,7 +3,7 @@ import { serve, webSockets } from './web_sockets.js';
 
 /**
  * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval, with `app.publish` of
- * uWebSockets.js and nothing else. Interval 0: connections stay idle.
+ * uWebSockets.js only. Interval 0: connections stay idle.
  */
 const [interval = '0', frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);

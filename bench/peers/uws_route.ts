@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { serve, webSockets } from './web_sockets.js';
 
-/** `uws_route.js FILE`: answers every request with the file, with uWebSockets.js and nothing else. */
+/** `uws_route.js FILE`: answers every request with the file, with uWebSockets.js only. */
 const body = readFileSync(process.argv[2]!);
 const app = webSockets.App();
 app.get('/*', (res) => {

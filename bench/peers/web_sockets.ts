@@ -2,7 +2,7 @@ import type uWS from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import { listen, type OpenPort } from '../../src/server/uws/app.js';
 
-/** uWebSockets.js itself, with nothing of the service around it. */
+/** uWebSockets.js itself, without any part of the service. */
 export const webSockets = createRequire(import.meta.url)('uWebSockets.js') as typeof uWS;
 
 /** Listens on a free port of loopback, prints it, and exits on SIGTERM. */
@@ -13,7 +13,7 @@ export async function serve(app: uWS.TemplatedApp): Promise<OpenPort> {
   return listening;
 }
 
-/** Prints that it is ready, as the service does. */
+/** Prints that the server is ready, like the service. */
 export function announce(port: number): void {
   process.stdout.write(`${JSON.stringify({ port })}\n`);
 }

@@ -18,7 +18,7 @@ import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 
 const ASSETS = 20;
-/** Of the rate of the service's own signer. */
+/** The least share of the rate of the service's own signer. */
 const SERVICE_RATIO_MIN = 0.95;
 const TURNS: Readonly<Record<Scale, number>> = { full: 5, smoke: 2 };
 const START_NS = 1_735_689_600_000_000_000n;
@@ -60,7 +60,7 @@ export const clientSigning: Row = {
 /** Signs the price of an asset. @returns the texts of `r` and `s`. */
 type Sign = (symbol: string, price: Price, timestampNs: TimeNs) => { readonly r: string; readonly s: string };
 
-/** Measures every signer in turns. @throws Error when two of them make different signatures. */
+/** Measures all signers in turns. @throws Error when two of them make different signatures. */
 function measure(
   scale: Scale,
   signers: Readonly<Record<string, (type: SignatureType) => Sign>>,
@@ -96,7 +96,7 @@ function signNumber(sign: Sign, i: number) {
   return sign(symbolOf(i % ASSETS), price, timestampNs);
 }
 
-/** Stark numbers are written with leading zeros by one signer and without by the other. */
+/** One signer writes Stark numbers with leading zeros, the other without. */
 function hashOf(signatures: readonly { readonly r: string; readonly s: string }[]): string {
   const numbers = signatures.map(({ r, s }) => `${BigInt(r)} ${BigInt(s)}`);
   return createHash('sha256').update(numbers.join()).digest('hex');

@@ -13,7 +13,7 @@ const ASSETS = 10;
 const LOAD = { assets: ASSETS } as const;
 const READERS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 2 };
 const INTERVAL_MS = 100;
-/** Between two updates, as the assets take turns. */
+/** The time between two updates, because the assets take turns. */
 const UPDATE_MS = INTERVAL_MS / ASSETS;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 200 };
@@ -107,7 +107,7 @@ async function measure(
 
 const assetsInOrder = Array.from({ length: ASSETS }, (_, asset) => asset);
 
-/** Sends a price of every asset again and again. */
+/** Sends a price of each asset repeatedly. */
 async function publish(port: number, updates: Updates, durationMs: number): Promise<void> {
   const publisher = await openPublisher(port, 'evm');
   const endMs = performance.now() + durationMs;

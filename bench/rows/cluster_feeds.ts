@@ -15,7 +15,7 @@ import { NatsFeed } from '../workloads/nats_feed.js';
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
 const FEEDS: Readonly<Record<Scale, number>> = { full: 50, smoke: 2 };
 const STEP_MS = 10;
-/** Prices that change, and aggregates that are signed, in a second, by asset. */
+/** The number of changed prices, and of signed aggregates, for each asset in a second. */
 const CHANGES_PER_ASSET = 1;
 const AGGREGATES_PER_ASSET = 2;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 2_000, smoke: 50 };
@@ -98,9 +98,9 @@ function bytesOf(feeds: readonly NatsFeed[]): number {
   return feeds.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Sends what a leader sends that makes prices of all assets. */
+/** Sends the messages of a leader that makes prices of all assets. */
 class BenchLeader {
-  /** When each tick was sent. */
+  /** The times at which each tick was sent. */
   readonly sentMs: number[] = [];
   readonly #log: BenchLog;
   readonly #sender: TickSender;

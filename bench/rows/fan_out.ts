@@ -13,13 +13,13 @@ export const ASSETS = 10;
 interface FanOutLoad {
   readonly clients: number;
   readonly channelMs: number;
-  /** Until V8 has compiled the code of a tick, of which there is much where few clients share it. */
+  /** The time until V8 has compiled the code of a tick, of which there is much if few clients share it. */
   readonly settleMs: number;
-  /** What must be reached of each peer's frames. */
+  /** The ratios that must be reached to each peer's frames. */
   readonly ratios: Readonly<Record<'bare uWS' | 'npm ws' | 'Rust', number>>;
 }
 
-/** As many clients and ticks as one core can serve while the client has the other. */
+/** The loads: as many clients and ticks as one core can serve while the client has the other. */
 const LOADS: Readonly<Record<Scale, readonly FanOutLoad[]>> = {
   full: [
     { clients: 100, channelMs: 10, settleMs: 15_000, ratios: { 'bare uWS': 0.9, 'npm ws': 1.3, Rust: 0.95 } },
@@ -140,7 +140,7 @@ async function measure(
   return { figures };
 }
 
-/** The frames of {@link ASSETS} assets that the clients of one group receive, and what they cost. */
+/** Measures the frames of {@link ASSETS} assets that the clients of one group receive, and their cost. */
 export async function measureFrames(
   server: ServerProcess,
   { clients, channelMs, settleMs }: Pick<FanOutLoad, 'clients' | 'channelMs' | 'settleMs'>,

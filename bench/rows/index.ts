@@ -21,7 +21,7 @@ import { threads } from './threads.js';
 import { ticks } from './ticks.js';
 import { unsignedFrames } from './unsigned_frames.js';
 
-/** All rows, in the order in which they are run and shown. */
+/** All rows, in the order in which they run and are shown. */
 export const ROWS: readonly Row[] = [
   evmIngest,
   starkIngest,

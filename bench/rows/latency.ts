@@ -71,7 +71,7 @@ function line(type: string, count: number): Line {
   };
 }
 
-/** @param load of the service, beside its assets */
+/** @param load the load of the service, beside its assets */
 export async function measureService(
   scale: Scale,
   types: readonly MessageType[],

@@ -21,7 +21,7 @@ const ASSETS = 100;
 const PUBLISHERS = 3;
 const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
-/** Until V8 has compiled the code of a request. */
+/** The time until V8 has compiled the code of a request. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 700, smoke: 30 };
 const LATEST_CASES = ['latest of 1 asset', 'latest of 10 assets', 'latest of 100 assets'] as const;
@@ -29,7 +29,7 @@ const CASES = [...LATEST_CASES, 'history of 10,080 candles'] as const;
 type Case = (typeof CASES)[number];
 type LatestCase = (typeof LATEST_CASES)[number];
 
-/** What must be reached of each peer's answers. */
+/** The ratios that must be reached to each peer's answers. */
 const RATIOS: Readonly<Record<LatestCase, Readonly<Record<Peer, number>>>> = {
   'latest of 1 asset': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 10 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
@@ -106,7 +106,7 @@ function tunedNginx(figure: Case) {
   return { name: 'nginx that keeps the file open and no log', source: { variant: 'tuned nginx', figure } };
 }
 
-/** The line of a server that does nothing but answer. */
+/** Returns the line of a server that only answers. */
 function limit(name: Case): Line {
   return {
     name: `the limit: bare uWS route, ${name}`,
@@ -122,17 +122,17 @@ function limit(name: Case): Line {
   };
 }
 
-/** What a peer may answer with. */
+/** The bodies with which a peer may answer. */
 interface Bodies {
-  /** The answer to what is asked. */
+  /** The file with the answer to the request. */
   readonly file: string;
-  /** The latest of all assets. */
+  /** The file with the latest aggregates of all assets. */
   readonly all: string;
-  /** A temporary folder, in which they are. */
+  /** The temporary folder with these files. */
   readonly dir: string;
 }
 
-/** @param startAnswering starts a peer; without it the service is measured */
+/** @param startAnswering starts a peer; if absent, the service is measured */
 async function measure(
   scale: Scale,
   cases: readonly Case[],
@@ -175,14 +175,14 @@ async function measure(
   return { figures };
 }
 
-/** What {@link CONNECTIONS} connections ask that ask again at once, and what it costs. */
+/** Measures the requests of {@link CONNECTIONS} connections that ask again at once, and their cost. */
 async function measureRequests(server: ServerProcess, path: string, scale: Scale) {
   const end = measureUsage(server);
   const { requests } = await requestFor(server.port, path, CONNECTIONS, MEASURE_MS[scale]);
   return { requests, usage: end() };
 }
 
-/** Every asset gets a price of each publisher, and an aggregate of them: the one of the last, which moves it far enough. */
+/** Publishes a price of each asset by each publisher. The last one moves the price far enough for an aggregate of all. */
 export async function publishAll(service: ServerProcess): Promise<void> {
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);

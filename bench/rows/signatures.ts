@@ -9,7 +9,7 @@ import { callsPerCpuSecond } from '../harness/stage.js';
 import { measureCompiled } from '../peers/compiled.js';
 
 const SIGNATURES = 256;
-/** Of the library's own rate, where the machine has one. */
+/** The least share of the library's own rate, if the machine has one. */
 const BARE_RATIO_MIN = 0.9;
 
 export const signatures: Row = {
@@ -71,7 +71,7 @@ export const signatures: Row = {
 const BATCHES = [5, 50];
 const KEYS = 5;
 
-/** Each call verifies a batch; the figures are in signatures. */
+/** Measures batches. Each call verifies a batch; the figures count signatures. */
 function batchFigures(scale: Scale): Readonly<Record<string, number>> {
   const batch = new EcdsaBatch(KEYS);
   const signed = Array.from({ length: SIGNATURES }, (_, i) => {

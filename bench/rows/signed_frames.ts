@@ -10,7 +10,7 @@ import { measureCompiled } from '../peers/compiled.js';
 import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../workloads/stream_stage.js';
 import { filledTable } from '../workloads/stream_table.js';
 
-/** Sizes of a frame in assets, and what must be reached of the bare speed and of Go's. */
+/** The sizes of a frame in assets, and the ratios that must be reached to the bare speed and to Go's. */
 const TARGETS = [
   [1, 0.95, 1],
   [10, 0.95, 1],
@@ -64,7 +64,7 @@ function line([assets, atLeast, atLeastOfGo]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** The work that is repeated, and one of its results where variants are compared. */
+/** The repeated work, and one of its results if variants are compared. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

@@ -11,7 +11,7 @@ import { pathOf, publishAll } from './rest.js';
 
 const REST_ASSETS = 100;
 const REST_PUBLISHERS = 3;
-/** Of each client process. */
+/** The connections of each client process. */
 const CONNECTIONS = 32;
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 30 };
@@ -25,7 +25,10 @@ const SETS = '1,000 signed sets';
 const FAN_OUT = '5,000 readers of one group';
 const LATENCY = 'publisher to subscriber';
 
-/** As many services with one thread each as the other variant has threads, with the same load: the most that threads can reach. */
+/**
+ * The variant with as many services of one thread as the other variant has threads, under the same load: the most that threads
+ * can reach.
+ */
 const SERVICES = '2 services';
 const ALL_CLIENTS = 'one client for all';
 
@@ -68,7 +71,7 @@ function line(figure: string, unit: string, ratio: Bound): Line {
   };
 }
 
-/** @param ratio to one thread */
+/** @param ratio the bound of the ratio to one thread */
 function restLine(figure: string, ratio?: Bound): Line {
   return {
     name: figure,
@@ -121,7 +124,7 @@ async function startRestService(threads: number): Promise<ServerProcess> {
     signatureType: 'evm',
     assets: REST_ASSETS,
     publishers: REST_PUBLISHERS,
-    // One that is signed anew has other inputs, and another length.
+    // An aggregate that is signed again has other inputs, and another length.
     clockPeriod: '1d',
     threads,
   });

@@ -78,9 +78,9 @@ function lines(channel: string): Line[] {
   ];
 }
 
-/** One tick that a frame was sent for. */
+/** A tick for which a frame was sent. */
 interface Tick {
-  /** Since 1970, by the frame's `ts` and by the client's clock, in ms. */
+  /** The times since 1970, by the frame's `ts` and by the client's clock, in ms. */
   readonly madeMs: number;
   readonly arrivedMs: number;
 }
@@ -122,7 +122,7 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
   return { figures };
 }
 
-/** Before and after the measurement, so that a late frame does not count as missing. */
+/** The time before and after the measurement, so that a late frame does not count as missing. */
 const MARGIN_MS = 300;
 
 function addFigures(
@@ -147,7 +147,7 @@ function addFigures(
   );
 }
 
-/** Sends single updates, 10 in every 10 ms. */
+/** Sends single updates, 10 in each 10 ms. */
 async function publish(server: ServerProcess, updates: Updates, durationMs: number): Promise<void> {
   const publisher = await openPublisher(server.port, 'evm');
   const startMs = performance.now();
@@ -164,7 +164,7 @@ function channels(scale: Scale): readonly (readonly [string, number])[] {
   return scale === 'full' ? CHANNELS : CHANNELS.slice(0, 2);
 }
 
-/** To the microsecond, which a double holds. */
+/** Returns the time to the microsecond, which fits a double. */
 function madeMsOf(payload: Buffer): number {
   const text = payload.toString('latin1', 0, HEAD_BYTES_MAX);
   return Number(/"ts":(\d+)\d{3}\b/.exec(text)![1]) / 1000;

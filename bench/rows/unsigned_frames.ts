@@ -12,7 +12,7 @@ import { filledTable } from '../workloads/stream_table.js';
 const SIZES = [1, 10, 100, 1000] as const;
 /** The size at which a ratio must be reached, and the ratio. */
 const TARGET = { assets: 100, atLeast: 8 };
-/** The same where all prices change, of `JSON.stringify` to bytes. */
+/** The same if all prices change, compared with `JSON.stringify` to bytes. */
 const ALL_CHANGED_TARGET = { assets: [10, 100], atLeast: 1.5 };
 
 export const unsignedFrames: Row = {
@@ -76,7 +76,7 @@ function allChangedLine(assets: number): Line {
   };
 }
 
-/** Makes the frame of a round, in which a price is another than in the round before. */
+/** Makes the frame of a round, in which one price differs from the round before. */
 type MakeFrame = (round: number) => Uint8Array | string | undefined;
 
 function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurement {
@@ -86,7 +86,7 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
     const make = stageOf(assets);
     let round = 0;
     figures[sizeName(assets)] = callsPerCpuSecond(scale, () => make(round++));
-    // Twice through all assets leaves the same prices in every variant.
+    // Going twice through all assets leaves the same prices in every variant.
     for (round = 0; round < 2 * assets; round++) make(round);
     const frame = make(0);
     if (frame !== undefined)
@@ -95,7 +95,7 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
   return { figures, hashes };
 }
 
-/** The prices of an asset, in turns; the texts have the same length but for one in a hundred. */
+/** Returns the prices of an asset, in turns; the texts have the same length except for one in a hundred. */
 function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price {
   const first = table.price(asset)!;
   const second = (first + 1n) as Price;
@@ -176,7 +176,7 @@ function allStringified(assets: number): MakeFrame {
 
 function messageOf(table: PriceTable, indexes: readonly AssetIndex[]) {
   const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
-  // A double holds this time exactly: its last digits are zeros.
+  // A double represents this time exactly: its last digits are zeros.
   return { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
 }
 

@@ -2,20 +2,20 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Of assets 1, 2, …, by publisher 1. */
+/** The updates of a message: of assets 1, 2, …, by publisher 1. */
 export const UPDATES_PER_MESSAGE = 10;
 
 export interface Background {
   readonly port: number;
-  /** Of the WebSocket that takes its messages. */
+  /** The path of the WebSocket that takes the messages. */
   readonly path: string;
-  /** Updates a second. */
+  /** The number of updates a second. */
   readonly rate: number;
-  /** It ends after so many, if it was not ended before. */
+  /** The time after which the background ends, if it was not ended before. */
   readonly seconds: number;
 }
 
-/** Lets another publisher, in a process of its own, send all the time. @returns how to end it, once it sends */
+/** Lets another publisher, in a process of its own, send all the time. @returns a function that ends it, once it sends */
 export async function startBackground({
   port,
   path,

@@ -8,12 +8,12 @@ import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
-/** Entries of which the next are made while the log takes them. */
+/** The number of entries in a chunk; the next chunk is made while the log takes one. */
 const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();
 
-/** Connects as a leader does. */
+/** Connects like a leader. */
 export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
   return openNatsBus({
     name: CLUSTER_NAME,
@@ -69,7 +69,7 @@ export class BenchLog {
     return new BenchLog(bus, epoch, id, claimedMs);
   }
 
-  /** Records so far, the claim that began the log included. */
+  /** The number of records so far, with the claim that began the log. */
   get records(): number {
     return this.#follower.position.sequence;
   }
@@ -82,7 +82,7 @@ export class BenchLog {
     return this.#writer.durable();
   }
 
-  /** Appends as fast as the log takes it. @returns bytes of the entries, when the log has all */
+  /** Appends entries as fast as the log takes them. @returns their bytes, when the log has all */
   async appendAll(entries: Iterable<LogEntry>): Promise<number> {
     let bytes = 0;
     let count = 0;

@@ -9,14 +9,14 @@ import { openStore } from '../../src/store/store.js';
 const MINUTE_S = 60;
 const MINUTES_PER_COMMIT = 1_440;
 
-/** A range of history in UNIX seconds, as requests name it: `fromS` <= t < `toS`. */
+/** A range of history in UNIX seconds, in the form of requests: `fromS` <= t < `toS`. */
 export interface HistoryRange {
   readonly fromS: number;
   readonly toS: number;
 }
 
 /**
- * Fills the store of a configuration with a price a minute of its first asset, up to the last full minute.
+ * Fills the store of a configuration with a price for each minute of its first asset, up to the last full minute.
  * @returns the range of exactly these prices
  */
 export async function storeCandles(configFile: string, candles: number): Promise<HistoryRange> {

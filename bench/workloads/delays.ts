@@ -5,10 +5,10 @@ import { publishMessage, type Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import { openPublisher } from './publishers.js';
 
-/** Between two updates of which the delay is measured. */
+/** The time between two updates whose delay is measured. */
 export const INTERVAL_MS = 5;
 
-/** From where to where updates of asset 0 go. */
+/** The way of updates of asset 0: its start and its end. */
 export interface Way {
   readonly publishPort: number;
   readonly readPort: number;
@@ -19,8 +19,8 @@ export interface Way {
 }
 
 /**
- * Until it has had some thousand messages V8 interprets much of the code, several times slower.
- * @param burst messages every millisecond
+ * Warms up: V8 interprets much of the code, several times slower, for the first thousands of messages.
+ * @param burst the number of messages in each millisecond
  */
 export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
   const { readPort, publishPort, query, updates } = way;
@@ -37,7 +37,7 @@ export async function warmUp(way: Way, subscribers: number, messages: number, bu
 
 /**
  * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
- * @returns for every update and subscriber the delay in ms.
+ * @returns the delay in ms for each update and subscriber.
  */
 export async function measureDelays(way: Way, subscribers: number, messages: number): Promise<number[]> {
   const { readPort, publishPort, query, updates } = way;
@@ -49,7 +49,7 @@ export async function measureDelays(way: Way, subscribers: number, messages: num
     count: subscribers,
     assetsOf: () => [0],
     onFrame() {
-      // The first frame has the price from before.
+      // The first frame has the former price.
       if (sentMs !== undefined) delaysMs.push(performance.now() - sentMs);
     },
   });
@@ -78,7 +78,7 @@ export function makeMessages(updates: Updates, count: number): Buffer[] {
   return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
 }
 
-/** Valid updates are answered by nothing. */
+/** Fails on any reply: valid updates get no answer. */
 function refuseReply(text: string): never {
   throw new Error(text);
 }

@@ -15,12 +15,12 @@ export interface IngestLoad {
   readonly publishers: number;
   readonly updatesPerMessage: number;
   readonly updates: number;
-  /** Sent before, so that the service's code is compiled and its tables are full. */
+  /** The number of updates sent before, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
   readonly nodeOptions?: string;
-  /** The cores that the service may use, as `taskset -c` takes them; all unless given. */
+  /** The cores that the service may use, in the form of `taskset -c`; all unless given. */
   readonly cores?: string;
-  /** Default 60s. */
+  /** The clock period; default 60s. */
   readonly clockPeriod?: string;
 }
 
@@ -28,12 +28,12 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
-/** Well below the limits of updates that wait for verification, per connection and in all. */
+/** The number of updates on the way, well below the limits of waiting updates for each connection and for all. */
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates over a socket per publisher as fast as the service takes them, without asking for answers:
- * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without requesting answers: {@link
+ * UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;
@@ -82,7 +82,7 @@ class Batches {
     return batches;
   }
 
-  /** @returns by publisher the bytes to send. */
+  /** @returns the bytes to send for each publisher. */
   #take(updates: number): Buffer[] {
     const { publishers, assets, updatesPerMessage } = this.#load;
     const frames: Buffer[][] = Array.from({ length: publishers }, () => []);
@@ -98,7 +98,7 @@ class Batches {
   }
 }
 
-/** The updates accepted so far, once the aggregates of first prices have been signed too. */
+/** Returns the updates accepted so far, once the aggregates of first prices have been signed too. */
 async function acceptedAtRest(service: ServerProcess): Promise<number> {
   for (;;) {
     const metrics = await readMetrics(service);

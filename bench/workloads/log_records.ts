@@ -8,7 +8,7 @@ import { holdingOf } from '../../src/store/series.js';
 
 const INPUTS = 5;
 
-/** Makes entries of the log as a leader does: aggregates of five inputs each, whose signatures are not true. */
+/** Makes entries of the log like a leader: aggregates of five inputs each, with invalid signatures. */
 export class AggregateEntries {
   readonly #assets: readonly { readonly symbol: string; readonly inputs: readonly PublisherPrice[] }[];
   readonly #newest: Holding[] = [];
@@ -22,7 +22,7 @@ export class AggregateEntries {
     }));
   }
 
-  /** The next asset's; the assets take turns. @param signedAtNs not before that of an earlier one */
+  /** Makes the entry of the next asset; the assets take turns. @param signedAtNs not before that of an earlier entry */
   next(signedAtNs: TimeNs): LogEntry {
     const index = this.#made++ % this.#assets.length;
     const { symbol, inputs } = this.#assets[index]!;
@@ -31,7 +31,7 @@ export class AggregateEntries {
     return { symbol, signatureType: 'evm', bytes: holdingBytes(holding) };
   }
 
-  /** Of a stretch of time, in its order. */
+  /** Makes the entries of a period, in its order. */
   *span(fromNs: TimeNs, seconds: number, perSecond: number): Generator<LogEntry> {
     for (let i = 0; i < seconds * perSecond; i++)
       yield this.next((fromNs + (BigInt(i) * NS_PER_SECOND) / BigInt(perSecond)) as TimeNs);
@@ -56,7 +56,7 @@ function inputOf(updates: Updates, publisher: number, asset: number): PublisherP
   };
 }
 
-/** What is needed of an entry that {@link Updates.update} made. */
+/** The parts of an entry by {@link Updates.update} that are used. */
 interface SentEntry {
   readonly signed_price: {
     readonly publisher_key: string;

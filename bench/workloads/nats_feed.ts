@@ -8,18 +8,18 @@ const TICK_SID = '1';
 const LOG_SID = '2';
 const LINE_BYTES_MAX = 4_096;
 const CR = 0x0d;
-/** What ends a payload. */
+/** The bytes that end a payload. */
 const CRLF_BYTES = 2;
 
-/** Receives the ticks and the log of a cluster as an edge does, and drops them: it needs little CPU time. */
+/** Receives the ticks and the log of a cluster like an edge, and drops them, which needs little CPU time. */
 export class NatsFeed {
-  /** When each tick came. */
+  /** The times at which each tick came. */
   readonly tickMs: number[] = [];
   bytes = 0;
   readonly #socket: Socket;
   readonly #onReady: () => void;
   #line = '';
-  /** Of a payload that is still to come. */
+  /** The bytes of a payload that are still to come. */
   #skip = 0;
 
   /** Resolves when the server has its subscriptions. */
@@ -36,7 +36,7 @@ export class NatsFeed {
       host: hostname,
       port: Number(port),
       onread: {
-        // All feeds share one buffer: the bytes have been handled when the call returns.
+        // The buffer is shared by all feeds: the bytes are handled when the call returns.
         buffer: READ_BUFFER,
         callback: (length, buffer) => {
           this.#push((buffer as Buffer).subarray(0, length));

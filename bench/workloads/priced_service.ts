@@ -5,7 +5,7 @@ import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import type { Price } from '../../src/model/price.js';
 import { openPublisher } from './publishers.js';
 
-/** A service in which every asset has a price of publisher 0. */
+/** A service in which each asset has a price of publisher 0. */
 export interface PricedService {
   readonly service: ServerProcess;
   /** The first prices, by asset. */
@@ -26,7 +26,7 @@ export async function startPricedService(
   return { service, ...(await publishFirstPrices(service.port, load.assets, updates)) };
 }
 
-/** Gives every asset a price of publisher 0. */
+/** Publishes for each asset a price of publisher 0. */
 export async function publishFirstPrices(
   port: number,
   assets: number,

@@ -6,10 +6,11 @@ import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 
 /** A publisher's connection. */
 export interface PublisherSocket {
-  /** Sends frames without waiting for anything. */
+  /** Sends frames without waiting. */
   write(frames: Buffer): void;
   /**
-   * Sends frames and waits until they have taken effect. A message that is rejected, and so answered, is sent after them. @throws Error with the answer when the service rejects another.
+   * Sends frames and waits until they have taken effect. An invalid message, which is answered, follows them. @throws Error with
+   * the answer when the service rejects another message.
    */
   settle(frames: Buffer): Promise<void>;
   close(): void;

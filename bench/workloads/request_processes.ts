@@ -5,12 +5,12 @@ export interface RequestProcesses {
   readonly ports: readonly number[];
   readonly path: string;
   readonly processes: number;
-  /** Of each process, shared among the ports. */
+  /** The connections of each process, shared among the ports. */
   readonly connections: number;
   readonly durationMs: number;
 }
 
-/** As `requestFor`, from processes of their own: one client cannot keep two threads busy. @returns how many were answered */
+/** Requests like `requestFor`, from separate processes: one client cannot use two threads fully. @returns the number of answers */
 export async function requestFromProcesses(options: RequestProcesses): Promise<number> {
   const { ports, path, processes, connections, durationMs } = options;
   const args = [ports.join(), path, String(connections), String(durationMs)];
@@ -23,7 +23,7 @@ function countOf(args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('message', (count) => resolve(count as number));
     child.once('error', reject);
-    // Its message may come after its end.
+    // The process's message may come after its end.
     child.once('close', (code) => reject(new Error(`a client ended with ${code} before it had its answers`)));
   });
 }

@@ -4,11 +4,11 @@ import { TOKEN } from '../../scripts/load/config.js';
 /** The requests of a period. */
 export interface RequestCount {
   readonly requests: number;
-  /** From a request's last byte out to its answer's last byte in, in ms. */
+  /** The times from a request's last sent byte to its answer's last received byte, in ms. */
   readonly delaysMs: readonly number[];
 }
 
-/** Requests one path for a period; each connection sends the next request when it has its answer. */
+/** Requests one path for a period; each connection sends the next request after its answer. */
 export async function requestFor(
   port: number,
   path: string,

@@ -11,12 +11,12 @@ import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
 import { filledTable } from './stream_table.js';
 
-/** Signed times are used up to a mark on disk, which is not what is measured. */
+/** A place without a disk: signed times are used up to a mark on disk, which is not measured here. */
 const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
 /** A time with 19 digits, like any between 2001 and 2286. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
 
-/** The name of a figure about frames of that many assets. */
+/** Returns the name of a figure about frames of that many assets. */
 export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }
@@ -33,8 +33,8 @@ export function signPayload(digest: Uint8Array): Uint8Array {
 }
 
 /**
- * The stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
- * @returns a function that lets 10 ms pass, in which one frame is made.
+ * Creates the stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
+ * @returns a function that advances the clock by 10 ms, in which one frame is made.
  */
 export function frameByFrame(
   assets: number,

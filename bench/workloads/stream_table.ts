@@ -3,7 +3,7 @@ import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 
-/** A table with a live price of every asset. */
+/** Returns a table with a live price of each asset. */
 export function filledTable(assets: number): { readonly table: PriceTable; readonly indexes: AssetIndex[] } {
   const random = seededRandom(SEED);
   const indexes = Array.from({ length: assets }, (_, i) => i as AssetIndex);
@@ -12,7 +12,7 @@ export function filledTable(assets: number): { readonly table: PriceTable; reado
   return { table, indexes };
 }
 
-/** From a thousandth to a hundred thousand, with all 18 decimals in use. */
+/** Returns a price from a thousandth to a hundred thousand, with all 18 decimals in use. */
 function priceOf(random: number): Price {
   const micros = BigInt(Math.round(10 ** (random * 8 - 3) * 1e6));
   return (micros * 10n ** 12n + BigInt(Math.round(random * 1e12))) as Price;

@@ -8,7 +8,7 @@ import { publisherKeys, SERVICE_KEY } from './keys.js';
 
 /** The access token of a load run, with every scope. */
 export const TOKEN = 'bench';
-/** Another one, for a client that must not harm those with {@link TOKEN}. */
+/** Another token, for a client that must not harm those with {@link TOKEN}. */
 export const OTHER_TOKEN = 'other';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
@@ -16,21 +16,21 @@ export const ORACLE_ID = 'bench';
 /** The size of the service in a load run. */
 export interface LoadConfig {
   readonly signatureType: SignatureType;
-  /** How many: `A0`, `A1`, …, with their numbers as streaming IDs. */
+  /** The number of assets: `A0`, `A1`, …, with their numbers as streaming IDs. */
   readonly assets: number;
   readonly publishers: number;
-  /** Default 500ms. */
+  /** The clock period; default 500ms. */
   readonly clockPeriod?: string;
-  /** `listen.threads`; what the service chooses by itself unless given. */
+  /** `listen.threads`; default: the choice of the service. */
   readonly threads?: number;
-  /** Which node of a cluster it is; none unless given. */
+  /** The node of a cluster; absent outside a cluster. */
   readonly cluster?: ClusterNode;
 }
 
 export interface ClusterNode {
   readonly role: 'aggregator' | 'edge';
   readonly node: number;
-  /** Of the NATS servers; the first is preferred. */
+  /** The addresses of the NATS servers; the first is preferred. */
   readonly servers: readonly string[];
 }
 
@@ -39,8 +39,8 @@ export function symbolOf(asset: number): string {
 }
 
 /**
- * Writes the configuration and keys of a service, into a temporary folder that this process removes when it exits unless
- * a folder is given. @returns the paths of the configuration file and the data folder
+ * Writes the configuration and keys of a service, into a temporary folder that this process removes at its exit, unless a folder
+ * is given. @returns the paths of the configuration file and the data folder
  */
 export function writeConfig(
   load: LoadConfig,
@@ -78,8 +78,8 @@ export function writeConfig(
       signature_type: signatureType,
       oracle_id: ORACLE_ID,
     })),
-    // Updates are made with times of a fixed day, so that every run sends the same bytes.
-    // The log of a cluster has to keep what may still be published again, for a day at most.
+    // Updates are made with times of a fixed day, so that every run sends the same bytes. The log of a cluster must keep inputs
+    // that may still be published again, for a day at most.
     ingest: { max_past: cluster === undefined ? UNLIMITED : '2h' },
     storage: { dir: storageDir },
     limits: {
@@ -87,7 +87,7 @@ export function writeConfig(
       connections_per_token: 100_000,
       idle_timeout: '960s',
       slow_consumer: '60s',
-      // A load run measures what the service can do, not what it allows one token.
+      // A load run measures the capacity of the service, not the limits of a token.
       signed_frames_per_second: 1_000_000_000,
       subscription_changes_per_second: 1_000_000_000,
       publish_bytes_per_second: '64 GiB',
@@ -95,7 +95,7 @@ export function writeConfig(
     },
   };
   const file = join(dir, 'config.yaml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(config));
   return { file, storageDir };
 }

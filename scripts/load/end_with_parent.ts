@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded into every server with `--import`. A load run that is killed cannot stop its server. But its end of this pipe closes
-// when it ends, for whatever reason.
+// Loaded into every server with `--import`. A killed load run cannot stop its server, but its end of this pipe closes whenever
+// the run ends.
 const PARENT_FD = 3;
 
 if (isMainThread) {

@@ -21,7 +21,7 @@ export interface FrameSocketOptions {
   readonly onClose?: (code: number | undefined) => void;
 }
 
-/** Connects and upgrades. @throws Error when the server answers anything but 101, or ends the connection early. */
+/** Connects and upgrades. @throws Error when the server gives another answer than 101, or ends the connection early. */
 export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
   const { port, path, token, onFrame, onClose } = options;
   return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
       host: '127.0.0.1',
       noDelay: true,
       onread: {
-        // All sockets share one buffer: the bytes have been handled when the call returns.
+        // The buffer is shared by all sockets: the bytes are handled when the call returns.
         buffer: READ_BUFFER,
         callback(length, buffer) {
           const bytes = (buffer as Buffer).subarray(0, length);
@@ -74,7 +74,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
   });
 }
 
-/** A text frame from a client (RFC 6455, section 5.2). Its mask is zero, so that masking costs nothing. */
+/** Returns a text frame of a client (RFC 6455, section 5.2). Its mask is zero, so masking costs nothing. */
 export function clientFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const head = payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10;

@@ -5,9 +5,9 @@ import { fieldNumber } from '../../src/crypto/stark/stark.js';
 import { starkPublicKey } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 
-/** One publisher's key pair; the same in every run. */
+/** A publisher's key pair; the same in every run. */
 export interface PublisherKeys {
-  /** 32 bytes. */
+  /** The secret key of 32 bytes. */
   readonly secretKey: Buffer;
   /** An EVM address of 20 bytes, or a Stark public key of 32. */
   readonly key: Buffer;
@@ -25,7 +25,7 @@ export function publisherKeys(signatureType: SignatureType, publisher: number): 
   return { secretKey, key };
 }
 
-/** A key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+/** Returns a key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
 function secretKeyOf(name: string): Buffer {
   const key = createHash('sha256').update(`tickseal bench, ${name}`).digest();
   key[0]! &= 0x07;

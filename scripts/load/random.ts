@@ -1,4 +1,4 @@
-/** Numbers in 0 .. 1 from a seed, the same on every machine (mulberry32). */
+/** Returns a generator of numbers in 0 .. 1 from a seed, the same on every machine (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,5 +9,5 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Every row draws its prices from this seed. */
+/** The seed from which all rows draw their prices. */
 export const SEED = 20_250_101;

@@ -8,24 +8,24 @@ import { fileURLToPath } from 'node:url';
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** Of the service only. */
+  /** The port of the admin listener, for the service only. */
   readonly adminPort: number | undefined;
   /** Resolves when the process has ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** CPU time of all its threads so far, in seconds. Linux only. */
+  /** Returns the CPU time of all its threads so far, in seconds. Linux only. */
   cpuSeconds(): number;
-  /** Time that its threads were ready to run and had no core, in seconds. Linux only. */
+  /** Returns the time for which its threads were ready to run and had no core, in seconds. Linux only. */
   waitSeconds(): number;
-  /** Its anonymous memory in bytes, without mapped files. Linux only. */
+  /** Returns its anonymous memory in bytes, without mapped files. Linux only. */
   anonymousBytes(): number;
   signal(name: NodeJS.Signals): void;
-  /** Sends a question to the module that it was started with; see {@link StartOptions.probed}. */
+  /** Sends a question to the module with which the server was started; see {@link StartOptions.probed}. */
   ask(question: string): Promise<unknown>;
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
 }
 
-/** One of the two is `null`. */
+/** The exit code and the signal; one of the two is `null`. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -40,14 +40,14 @@ export interface StartOptions {
   readonly wrapper?: readonly string[];
   /** Drops its standard error, and hides its warnings. */
   readonly isQuiet?: boolean;
-  /** Whether `nodeOptions` load a module that answers messages of this process. */
+  /** True when `nodeOptions` load a module that answers messages of this process. */
   readonly probed?: boolean;
 }
 
 /** Ends a server when this process ends. */
 const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.url).href}`;
 
-/** The environment variable with Node's options for the service, for example for a profile. */
+/** The environment variable with Node's options for the service, for example to make a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
 /** Starts `tickseal serve --config` with a configuration file. */
@@ -89,8 +89,8 @@ export async function startServer(
 }
 
 /**
- * Starts a program that is not Node's, and that prints a line of JSON with its port when it is ready; or one whose port is known, which
- * then need not be ready. The kernel ends it with this process. Linux only.
+ * Starts a program of another kind, which prints a line of JSON with its port when it is ready; or one whose port is known, which
+ * then may not be ready yet. The kernel ends it with this process. Linux only.
  */
 export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
@@ -132,18 +132,18 @@ function serverOf(child: ChildProcess, port: number, adminPort?: number): Server
   };
 }
 
-/** CPU time of all threads of a process so far. Linux only. */
+/** Returns the CPU time of all threads of a process so far. Linux only. */
 export function cpuSecondsOf(pid: number): number {
   return schedulerSecondsOf(pid, SCHEDSTAT_CPU);
 }
 
 const LOG_LEVEL_WARN = 40;
 
-/** Fields of a thread's `schedstat`. */
+/** The fields of a thread's `schedstat`. */
 const SCHEDSTAT_CPU = 0;
 const SCHEDSTAT_WAIT = 1;
 
-/** From `schedstat`, which counts nanoseconds; `/proc/PID/stat` counts in steps of 10 ms. */
+/** Reads seconds from `schedstat`, which counts nanoseconds; `/proc/PID/stat` counts in steps of 10 ms. */
 function schedulerSecondsOf(pid: number, place: number): number {
   let ns = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`))

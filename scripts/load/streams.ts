@@ -7,9 +7,9 @@ export interface StreamsOptions {
   /** The query of `/ws`, such as `channel=10ms`. */
   readonly query: string;
   readonly count: number;
-  /** The token with every scope unless given. */
+  /** The token; default: the one with every scope. */
   readonly token?: string;
-  /** The streaming IDs that a connection subscribes to. */
+  /** Returns the streaming IDs to which a connection subscribes. */
   readonly assetsOf: (connection: number) => readonly number[];
   readonly onFrame?: (payload: Buffer, connection: number) => void;
   /** Called when the server ends a connection, with the code of its close frame if it sent one. */
@@ -25,10 +25,10 @@ export interface Streams {
   close(): void;
 }
 
-/** How many connections are opened at once. */
+/** The number of connections that are opened at once. */
 const OPENING_MAX = 200;
 
-/** Connects and subscribes; resolves when every connection has had an answer. Peers answer the same message. */
+/** Connects and subscribes; resolves when each connection has received an answer. Peers answer the same message. */
 export async function openStreams(options: StreamsOptions): Promise<Streams> {
   const { port, query, count, assetsOf, onFrame, onClose, token = TOKEN } = options;
   const sockets: FrameSocket[] = [];
@@ -73,7 +73,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
     subscribes.push(...(await Promise.all(these)));
   }
-  // Subscribes when all are connected: frames for thousands of clients would slow down the connecting of the others.
+  // Subscribes after all have connected: frames for thousands of clients would delay the other connections.
   await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
 }

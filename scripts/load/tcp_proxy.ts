@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What a {@link TcpProxy} does with bytes: passes them on, or takes part in connections that carry nothing any more. */
+/** The treatment of bytes by a {@link TcpProxy}: pass them on, drop them, or end connections. */
 export type ProxyState = 'open' | 'silent' | 'closed';
 
-/** Stands between a client and a server of this machine, and can lose their connections the way that networks do. */
+/** A proxy between a client and a server of this machine, which can lose their connections as networks do. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -26,14 +26,14 @@ export class TcpProxy {
     return (this.#server.address() as { readonly port: number }).port;
   }
 
-  /** Connections through it now. */
+  /** The number of present connections through it. */
   get connections(): number {
     return this.#pairs.size;
   }
 
   /**
-   * `silent`: connections stay and no byte gets through either way, as when packets are dropped. `closed`: connections end and none
-   * begins. `open` again: what was held back gets through.
+   * The state. `silent`: connections stay and no byte gets through in either direction, as when packets are dropped. `closed`:
+   * connections end and none begins. `open` again: bytes that were held back get through.
    */
   set state(state: ProxyState) {
     this.#state = state;

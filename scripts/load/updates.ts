@@ -11,25 +11,25 @@ import { ORACLE_ID, symbolOf } from './config.js';
 import { type PublisherKeys, publisherKeys } from './keys.js';
 import { SEED, seededRandom } from './random.js';
 
-/** 2025-01-01. Each update is a millisecond later than the one before, unless it is told otherwise. */
+/** 2025-01-01. Each update is a millisecond later than the one before, unless set otherwise. */
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
-/** Prices stay within this of an asset's first one, below the 0.1 % at which an aggregate is signed at once. */
+/** The largest move from an asset's first price, below the 0.1 % at which an aggregate is signed at once. */
 const MOVE_MAX = 0.0003;
-/** So many that no price is repeated within a second, which would be a refresh. */
+/** The number of steps, so large that no price is repeated within a second, which would be a refresh. */
 const MOVE_STEPS = 1_000_000_000_000n;
 
 export interface Update {
   readonly symbol: string;
   readonly price: Price;
   readonly timestampNs: TimeNs;
-  /** Its entry in `data`. */
+  /** The update's entry in `data`. */
   readonly text: string;
 }
 
 export interface UpdateTimes {
   readonly startNs?: bigint;
-  /** Between two updates. */
+  /** The time between two updates. */
   readonly intervalNs?: bigint;
 }
 
@@ -43,19 +43,19 @@ export class Updates {
   readonly #intervalNs: bigint;
   #made = 0n;
 
-  /** @param times of the updates; the same in every run unless given */
+  /** @param times the times of the updates; the same in every run by default */
   constructor(signatureType: SignatureType, times: UpdateTimes = {}) {
     this.#type = signatureType;
     this.#startNs = times.startNs ?? START_NS;
     this.#intervalNs = times.intervalNs ?? UPDATE_INTERVAL_NS;
   }
 
-  /** A `signed_prices` message with one update of each asset. */
+  /** Returns a `signed_prices` message with one update of each asset. */
   message(publisher: number, assets: readonly number[]): string {
     return publishMessage(assets.map((asset) => this.update(publisher, asset).text));
   }
 
-  /** One update: its price and time, and its entry in `data`. */
+  /** Makes an update: its price and time, and its entry in `data`. */
   update(publisher: number, asset: number): Update {
     this.#keys[publisher] ??= publisherKeys(this.#type, publisher);
     const keys = this.#keys[publisher];
@@ -87,13 +87,13 @@ export class Updates {
   }
 }
 
-/** A message that the service rejects. The rejection comes after everything sent before on the connection has taken effect. */
+/** A message that the service rejects. The rejection comes after all earlier messages of the connection have taken effect. */
 export const REJECTED_MESSAGE = publishMessage([
   '"?":{"asset_id":"?","signed_price":{"publisher_key":"0x0","external_asset_id":"?","signature_type":"evm",' +
     '"price":"0","timestamped_signature":{"signature":{"r":"0x0","s":"0x0"},"timestamp":0,"msg_hash":"0x0"}}}',
 ]);
 
-/** A `signed_prices` message of entries that {@link Updates.update} made. */
+/** Returns a `signed_prices` message of entries that {@link Updates.update} made. */
 export function publishMessage(entries: readonly string[], traceId = 'bench'): string {
   return `{"type":"signed_prices","trace_id":"${traceId}","data":{${entries.join()}}}`;
 }

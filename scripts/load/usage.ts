@@ -1,17 +1,17 @@
 import { cpus } from 'node:os';
 import type { ServerProcess } from './server_process.js';
 
-/** What a part of a load run used. */
+/** The resources that a part of a load run used. */
 export interface Usage {
   readonly wallSeconds: number;
   readonly serverCpuSeconds: number;
-  /** CPU time of the server by wall time, in cores: above 1 when several threads worked. */
+  /** CPU time of the server divided by wall time, in cores: above 1 when several threads worked. */
   readonly serverShare: number;
-  /** The share of the wall time in which threads of the server were ready to run and had no core. */
+  /** The share of the wall time for which threads of the server were ready to run without a core. */
   readonly serverWaitShare: number;
-  /** CPU time of this process, the client, by wall time. Near 1 it would be the bottleneck. */
+  /** CPU time of this process, the client, divided by wall time. Near 1 the client would be the bottleneck. */
   readonly clientShare: number;
-  /** CPU time of all other programs of the machine by wall time, in cores. */
+  /** CPU time of all other programs of the machine divided by wall time, in cores. */
   readonly othersShare: number;
 }
 
@@ -39,7 +39,7 @@ export function measureUsage(server: ServerProcess): () => Usage {
   };
 }
 
-/** CPU time of all programs since the machine started, to 10 ms for each core. */
+/** Returns the CPU time of all programs since the machine started, to 10 ms for each core. */
 function machineSeconds(): number {
   return cpus().reduce((ms, { times: { user, nice, sys, irq } }) => ms + user + nice + sys + irq, 0) / 1000;
 }

@@ -1,11 +1,11 @@
 /**
- * What has not happened by then never will: a deadline against hangs, never one for speed. It holds on a machine with ten
+ * The deadline against hangs, not for speed: an event that has not happened by then never will. It holds on a machine with ten
  * times more work than cores.
  */
 export const HANG_MS = 300_000;
 
 export interface WaitOptions {
-  /** For the message of the error. */
+  /** The name for the message of the error. */
   readonly what?: string;
   readonly withinMs?: number;
 }

@@ -14,18 +14,18 @@ import { until } from './service.js';
 /** The time of the newest update, by publisher and symbol. */
 export type Account = Map<string, bigint>;
 
-/** Adds the updates that a publisher got acknowledged. */
+/** Adds the acknowledged updates of a publisher. */
 export function enter(account: Account, { publisher, acknowledged }: AckedPublisher): void {
   const key = toHex(publisherKeys('evm', publisher).key);
   for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);
 }
 
-/** Counts the acknowledged updates of which neither they nor newer ones were found. */
+/** Counts the acknowledged updates that were not found, nor newer ones. */
 export function missing(acknowledged: Account, found: Account): number {
   return [...acknowledged].filter(([name, timestampNs]) => (found.get(name) ?? 0n) < timestampNs).length;
 }
 
-/** What `/v1/prices/latest` serves, once it has all that was acknowledged or the time is over. */
+/** Reads the prices of `/v1/prices/latest`, once they have all acknowledged updates or the time is over. */
 export async function servedAccount(
   service: ServerProcess,
   symbols: readonly string[],
@@ -36,14 +36,14 @@ export async function servedAccount(
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;
   };
-  // An aggregate is signed once a clock period. The caller counts what is still missing.
+  // An aggregate is signed once in a clock period. The caller counts the missing updates.
   await until('all that was acknowledged is served', isWhole, SIGNED_MS_MAX).catch(() => {});
   return served;
 }
 
 const SIGNED_MS_MAX = 60_000;
 
-/** What the data folder of a service holds after the service has ended. */
+/** Reads the updates in the data folder of a service that has ended. */
 export async function storedAccount(configFile: string): Promise<Account> {
   const loaded = loadConfig(configFile);
   assert(loaded.ok);

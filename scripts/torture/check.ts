@@ -1,15 +1,15 @@
-/** How much a run does. `smoke` runs every code path once; its timings mean nothing. */
+/** The amount of work of a run. `smoke` runs each code path once; its timings have no meaning. */
 export type Scale = 'full' | 'smoke';
 
-/** One thing that the service must withstand. */
+/** A fault that the service must withstand. */
 export interface Check {
-  /** As `npm run torture -- NAME` takes it. */
+  /** The name for `npm run torture -- NAME`. */
   readonly name: string;
-  /** What the check does to the service. */
+  /** The action of the check on the service. */
   readonly title: string;
   /**
-   * @param threads that serve the sockets, for checks that can run with any number
-   * @throws Error when nothing can be measured
+   * @param threads the number of threads that serve the sockets, for checks that can run with any number
+   * @throws Error when no measurement is possible
    */
   readonly run: (scale: Scale, threads: number) => Promise<readonly Finding[] | Skipped>;
 }
@@ -21,7 +21,7 @@ export interface Finding {
   readonly unit: string;
   /** Absent for a figure that is only shown. */
   readonly mustBe?: Bound;
-  /** Depends on the speed of the machine: a smoke run does not judge it. */
+  /** True for a figure that depends on the speed of the machine: a smoke run does not judge it. */
   readonly isTiming?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Bound {
   readonly atMost?: number;
 }
 
-/** Why this machine cannot run the check. */
+/** The reason why this machine cannot run the check. */
 export interface Skipped {
   readonly skipped: string;
 }
@@ -39,7 +39,7 @@ export function exactly(value: number): Bound {
   return { atLeast: value, atMost: value };
 }
 
-/** NaN fails every bound. */
+/** Compares a figure with its bound; NaN fails every bound. */
 export function isReached({ value, mustBe, isTiming = false }: Finding, scale: Scale): boolean {
   if (mustBe === undefined || (isTiming && scale === 'smoke')) return true;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = mustBe;

@@ -14,7 +14,7 @@ import { changeConfig, until, writeTortureConfig } from './service.js';
 import { SignedValues } from './signed_values.js';
 import { WallClock } from './wall_clock.js';
 
-/** A wall clock that is stepped while the service signs, dies, starts again and changes its key. */
+/** The check with a wall clock that is stepped while the service signs, dies, starts again and changes its key. */
 export const clock: Check = {
   name: 'clock',
   title: 'a stepped wall clock, kill -9, restarts and other keys, under load',
@@ -27,10 +27,10 @@ const SYMBOLS = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
 const SEND_INTERVAL_MS = 10;
 const HOUR_MS = 3_600_000;
 const GLITCH_MS = 1_000;
-/** What the clock of the service may differ after it has followed the wall clock, with the way of a frame. */
+/** The largest difference of the service's clock after it has followed the wall clock, with the way of a frame. */
 const FOLLOWED_WITHIN_S = 2;
 const FOLLOWED_MS_MAX = 15_000;
-/** Of `signed_ecdsa` streams: some share assets, so that one asset is in several payloads of a tick. */
+/** The `signed_ecdsa` streams: some share assets, so that one asset is in several payloads of a tick. */
 const SIGNED_STREAMS: readonly (readonly [query: string, assets: readonly number[]])[] = [
   ['message_type=signed_ecdsa', [0, 1]],
   ['message_type=signed_ecdsa', [1, 2, 3]],
@@ -47,15 +47,15 @@ const GLITCHES_MS = [HOUR_MS, -HOUR_MS];
 const ENDS = ['kill', 'kill', 'reload', 'stop', 'nothing'] as const;
 type End = (typeof ENDS)[number];
 
-/** What is done in one round. */
+/** The actions of one round. */
 interface Round {
-  /** A lasting step of the wall clock, then one that is taken back. */
+  /** A lasting step of the wall clock, then a step that is reversed. */
   readonly stepMs: number;
   readonly glitchMs: number;
   readonly end: End;
 }
 
-/** The first ones are the worst: an older program fails in them. */
+/** The first rounds are the hardest: an older program fails in them. */
 const FIRST_ROUNDS: readonly Round[] = [
   { stepMs: -HOUR_MS, glitchMs: 0, end: 'kill' },
   { stepMs: 0, glitchMs: HOUR_MS, end: 'reload' },
@@ -129,7 +129,7 @@ class ClockTorture {
   readonly #clock: WallClock;
   readonly #updates = new Updates('evm');
   #service: ServerProcess | undefined;
-  /** Ends what runs beside the service. */
+  /** Ends the load beside the service. */
   #endLoad = () => {};
   #settledSinceMs = 0;
   #keyNumber = 0;
@@ -142,10 +142,10 @@ class ClockTorture {
     const { file, storageDir } = writeTortureConfig({ assets: ASSETS, publishers: 1, clockPeriod: '100ms' });
     this.#file = file;
     this.#keyFile = join(storageDir, '..', 'service.hex');
-    // Short enough for either curve.
+    // The keys are short enough for either curve.
     this.#keys = [1, 2].map(() => `00${randomBytes(31).toString('hex')}`);
     this.#clock = new WallClock(join(storageDir, '..', 'clock'));
-    // Every change of a price is signed, so that as much as possible is signed within a millisecond.
+    // Each change of a price is signed, so that as many as possible are signed within a millisecond.
     changeConfig(file, ({ assets }) => {
       for (const asset of assets) asset['delta_percent'] = 0.000001;
     });
@@ -161,7 +161,7 @@ class ClockTorture {
     await this.#end(service, end);
   }
 
-  /** Steps the wall clock for good. @returns after how long new streams carry its time */
+  /** Steps the wall clock permanently. @returns the time until new streams carry its time */
   async follow(stepMs: number): Promise<number> {
     const service = await this.#running();
     await pause(FOLLOWED_MS_MAX);
@@ -243,7 +243,7 @@ class ClockTorture {
     if (plain) return BigInt(plain[1]!);
     const hex = /"p":"0x([0-9a-f]+)"/.exec(text)![1]!;
     this.values.takePayload(hex);
-    // After the signature: a simplified layout has the taxonomy ID first, a versioned one four bytes before it.
+    // The offset after the signature: a simplified layout has the taxonomy ID first, a versioned one four bytes before it.
     const at = 130 + (hex.startsWith('ff02', 130) ? 12 : 4);
     return BigInt(`0x${hex.slice(at, at + 16)}`);
   }
@@ -270,7 +270,7 @@ class ClockTorture {
       this.poisonedSeconds = Math.max(this.poisonedSeconds, Math.abs(await this.#aheadSeconds(service)));
   }
 
-  /** How far the first frame of a new stream is ahead of the wall clock. */
+  /** Returns how far the first frame of a new stream is ahead of the wall clock. */
   async #aheadSeconds({ port }: ServerProcess): Promise<number> {
     const ts = await new Promise<bigint>((resolve, reject) => {
       openStreams({

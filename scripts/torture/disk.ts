@@ -9,7 +9,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** A data folder on a file system that is full for a while. */
+/** The check with a data folder on a file system that is full for a while. */
 export const disk: Check = {
   name: 'disk',
   title: 'a full disk under load',
@@ -20,7 +20,7 @@ const FULL_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 300 };
 const ASSETS = 10;
 const READERS = 100;
 const TICK_MS = 100;
-/** A mount namespace: nothing outside sees the small file system, and it ends with the process. */
+/** The command for a mount namespace: no other process sees the small file system, which ends with the process. */
 const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
 
 async function measure(scale: Scale) {
@@ -42,7 +42,7 @@ async function measure(scale: Scale) {
   const streams = await openStreams({ port, query, count: READERS, assetsOf: () => assets });
   await until('every asset is on disk', () => publisher.acknowledged.size === ASSETS);
 
-  // The folder as the service's namespace sees it.
+  // The folder in the service's namespace.
   const ballast = `/proc/${service.pid}/root${storageDir}/ballast`;
   fill(ballast);
   await until('the service notices it', async () => (await readiness(service)).status === 503);
@@ -50,7 +50,7 @@ async function measure(scale: Scale) {
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
-  // On a busy machine nothing may have happened in the time of a smoke run.
+  // On a busy machine no event may happen in the time of a smoke run.
   await until('an update is answered', () => publisher.errors.length > errorsBefore);
   await until('a frame comes', () => streams.frames > framesBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;

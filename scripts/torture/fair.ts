@@ -14,7 +14,7 @@ import { HOSTILE_ASSETS, type HostileKind } from './hostile.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** A token does all that its limits allow, beside a reader and a publisher of another token. */
+/** The check with a token that does all that its limits allow, beside a reader and a publisher of another token. */
 export const fair: Check = {
   name: 'fair',
   title: 'one token uses all that it may',
@@ -25,13 +25,13 @@ const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
 const PUBLISH_INTERVAL_MS = 10;
 const REQUEST_INTERVAL_MS = 20;
 const REVOKED_TOKEN = 'revoked';
-/** The share of frames that a reader keeps. */
+/** The share of frames that a reader must keep. */
 const FRAMES_SHARE_MIN = 90;
 const LIVEZ_MS_MAX = 100;
 const REVOCATION_MS_MAX = 1_000;
 const LOOP_DELAY_MS_MAX = 100;
 const TIMES_SLOWER_MAX = 3;
-/** A time that is hardly measurable at rest may triple without anybody being harmed. */
+/** The least time at rest that counts: a time that is hardly measurable may triple without harm. */
 const REST_MS_MIN = 5;
 
 const TITLES: Readonly<Record<HostileKind, string>> = {
@@ -41,7 +41,7 @@ const TITLES: Readonly<Record<HostileKind, string>> = {
   forged: '50 publishers with 999 bad signatures each, reconnecting',
 };
 
-/** What the healthy clients saw in a time. */
+/** The observations of the healthy clients in a period. */
 interface Seen {
   readonly framesPerSecond: number;
   readonly restMs: number;
@@ -49,7 +49,7 @@ interface Seen {
   readonly ackMs: number;
   readonly loopDelayMs: number;
   readonly cpuShare: number;
-  /** The share of the time in which threads of the service were ready and had no core: the noise of the machine. */
+  /** The share of the time for which threads of the service were ready without a core: the noise of the machine. */
   readonly waitShare: number;
 }
 
@@ -137,7 +137,7 @@ class Healthy {
     return new Healthy(service, streams, await open([0]));
   }
 
-  /** What they see from now on for so long. */
+  /** Observes for a period from now on. */
   async see(ms: number): Promise<Seen> {
     this.#restMs = [];
     this.#livezMs = [];

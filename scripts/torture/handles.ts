@@ -8,7 +8,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** More connections than the process may have file handles. */
+/** The check with more connections than the file handles of the process. */
 export const handles: Check = {
   name: 'handles',
   title: 'file handles exhausted',
@@ -49,7 +49,7 @@ async function measure(scale: Scale) {
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
   const busy = await cpuShare(service, WATCH_MS[scale]);
-  // On a busy machine nothing may have happened in the time of a smoke run.
+  // On a busy machine no event may happen in the time of a smoke run.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
   const livezStatus = await admin.ask('/livez');
@@ -115,7 +115,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** CPU seconds per second. */
+/** Returns CPU seconds per second. */
 async function cpuShare(service: ServerProcess, watchMs: number): Promise<number> {
   const startMs = performance.now();
   const startSeconds = service.cpuSeconds();
@@ -163,7 +163,7 @@ class Visitor {
   }
 }
 
-/** Whether a new connection gets an answer within half a second. */
+/** Tells whether a new connection gets an answer within half a second. */
 async function isServed(port: number): Promise<boolean> {
   const visitor = new Visitor(port);
   const endMs = performance.now() + 500;

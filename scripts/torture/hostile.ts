@@ -4,10 +4,10 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT`: a client that does all that its token may, in a process of its own, until it is ended or its time is
-// over. It prints a line of JSON when it has begun.
+// `hostile.js KIND PORT`: a client that uses all rights of its token, in a process of its own, until it is ended or its time is
+// over. The process prints a line of JSON when it has begun.
 
-/** What a hostile client does. */
+/** The kinds of hostile clients. */
 export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged'] as const;
 export type HostileKind = (typeof HOSTILE_KINDS)[number];
 
@@ -19,15 +19,15 @@ const READERS = 100;
 const JUNK_PUBLISHERS = 10;
 const JUNK_BYTES = 1_000_000;
 const FORGING_PUBLISHERS = 50;
-/** Messages that differ: no publisher sends the one of another. */
+/** The number of different messages: no publisher sends that of another. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
-/** `control_messages_per_second` is 10. */
+/** The interval of control messages: `control_messages_per_second` is 10. */
 const CONTROL_INTERVAL_MS = 100;
-/** Between two attempts to connect. */
+/** The time between two attempts to connect. */
 const RECONNECT_MS = 5;
 
-/** Each connection has a set of its own, which the service signs for it alone. */
+/** Reads signed frames. Each connection has a set of assets of its own, which the service signs for it alone. */
 async function readSigned(port: number): Promise<void> {
   await openStreams({
     port,
@@ -64,7 +64,7 @@ async function publishJunk(port: number): Promise<void> {
     });
 }
 
-/** Every update carries the signature of another one. Each connection sends one message, and ends when it is answered. */
+/** Publishes updates with the signatures of others. Each connection sends one message, and ends after the answer. */
 async function publishForged(port: number): Promise<void> {
   const updates = new Updates('evm');
   const frames = Array.from({ length: FORGED_MESSAGES }, () => {
@@ -121,7 +121,7 @@ const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
   forged: publishForged,
 };
 
-/** Called with the arguments of the program. */
+/** Runs with the arguments of the program. */
 export async function beHostile(kind: HostileKind, port: number): Promise<void> {
   setTimeout(() => process.exit(1), LIFETIME_MS);
   await BEGIN[kind](port);

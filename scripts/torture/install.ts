@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { until } from './service.js';
 
-/** A fresh installation in which no package may run a script. */
+/** The check with a fresh installation in which no package may run a script. */
 export const install: Check = {
   name: 'install',
   title: 'a fresh clone, npm ci --ignore-scripts, npm start',
@@ -32,7 +32,7 @@ async function measure(scale: Scale) {
   }
 }
 
-/** @returns the error where there is no git, or no repository to clone */
+/** @returns the error if there is no git, or no repository to clone */
 async function clone(folder: string): Promise<string | undefined> {
   try {
     await run('git', ['clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder]);
@@ -55,7 +55,7 @@ async function installPackages(folder: string): Promise<Finding[]> {
 
 async function start(folder: string): Promise<Finding[]> {
   const args = ['start', '--', '--port', '0', '--admin-port', '0', '--data', join(folder, 'data')];
-  // A process group of its own: npm starts a shell, which starts the service.
+  // The process has a group of its own: npm starts a shell, which starts the service.
   const npm = spawn('npm', args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(npm, 'close');
   let output = '';

@@ -9,7 +9,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** `kill -9` of the whole service at random moments, again and again on one data folder. */
+/** The check with `kill -9` of the whole service at random moments, repeatedly on one data folder. */
 export const kill: Check = {
   name: 'kill',
   title: 'kill -9 under load, with durable acknowledgements',
@@ -47,7 +47,7 @@ async function measure(scale: Scale) {
       answers += publisher.delaysMs.length;
     }
     if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
-    // In every other round the service itself is the first to open the folder after the kill.
+    // In each second round the service itself is the first to open the folder after the kill.
     if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
   }
   return [

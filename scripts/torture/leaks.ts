@@ -9,7 +9,7 @@ import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** What remains in memory of clients that connect and leave, or change their subscriptions. */
+/** The check of the memory that remains of clients that connect and leave, or change their subscriptions. */
 export const leaks: Check = {
   name: 'leaks',
   title: 'sockets opened and closed, sets of assets subscribed and unsubscribed',
@@ -20,7 +20,10 @@ const TIMES: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 100 };
 const ASSETS = 200;
 const OPEN_AT_ONCE = 100;
 const SUBSCRIBERS = 10;
-/** A session with its socket takes more than 500 bytes; code that V8 compiles meanwhile, a few hundred KB in all. */
+/**
+ * The bound for each client: a session with its socket takes more than 500 bytes; code that V8 compiles meanwhile takes a few
+ * hundred KB in all.
+ */
 const BYTES_EACH_MAX = 200;
 
 async function measure(scale: Scale) {
@@ -38,7 +41,7 @@ async function measure(scale: Scale) {
   });
   const stop = keepSending([publisher], 100);
 
-  // The first turn fills what is kept for good: compiled code, pools, the sets of topics.
+  // The first turn fills permanent memory: compiled code, pools, the sets of topics.
   await openAndClose(service, times / 2);
   await changeSets(service, times / 2, 0);
   const before = await atRest(service);
@@ -82,7 +85,7 @@ interface State {
   readonly groups: number;
 }
 
-/** Measures when only the publisher is connected. */
+/** Measures while only the publisher is connected. */
 async function atRest(service: ProbedService): Promise<State> {
   await until(
     'the sockets are closed',
@@ -148,7 +151,7 @@ async function changeSets(service: ServerProcess, times: number, firstSet: numbe
   return groupsMost;
 }
 
-/** Three assets; a different set for every number below about 7,880,000. */
+/** Returns three assets: a different set for each number below about 7,880,000. */
 function setOf(number: number): number[] {
   const a = number % (ASSETS - 2);
   const rest = Math.floor(number / (ASSETS - 2));

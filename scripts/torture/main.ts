@@ -18,8 +18,8 @@ import { unread } from './unread.js';
 import { worker } from './worker.js';
 
 /**
- * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures.
- * Arguments: names of checks; `--smoke`; `--threads N`, with which `fair` starts the service. Exit status 1 when a figure is not what it must be.
+ * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures. Arguments:
+ * names of checks; `--smoke`; `--threads N`, with which `fair` starts the service. Exit status 1 when a figure misses its bound.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -38,7 +38,7 @@ const CHECKS: readonly Check[] = [
   install,
 ];
 
-/** A check that takes longer has hung. */
+/** The time after which a check has hung. */
 const CHECK_MS_MAX = 600_000;
 const SMOKE_CHECKS_AT_ONCE = 4;
 
@@ -51,7 +51,7 @@ const threads = Number(values.threads);
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const outcomes: Outcome[] = [];
 const queue = checks.entries();
-// The figures of a smoke run mean nothing, so some of its checks may run at once.
+// The figures of a smoke run have no meaning, so some of its checks may run at once.
 await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE : 1 }, runQueued));
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
 const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);

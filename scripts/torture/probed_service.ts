@@ -4,22 +4,22 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 export interface ProbeAnswers {
   /** Bytes of the main thread's heap and of its external memory, after a garbage collection. */
   readonly heap: number;
-  /** The next crypto thread that gets signatures to verify exits instead. The answer is how many have so far. */
+  /** The next crypto thread that receives signatures to verify exits instead. The answer is the number of exits so far. */
   readonly killThread: number;
-  /** How many threads have exited so. */
+  /** The number of threads that have exited this way. */
   readonly exits: number;
-  /** One serving thread enters an endless loop. The answer is how many are still to do so. */
+  /** A serving thread enters an endless loop. The answer is the number of threads that have still to enter one. */
   readonly hangServer: number;
 }
 
-/** A service with `probe.ts` in all its threads, for what its endpoints do not offer. */
+/** A service with `probe.ts` in all its threads, for data that its endpoints do not offer. */
 export interface ProbedService extends ServerProcess {
   probe<Q extends keyof ProbeAnswers>(question: Q): Promise<ProbeAnswers[Q]>;
 }
 
 export async function startProbedService(configFile: string): Promise<ProbedService> {
   const nodeOptions = `--import ${new URL('./probe.js', import.meta.url).href}`;
-  // The probe ends threads in the functions of the package, which a library of the machine would replace.
+  // The probe ends threads in functions of the package; a library of the machine would replace those functions.
   const env = { TICKSEAL_SECP256K1_LIBRARY: 'none' };
   const service = await startService(configFile, { nodeOptions, env, probed: true });
   return {

@@ -6,7 +6,7 @@ import { publishMessage, type Updates } from '../load/updates.js';
 export interface AckedPublisherOptions {
   readonly port: number;
   readonly publisher: number;
-  /** One update of each in a message. */
+  /** The assets; a message has one update of each. */
   readonly assets: readonly number[];
   readonly ack: 'true' | 'durable';
   readonly updates: Updates;
@@ -14,7 +14,7 @@ export interface AckedPublisherOptions {
 
 interface Sent {
   readonly atMs: number;
-  /** By symbol. */
+  /** The timestamps by symbol. */
   readonly timestamps: ReadonlyMap<string, TimeNs>;
 }
 
@@ -26,15 +26,15 @@ export class AckedPublisher {
   #sent = 0;
   /** The time of the newest update that was acknowledged as accepted, by symbol. */
   readonly acknowledged = new Map<string, TimeNs>();
-  /** From each message to its answer. */
+  /** The delays from each message to its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
-  /** How often each reason for a refusal came. */
+  /** The number of refusals by reason. */
   readonly refusals = new Map<string, number>();
-  /** Answers that were an error, such as that the update is not on disk. */
+  /** The answers that were an error, such as that the update is not on disk. */
   readonly errors: string[] = [];
   isClosed = false;
-  /** Of the close frame, when one has come. */
+  /** The code of the close frame, when one has come. */
   closeCode: number | undefined;
 
   private constructor(options: AckedPublisherOptions) {
@@ -64,7 +64,7 @@ export class AckedPublisher {
     return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Messages that have no answer yet. */
+  /** The number of messages without an answer yet. */
   get unanswered(): number {
     return this.#pending.size;
   }

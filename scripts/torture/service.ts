@@ -13,7 +13,7 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/** Writes the configuration of a load run, with the service's default limits unless given. */
+/** Writes the configuration of a load run, by default with the service's default limits. */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},
@@ -32,13 +32,13 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
   writeFileSync(file, JSON.stringify(config));
 }
 
-/** The status and body of `/readyz`. */
+/** Returns the status and body of `/readyz`. */
 export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
   const response = await fetchOnce(`http://127.0.0.1:${adminPort}/readyz`);
   return { status: response.status, reason: await response.text() };
 }
 
-/** Waits until it is so. @throws Error that names it when it is not by then */
+/** Waits for a condition. @throws Error that names it when it does not hold in time */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,

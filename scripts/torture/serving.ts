@@ -7,7 +7,7 @@ import { startProbedService } from './probed_service.js';
 import { AckedPublisher } from './publisher.js';
 import { changeConfig, readiness, until, writeTortureConfig } from './service.js';
 
-/** One serving thread after the other enters an endless loop. */
+/** The check in which one serving thread after the other enters an endless loop. */
 export const serving: Check = {
   name: 'serving',
   title: 'serving threads hang',
@@ -20,7 +20,7 @@ const READERS: Readonly<Record<Scale, number>> = { full: 90, smoke: 20 };
 const ASSETS = 10;
 const TICK_MS = 20;
 const BEFORE_MS = 1_000;
-/** A reader that was closed after so long without a frame was served by the thread that hung. */
+/** The silence that identifies readers of the hung thread: they were closed after this time without a frame. */
 const SILENCE_MS = 1_000;
 
 interface Reader {

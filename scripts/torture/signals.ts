@@ -8,7 +8,7 @@ import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** A reload, then a shutdown, under load and with many sockets. */
+/** The check with a reload, then a shutdown, under load and with many sockets. */
 export const signals: Check = {
   name: 'signals',
   title: 'SIGHUP and SIGTERM with many sockets under load',
@@ -22,7 +22,7 @@ const SIZES: Readonly<Record<Scale, Sizes>> = {
 
 interface Sizes {
   readonly readers: number;
-  /** Connections of a token that the reload removes. */
+  /** The number of connections of a token that the reload removes. */
   readonly revoked: number;
   readonly steadyMs: number;
 }
@@ -32,7 +32,7 @@ const PUBLISHERS = 4;
 const SEND_INTERVAL_MS = 20;
 const TICK_MS = 500;
 const SPREAD_WINDOW_MS = 100;
-/** `limits.drain` by default. */
+/** The default of `limits.drain`. */
 const DRAIN_MS = 3_000;
 const REVOKED_TOKEN = 'revoked';
 
@@ -204,7 +204,7 @@ function mostWithin(windowMs: number, closes: readonly Close[]): number {
   return most;
 }
 
-/** The longest time that a connection was without a frame. */
+/** The longest time that a connection had no frame. */
 class Gaps {
   readonly #lastMs: number[] = [];
   #longestMs = 0;
@@ -219,7 +219,7 @@ class Gaps {
     this.#longestMs = 0;
   }
 
-  /** The longest gap since the restart, or the current one if that is longer. */
+  /** Returns the longest gap since the restart, or the current one if that is longer. */
   longest(): number {
     return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
   }

@@ -4,17 +4,17 @@ import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { fetchBody } from '../load/fetch_body.js';
 
-/** Every signed value that a client was given, by any process of the service, and what contradicts what. */
+/** All signed values that a client received from any process of the service, and the contradictions among them. */
 export class SignedValues {
-  /** By key, symbol and time the hash that was signed. */
+  /** The signed hash by key, symbol and time. */
   readonly #aggregates = new Map<string, string>();
-  /** By reader, key and symbol the time of the last answer. */
+  /** The time of the last answer by reader, key and symbol. */
   readonly #lastNs = new Map<string, bigint>();
-  /** By key and time the body that was signed. */
+  /** The signed body by key and time. */
   readonly #bodies = new Map<string, string>();
-  /** By key, time and streaming ID. */
+  /** The value by key, time and streaming ID. */
   readonly #values = new Map<string, bigint>();
-  /** Of payloads that have been read already: many connections get the same one. */
+  /** The payloads that have been read already: many connections receive the same one. */
   #recent = new Set<string>();
   aggregatesTwice = 0;
   aggregatesBack = 0;
@@ -31,7 +31,7 @@ export class SignedValues {
 
   /**
    * Reads the newest aggregates.
-   * @param reader times must not go back for one that asks under one name
+   * @param reader the name of the reader; times must not go back for one name
    * @returns the newest time
    */
   async poll(port: number, symbols: readonly string[], reader = ''): Promise<bigint> {
@@ -75,7 +75,7 @@ interface ServedAggregate {
   };
 }
 
-/** @returns 1 when another value stands there already */
+/** Notes a value. @returns 1 when another value has that key already */
 function note<V>(seen: Map<string, V>, key: string, value: V): number {
   const before = seen.get(key);
   if (before === undefined) seen.set(key, value);

@@ -10,7 +10,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** Readers that stall, on frames so large that the kernel's buffers are soon full. */
+/** The check with readers that stall, on frames so large that the kernel's buffers are soon full. */
 export const stalled: Check = {
   name: 'stalled',
   title: 'readers that stop reading, beside as many that read',
@@ -23,30 +23,30 @@ const SIZES: Readonly<Record<Scale, Sizes>> = {
 };
 
 interface Sizes {
-  /** How many read; as many stall. */
+  /** The number of readers; as many stall. */
   readonly readers: number;
-  /** How many of those that stall read again before the limit. */
+  /** The number of stalled readers that read again before the limit. */
   readonly resuming: number;
   readonly rounds: number;
-  /** How many windows are measured with, and how many without stalled readers, in a round. */
+  /** The number of windows with, and of those without stalled readers, in a round. */
   readonly windows: number;
   readonly slowConsumer: string;
   /** The interval of the stalled readers' channel. */
   readonly tickMs: number;
 }
 
-/** A stalled reader's frame has 45 KB. */
+/** The number of assets, for frames of 45 KB to stalled readers. */
 const ASSETS = 1_000;
 const UPDATE_INTERVAL_MS = 50;
-/** How long reading the backlog may take, beside the tick. */
+/** The longest time of reading the backlog, beside the tick. */
 const BACKLOG_READ_MS = 10;
-/** The bound is at least 1.1 and follows the measured noise up to this. */
+/** The largest bound: the bound is at least 1.1 and follows the measured noise up to this. */
 const NOISE_MAX = 1.25;
-/** For each stalled reader: three times the rest of a frame that did not fit into the kernel's buffers. */
+/** The memory for each stalled reader: three times the rest of a frame that did not fit into the kernel's buffers. */
 const READER_BYTES_MAX = 150_000;
-/** For the close frames: megabytes wait in the kernel before each of them. */
+/** The time limit of the close frames: megabytes wait in the kernel before each of them. */
 const CLOSE_FRAMES_MS_MAX = 120_000;
-/** Short, so that other processes disturb some windows and not the median of all. */
+/** The length of a window, short so that other processes disturb some windows and not the median of all. */
 const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {
@@ -114,7 +114,7 @@ async function measure(scale: Scale) {
     const bytesBefore = service.anonymousBytes();
     const stall = await StalledReaders.open(service, readers, all, tickMs);
     const stalledMs = performance.now();
-    // On a machine so busy that the first are closed before the last one lags, it goes on with those that are left.
+    // On a machine so busy that the first readers are closed before the last one lags, the check goes on with the others.
     await until(
       'all of them lag',
       async () => (await stall.allLag()) || (await slowConsumersClosed(service)) > closedSlow,
@@ -152,7 +152,7 @@ async function measure(scale: Scale) {
       value: Math.max(...grownBytes) / readers / 1000,
       unit: 'KB',
       mustBe: { atMost: READER_BYTES_MAX / 1000 },
-      // With few readers it is the growth of everything else.
+      // With few readers the figure shows the growth of other memory.
       isTiming,
     },
     {
@@ -219,7 +219,7 @@ class StalledReaders {
     socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets })));
   }
 
-  /** Whether every reader lags: each tick then skips a frame for each of them. */
+  /** Tells whether all readers lag: each tick then skips a frame for each of them. */
   async allLag(): Promise<boolean> {
     const before = await skippedFrames(this.#service);
     const startMs = performance.now();
@@ -230,8 +230,8 @@ class StalledReaders {
   }
 
   /**
-   * Lets the first readers read again, one after the other. @returns for each the time until a frame that was made since, in
-   * ms; infinity where none came
+   * Lets the first readers read again, one after the other. @returns the time for each until a frame that was made since, in ms;
+   * infinity if none came
    */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
@@ -257,12 +257,12 @@ class StalledReaders {
     });
   }
 
-  /** Lets the other readers read their backlog. @returns how many of them did not end with the right close frame */
+  /** Lets the other readers read their backlog. @returns the number of those that did not end with the right close frame */
   async wrongEnds(resumed: number): Promise<number> {
     const others = this.#sockets.length - resumed;
     for (const socket of this.#sockets.slice(resumed)) socket.resume();
     const right = () => [...this.#ends].filter(([i, code]) => i >= resumed && code === 1013).length;
-    // The caller counts those that are missing.
+    // The caller counts missing ones.
     await until('every close frame', () => right() >= others, CLOSE_FRAMES_MS_MAX).catch(() => {});
     for (const socket of this.#sockets) socket.close();
     return others - right();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-// Loaded into all threads of a service: its wall clock is ahead of the real one by as many milliseconds as a file says,
-// whose path stands in the query of this module's URL.
+// The module that is loaded into all threads of a service. Its wall clock is ahead of the real one by the milliseconds in a file,
+// whose path is in the query of this module's URL.
 
-/** A step is seen this late at most. */
+/** The largest delay until a step is noticed. */
 const READ_INTERVAL_MS = 2;
 
 const file = new URL(import.meta.url).searchParams.get('file')!;

@@ -9,22 +9,22 @@ import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** A publisher that asks for answers and never reads them, beside one that does. */
+/** The check with a publisher that requests answers and never reads them, beside one that does. */
 export const unread: Check = {
   name: 'unread',
   title: 'a publisher that never reads its socket',
   run: measure,
 };
 
-/** Sent by each of the two. */
+/** The number of messages of each of the two. */
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 25_000, smoke: 1_000 };
 const MESSAGES_PER_MS = 1;
-/** Returned in every answer: it fills the kernel's buffers within the first seconds. */
+/** The trace ID, returned in each answer: it fills the kernel's buffers within the first seconds. */
 const TRACE_ID = 'x'.repeat(256);
-/** Messages without an update, which cost only their answer, beside each message with one. */
+/** The number of messages without an update, which cost only their answer, beside each message with one. */
 const EMPTY_MESSAGES = 4;
 const EMPTY = clientFrame(publishMessage([], TRACE_ID));
-/** Without a limit on replies it was 39 MB. */
+/** The largest growth: without a limit on replies it was 39 MB. */
 const BYTES_MAX = 16_000_000;
 
 async function measure(scale: Scale) {
@@ -47,7 +47,7 @@ async function measure(scale: Scale) {
   let bytesBefore = 0;
   for (let sent = 0; sent < MESSAGES[scale]; ) {
     const due = Math.min(MESSAGES[scale], Math.floor((performance.now() - startMs) * MESSAGES_PER_MS));
-    // They take turns: the second of two that send together is always a little later.
+    // The two publishers take turns: the second of two that send together is always a little later.
     for (; sent < due; sent++)
       for (const publisher of sent % 2 === 0 ? publishers : publishers.toReversed()) publisher.send();
     if (bytesBefore === 0 && sent > MESSAGES[scale] / 5) bytesBefore = service.anonymousBytes();
@@ -101,7 +101,7 @@ async function measure(scale: Scale) {
       value: bytesGrown / 1e6,
       unit: 'MB',
       mustBe: { atMost: BYTES_MAX / 1e6 },
-      // In a short run it is the growth of everything else.
+      // In a short run the figure shows the growth of other memory.
       isTiming: true,
     },
   ];

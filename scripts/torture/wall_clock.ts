@@ -1,17 +1,17 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** The wall clock of services that are started with {@link nodeOptions}; it can be stepped while they run. */
+/** The wall clock of services that are started with {@link nodeOptions}; the clock can be stepped while they run. */
 export class WallClock {
   readonly #file: string;
   #aheadMs = 0;
 
-  /** @param file is written and read by all of them */
+  /** @param file the file that all of them read */
   constructor(file: string) {
     this.#file = file;
     this.#write();
   }
 
-  /** How far it is ahead of the real one. */
+  /** The distance by which it is ahead of the real one. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
@@ -31,7 +31,7 @@ export class WallClock {
     return BigInt(Date.now() + this.#aheadMs) * 1_000_000n;
   }
 
-  /** A reader sees the old number or the new one. */
+  /** Writes so that a reader sees the old number or the new one. */
   #write(): void {
     writeFileSync(`${this.#file}.new`, String(this.#aheadMs));
     renameSync(`${this.#file}.new`, this.#file);

@@ -6,46 +6,46 @@ import type { PublisherSession } from './publisher_session.js';
 import { SignatureThrottle } from './signature_throttle.js';
 import { BAD_SIGNATURE } from './update_verifier.js';
 
-/** The part of one message that goes on to the verifiers. */
+/** The part of a message that goes to verification. */
 export interface Admitted {
   readonly candidates: readonly Candidate[];
   /**
-   * Takes the refusals that came back for the candidates, in their order, and the UNIX second by then.
-   * @returns the second from which on signatures of the caller are verified again, when none are now
+   * Receives the refusals of the candidates, in their order, and the present UNIX second.
+   * @returns the second from which signatures of the caller are verified again, if none are verified now
    */
   settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }
 
-/** Updates that may wait for their verdict, about a second of work for one core. */
+/** The number of updates that may wait for their verdict, about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-/** With more callers than this, those that have sent no bad signatures lately are forgotten. */
+/** The number of callers above which those that have sent no bad signatures recently are forgotten. */
 const USES_KEPT_MAX = 1_000;
 
 const OVERLOADED = 'overloaded: too many updates wait for verification';
 const THROTTLED = 'too many bad signatures of this token or key: not verified';
 
-/** What one caller has used of the verification budget, over all of its connections. */
+/** The part of the verification budget that one caller has used, over all of its connections. */
 interface BudgetUse {
   readonly throttle: SignatureThrottle;
-  /** Its updates that wait for their verdict. */
+  /** The caller's updates that wait for their verdict. */
   waiting: number;
 }
 
 /**
- * Passes updates through the gate and bounds what waits for curve arithmetic: for all callers together, and for each by the
- * bad signatures that it sent.
+ * Passes updates through the gate and bounds the updates that wait for curve arithmetic: for all callers together, and for each
+ * by the number of bad signatures that it sent.
  *
- * A caller may have as many updates waiting as there is room left for. One that floods gets half of the room, two get
- * a third each, and so on: whatever they send, there is room for one that has little waiting. Its connections share its room in
- * the same way.
+ * A caller may have as many updates waiting as there is room left. One caller that floods gets half of the room, two get a third
+ * each, and so on: whatever they send, there is room for a caller that has few updates waiting. A caller's connections share its
+ * room in the same way.
  */
 export class Admission {
   readonly #gate: Gate;
   readonly #badSignaturesPerSecondMax: number;
-  /** By the identity of the caller. */
+  /** Budget uses by the identity of the caller. */
   readonly #uses = new Map<string, BudgetUse>();
-  /** By connection: its updates that wait. */
+  /** The number of waiting updates by connection. */
   readonly #waitingOf = new WeakMap<PublisherSession, number>();
   #waiting = 0;
 
@@ -60,8 +60,8 @@ export class Admission {
   }
 
   /**
-   * What is admitted waits until it is settled.
-   * @param rejections takes up the others
+   * Admits updates, which wait until they are settled.
+   * @param rejections receives the other updates
    */
   admit(
     { updates, again }: Pick<ReadMessage, 'updates' | 'again'>,
@@ -77,7 +77,7 @@ export class Admission {
     const candidates: Candidate[] = [];
     let unverified = 0;
     for (const raw of updates) {
-      // The gate takes as long as a hash: too long for what is refused anyway.
+      // The gate takes as long as a hash: too long for updates that are refused anyway.
       if (allowance === 0) {
         rejections.add(raw.symbol, THROTTLED);
         continue;
@@ -120,7 +120,7 @@ export class Admission {
       if (waiting === 0 && throttle.isAtRest(second)) this.#uses.delete(identity);
   }
 
-  /** Each update that is admitted adds to what waits and takes from what is left. */
+  /** Each admitted update adds to those that wait and reduces the room that is left. */
   #roomFor(session: PublisherSession, use: BudgetUse): number {
     const ofCaller = (UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2;
     return Math.floor((ofCaller - (this.#waitingOf.get(session) ?? 0)) / 2);

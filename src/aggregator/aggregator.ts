@@ -27,12 +27,12 @@ export interface AggregatorOptions {
   readonly times: AggregateTimes;
   readonly pool: CryptoPool;
   readonly signer: () => AggregateSigner;
-  /** Where prices go. */
+  /** The receiver of prices. */
   readonly sink: PriceSink;
   readonly inputs: InputStore;
-  /** Milliseconds of a clock that does not go back. */
+  /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** Of one token or key. */
+  /** The limit of one token or key. */
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when the updates of a message have taken effect. */
@@ -40,14 +40,14 @@ export interface AggregatorOptions {
   readonly onSigningFailed: (count: number, error: unknown) => void;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** Called when it needs a tick at a time that may be sooner than it said. */
+  /** Called when the aggregator needs a tick at a time that may be sooner than its last {@link Aggregator.nextDueNs}. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
-/** What becomes due in one step is done at its end, by one tick. */
+/** The step in which due times are rounded up: one tick does all the work that becomes due within it. */
 const DUE_STEP_NS = 10n * NS_PER_MS;
 
-/** Keeps the latest accepted input of each publisher and asset over a restart, and what stops replays of earlier ones. */
+/** Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier ones. */
 export interface InputStore {
   putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   inputs(): Iterable<{
@@ -59,7 +59,7 @@ export interface InputStore {
 }
 
 /**
- * Makes prices. The whole way of one:
+ * Makes prices. The whole way of a price:
  *
  *     receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
  *     sign:    trigger → inputs of the book → sign → sink.signed
@@ -70,9 +70,9 @@ export class Aggregator implements PublishReceiver {
   readonly #options: AggregatorOptions;
   readonly #gate: Gate;
   readonly #intake: Intake;
-  /** By asset index, as the next. */
+  /** Books by asset index; the next arrays too. */
   readonly #books: AssetBook[];
-  /** The live price that the sink knows; `undefined` where there is none. */
+  /** The live price that the sink knows; `undefined` when there is none. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
@@ -114,7 +114,7 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
-  /** What the configured assets and publishers last did. */
+  /** Returns what the configured assets and publishers did last. */
   activity(): Activity {
     const { listed, currentPublishers } = this.#catalogue;
     const seconds = (atNs: TimeNs | undefined) => (atNs === undefined ? undefined : Number(atNs) / 1e9);
@@ -133,7 +133,7 @@ export class Aggregator implements PublishReceiver {
     };
   }
 
-  /** Takes up the inputs that the store kept: those that still count make prices again, as if there had been no restart. */
+  /** Restores the inputs that the store kept: inputs that still count make prices again, as if there had been no restart. */
   restore(): void {
     const { inputs, clock } = this.#options;
     const nowNs = clock.nowNs();
@@ -151,7 +151,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Puts a changed catalogue in force; the sink already has it. */
+  /** Applies a changed catalogue; the sink already has it. */
   reload(catalogue: Catalogue): void {
     const nowNs = this.#options.clock.nowNs();
     this.#catalogue = catalogue;
@@ -175,7 +175,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Gives the input store once more the inputs of an asset that have an earlier time than this and are not too old yet. */
+  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except those that are too old. */
   putAgain({ index }: Asset, beforeNs: TimeNs): void {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
@@ -183,19 +183,19 @@ export class Aggregator implements PublishReceiver {
         this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
   }
 
-  /** Takes one message of a publisher. */
+  /** Receives one message of a publisher. */
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
     return this.#intake.receive(session, message);
   }
 
-  /** At the next expiry or end of a period, and soon while aggregates wait for a time. */
+  /** Returns the next expiry or end of a period, and a time soon while aggregates wait for a time. */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     const isWaiting = this.#options.times.isWaiting;
     const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** A tick of the clock: inputs that are too old leave, and what is due by the clock is signed. */
+  /** Ticks the clock: removes inputs that are too old, and signs what is due by the clock. */
   tick(nowNs: TimeNs): void {
     if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
     for (const { index } of this.#triggers.due(nowNs)) {
@@ -205,10 +205,10 @@ export class Aggregator implements PublishReceiver {
     this.#signing.tick(nowNs);
   }
 
-  /** The last step of an update. */
+  /** Does the last step of an update. */
   #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
-    // As it is configured now, which may have changed while the signature was verified.
+    // The publisher as it is configured now; it may have changed while the signature was verified.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
@@ -241,7 +241,7 @@ export class Aggregator implements PublishReceiver {
     if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
-  /** Tells the sink when the aggregate has changed, and has it signed when it moved far enough. */
+  /** Reports a changed aggregate to the sink, and requests its signature when it moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
     const { sink, counters } = this.#options;
     const { index, id, symbol, signatureType } = asset;
@@ -262,7 +262,7 @@ export class Aggregator implements PublishReceiver {
     counters.aggregatesSigned += aggregates.length;
     for (const aggregate of aggregates) {
       const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);
-      // It may have lost its price while the signature was made.
+      // The asset may have lost its price while the signature was made.
       if (asset !== undefined && this.#told[asset.index] !== undefined) sink.signed(aggregate);
     }
   }

@@ -21,35 +21,38 @@ export interface IntakeOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly pool: CryptoPool;
-  /** Milliseconds of a clock that does not go back. */
+  /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
-  /** An update has passed every check. */
+  /** Called when an update has passed every check. */
   readonly onAccepted: (candidate: Candidate, input: PublisherPrice, nowNs: TimeNs) => void;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
 }
 
-/** Of messages, as they came, of all callers. Read, they take about three times as much. */
+/** The limit of waiting messages of all callers, as they came. After reading they take about three times as much. */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
-/** Of messages that wait for verdicts, of all callers, beside their updates, of which {@link Admission} bounds the number. */
+/**
+ * The limit of messages of all callers that wait for verdicts. Their updates do not count here: {@link Admission} bounds their
+ * number.
+ */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
-/** What such a message takes, and each of its updates that is refused. */
+/** The memory of such a message, and of each of its refused updates. */
 const MESSAGE_BYTES = 256;
 const REFUSED_BYTES = 64;
 
 /**
- * Takes the messages of publishers: each update goes through the gate, has its signature verified, and takes effect. Both parts of
- * a message, before and after its signatures are verified, wait for their turn when there is much to do.
+ * Receives the messages of publishers: each update goes through the gate, its signature is verified, and it takes effect. Both
+ * parts of a message, before and after its signatures are verified, wait for their turn when there is much to do.
  */
 export class Intake implements PublishReceiver {
   readonly #options: IntakeOptions;
   readonly #admission: Admission;
   readonly #turns: TurnQueue;
-  /** Of messages that have had their turn and wait for verdicts, their own or of those before them. */
+  /** The memory of messages that have had their turn and wait for verdicts, their own or those of messages before them. */
   readonly #unsettled = new SharedRoom(UNSETTLED_BYTES_MAX);
 
   constructor(options: IntakeOptions) {
@@ -79,7 +82,7 @@ export class Intake implements PublishReceiver {
       const taken = turns.now(take);
       return typeof taken === 'function' ? new Promise((...answer) => taken(...answer)) : taken;
     }
-    // Every answer comes as soon as its outcome is there, so they come in order.
+    // Each answer comes as soon as its outcome is there, so answers come in order.
     return new Promise((resolve, reject) => {
       turns.run(owner, length, () => {
         try {
@@ -100,7 +103,7 @@ export class Intake implements PublishReceiver {
     receivedNs: TimeNs,
   ): PublishOutcome | Later {
     const { pool, clock, onApplied } = this.#options;
-    // The message itself is not kept until its verdicts are there.
+    // The message itself is not kept while its verdicts are awaited.
     const { traceId } = message;
     const rejections = new Rejections(message.malformed);
     const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
@@ -123,7 +126,7 @@ export class Intake implements PublishReceiver {
       this.#settleInOrder(session, owner, refusals, { bytes, settle, giveUp, resolve, reject });
   }
 
-  /** Has a message take effect when its verdicts are there and all before it of its connection have. */
+  /** Lets a message take effect when its verdicts are there and all earlier messages of its connection have taken effect. */
   #settleInOrder(
     session: PublisherSession,
     owner: WorkOwner,
@@ -150,7 +153,7 @@ export class Intake implements PublishReceiver {
     else take(refusals);
   }
 
-  /** Goes on to the first message that is not ready, now or when it is their turn. It is called when the first one gets ready. */
+  /** Settles all messages before the first one that is not ready, now or in their turn. Called when the first message gets ready. */
   #settleReady(session: PublisherSession, owner: WorkOwner): void {
     const turns = this.#turns;
     const { unsettled } = session;
@@ -187,15 +190,15 @@ export class Intake implements PublishReceiver {
 /** Answers a message later, when it has taken effect. */
 type Later = (resolve: Endings['resolve'], reject: Endings['reject']) => void;
 
-/** What becomes of a message. */
+/** The ways in which a message ends. */
 interface Endings {
-  /** What it takes until then. */
+  /** The memory that the message takes until then. */
   readonly bytes: number;
-  /** Has its updates take effect, when their verdicts are there. */
+  /** Lets the updates take effect, after their verdicts arrived. */
   settle(refusals: Refusals): PublishOutcome;
-  /** Throws why there are no verdicts. */
+  /** Throws the reason why there are no verdicts. */
   giveUp(fault: unknown): never;
-  /** Answers it. */
+  /** Answers the message. */
   readonly resolve: (outcome: PublishOutcome) => void;
   readonly reject: (fault: unknown) => void;
 }

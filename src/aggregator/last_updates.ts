@@ -1,11 +1,11 @@
 import type { Asset, ListedPublisher } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
 
-/** When the last update of each asset and of each publisher was accepted. */
+/** The times at which the last update of each asset and of each publisher was accepted. */
 export class LastUpdates {
-  /** By asset index. */
+  /** Times by asset index. */
   readonly #ofAsset: (TimeNs | undefined)[] = [];
-  /** By publisher index. */
+  /** Times by publisher index. */
   readonly #ofPublisher: (TimeNs | undefined)[] = [];
 
   accepted(asset: Asset, publisher: ListedPublisher, atNs: TimeNs): void {
@@ -13,13 +13,13 @@ export class LastUpdates {
     this.#ofPublisher[publisher.index] = atNs;
   }
 
-  /** An update from before the start, by its own timestamp; they come in any order. */
+  /** Records an update from before the start, by its own timestamp; such updates come in any order. */
   restored(asset: Asset, publisher: ListedPublisher, timestampNs: TimeNs): void {
     this.#ofAsset[asset.index] = later(this.#ofAsset[asset.index], timestampNs);
     this.#ofPublisher[publisher.index] = later(this.#ofPublisher[publisher.index], timestampNs);
   }
 
-  /** `undefined` when there was none, as the next. */
+  /** Returns `undefined` when there was none; so does the next method. */
   ofAsset({ index }: Asset): TimeNs | undefined {
     return this.#ofAsset[index];
   }

@@ -2,49 +2,49 @@ import type { PublishRights } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { SignatureType } from '../model/asset.js';
 
-/** One publisher connection: its messages take effect in the order they came. */
+/** A publisher connection: its messages take effect in the order they came. */
 export interface PublisherSession {
   readonly type: SignatureType;
   readonly rights: PublishRights;
-  /** It is answered when what was accepted is on disk. */
+  /** True when a message is answered only after its accepted updates are on disk. */
   readonly isDurable: boolean;
-  /** Messages that have not taken effect, because their signatures or those of one before are being verified; in order. */
+  /** The messages that have not taken effect because signatures of them or of an earlier message are being verified; in order. */
   readonly unsettled: UnsettledMessage[];
 }
 
-/** A message whose updates are at the verifiers. */
+/** A message whose signatures are still being verified. */
 export interface UnsettledMessage {
-  /** Has its updates take effect; `undefined` until its verdicts are there. */
+  /** Lets its updates take effect; `undefined` until its verdicts are there. */
   settle: (() => void) | undefined;
 }
 
-/** Takes what publishers send, after it was read. */
+/** The receiver of publishers' messages that have been read. */
 export interface PublishReceiver {
-  /** Takes one message. Answers at once where it had to wait neither for its turn nor for signatures on another thread. */
+  /** Receives one message. Answers at once unless the message had to wait for its turn or for signatures on another thread. */
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome>;
-  /** The connection has closed. */
+  /** Called when the connection has closed. */
   closed?(session: PublisherSession): void;
 }
 
-/** Why a message is refused whose caller has too many of them waiting. */
+/** The reason for refusing a message whose caller has too many waiting messages. */
 export const TOO_MANY_WAIT = 'overloaded: too many messages wait for their turn';
 
-/** What became of one publish message. */
+/** The outcome of a publish message. */
 export type PublishOutcome =
   | {
       readonly ok: true;
       readonly traceId: string | undefined;
       readonly accepted: readonly string[];
-      /** Symbol to reason. */
+      /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
-      /** The UNIX second from which on signatures of the caller are verified again, when none are now. */
+      /** The UNIX second from which signatures of the caller are verified again, if none are verified now. */
       readonly verifiedFromS?: bigint;
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
 /**
- * The outcome, for a durable session when what was accepted is on disk.
- * @param written resolves when all that was accepted so far is on disk; rejects while the disk fails
+ * Returns the outcome; for a durable session only after the accepted updates are on disk.
+ * @param written resolves when all updates accepted so far are on disk; rejects while the disk fails
  */
 export function whenDurable(
   { isDurable }: PublisherSession,

@@ -1,9 +1,9 @@
-/** How long a caller stays limited after a flood of bad signatures. */
+/** The time for which a caller stays limited after a flood of bad signatures. */
 const SUSPICION_S = 10n;
 
 /**
- * Bounds the bad signatures that one caller may have verified in a second. A caller below the bound is not limited. One that
- * went past it may have at most that many updates at the verifiers for the next {@link SUSPICION_S} seconds.
+ * Bounds the bad signatures that one caller may have verified in a second. A caller below the bound is not limited. A caller that
+ * exceeded the bound may have at most that many updates in verification for the next {@link SUSPICION_S} seconds.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;
@@ -16,20 +16,20 @@ export class SignatureThrottle {
     this.#badPerSecondMax = badPerSecondMax;
   }
 
-  /** How many updates may be verified now. */
+  /** Returns how many updates may be verified now. */
   allowance(second: bigint): number {
     if (!this.#isSuspect(second)) return Number.POSITIVE_INFINITY;
     this.#enter(second);
     return Math.max(0, this.#badPerSecondMax - this.#bad - this.#pending);
   }
 
-  /** The second from which on there is an allowance again, when the bad signatures of this one have used it up. */
+  /** Returns the second from which there is an allowance again, if the bad signatures of this second have used it up. */
   allowedFrom(second: bigint): bigint | undefined {
     const isUsedUp = this.#isSuspect(second) && second === this.#second && this.#bad >= this.#badPerSecondMax;
     return isUsedUp ? second + 1n : undefined;
   }
 
-  /** Whether a new throttle would do the same. */
+  /** Tells whether a new throttle would do the same. */
   isAtRest(second: bigint): boolean {
     return !this.#isSuspect(second) && this.#pending === 0 && (this.#bad === 0 || second !== this.#second);
   }
@@ -46,7 +46,7 @@ export class SignatureThrottle {
     if (this.#bad >= this.#badPerSecondMax) this.#suspectUntil = second + SUSPICION_S;
   }
 
-  /** A time that is further ahead than a suspicion lasts is from before the clock was stepped back. */
+  /** Treats a time that is further ahead than a suspicion lasts as one from before the clock was stepped back. */
   #isSuspect(second: bigint): boolean {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;
   }

@@ -13,7 +13,7 @@ export interface SigningOptions {
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
-  /** Called for each aggregate that was due and is never signed, because no time could be used. */
+  /** Called for each due aggregate that is never signed because no time could be used. */
   readonly onDropped: () => void;
   /** Called when no time could be used; {@link SigningQueue.tick} tries again. */
   readonly onWaiting: () => void;
@@ -22,7 +22,7 @@ export interface SigningOptions {
 }
 
 /**
- * Signs what is due, in batches of one signature type. While a batch is out, requests gather for the next one: an
+ * Signs due aggregates in batches of one signature type. While a batch is being signed, requests gather for the next one: an
  * asset's aggregates come back in the order of their times, and a slow signer makes batches larger, not queues longer.
  */
 export class SigningQueue {
@@ -35,12 +35,12 @@ export class SigningQueue {
     this.#options = options;
   }
 
-  /** Has the asset's aggregate signed within this turn of the event loop, or when the batch before is done. */
+  /** Requests that the asset's aggregate is signed within this turn of the event loop, or after the batch before. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
-    // While no time may be signed, the aggregate that was due before is never signed.
+    // Drops the earlier due aggregate: while no time may be signed, it is never signed.
     if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
-    // A delta that waits for its signature is not turned into a clock by the period coming round.
+    // A period that ends does not turn a delta that waits for its signature into a clock.
     if (!due.has(index)) due.set(index, trigger);
     if (this.#deferred) return;
     this.#deferred = true;
@@ -50,7 +50,7 @@ export class SigningQueue {
     });
   }
 
-  /** Signs what had to wait for a time. */
+  /** Signs the aggregates that had to wait for a time. */
   tick(nowNs: TimeNs): void {
     const { times } = this.#options;
     times.tick(nowNs);
@@ -75,7 +75,7 @@ export class SigningQueue {
     for (const [index, trigger] of due) {
       const book = bookOf(index);
       const { asset, price } = book;
-      // It may have lost its price while it waited.
+      // The asset may have lost its price while it waited.
       if (price === undefined) continue;
       batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
       onTaken(book);

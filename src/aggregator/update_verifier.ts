@@ -6,11 +6,11 @@ import type { Candidate } from '../ingest/gate.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 
-/** Per candidate why its signature is refused, or `undefined` when it is right. */
+/** The reason, for each candidate, why its signature is refused; `undefined` when the signature is valid. */
 export type Refusals = readonly (string | undefined)[];
 
 /**
- * Checks the signatures of one message's candidates: what needs one hash first, curve arithmetic only for the rest.
+ * Checks the signatures of one message's candidates: first all that needs one hash, then curve arithmetic for the rest only.
  * Answers at once when the pool did the work on this thread.
  */
 export function verifyCandidates(
@@ -51,7 +51,7 @@ export function verifyCandidates(
 const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
 /** The refusal that took curve arithmetic to find. */
 export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
-/** Nothing is known of the signature: the publisher may send it again. */
+/** The refusal when the signature was not checked: the publisher may send it again. */
 const UNVERIFIED = 'the signature could not be verified in time';
 const REFUSAL_BY_VERDICT: Readonly<Record<SignatureVerdict, string | undefined>> = {
   valid: undefined,
@@ -66,7 +66,7 @@ function evmJob(candidate: Candidate): EvmVerifyJob | string {
   return { msgHash, signature, recovery, address: publisher.key };
 }
 
-/** The Pedersen hash costs as much as a curve operation, so the pool recomputes it together with the signature. */
+/** Makes the job. The Pedersen hash costs as much as a curve operation, so the pool recomputes it together with the signature. */
 function starkJob(candidate: Candidate): StarkVerifyJob | string {
   const { raw, publisher, asset, timestampNs, price, msgHash, signature } = candidate;
   const oracleId = oracleIdOf(raw.externalAssetId);
@@ -87,7 +87,7 @@ function starkJob(candidate: Candidate): StarkVerifyJob | string {
   };
 }
 
-/** The five characters at the end of a Stark `external_asset_id`. */
+/** Returns the five characters at the end of a Stark `external_asset_id`. */
 function oracleIdOf(externalAssetId: string): string {
   return Buffer.from(externalAssetId.slice(-10), 'hex').toString('latin1');
 }

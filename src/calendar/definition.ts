@@ -20,21 +20,21 @@ const session = z.strictObject({
 });
 
 /**
- * One calendar of the configuration's `calendars`: sessions of its own, or additions to a built-in one. A session
- * belongs to the trading day on whose date it begins. Only the trading days of `forex` and `metals` begin on the
- * evening before their date: the one of Monday begins on Sunday.
+ * A calendar of the configuration's `calendars`: sessions of its own, or additions to a built-in calendar. A session belongs to
+ * the trading day on whose date it begins. Only the trading days of `forex` and `metals` begin on the evening before their date:
+ * the trading day of Monday begins on Sunday.
  */
 export const calendarDefinition = z.strictObject({
   /** An IANA name such as `Asia/Tokyo`; required with `sessions`, refused for a built-in calendar. */
   time_zone: z.string().optional(),
-  /** No two may overlap. They may not make a week of one status: that is the calendar `none`. */
+  /** Sessions may not overlap. They may not make a week of one status: that is the calendar `none`. */
   sessions: z.array(session).min(1).optional(),
   /** Dates of trading days on which the market does not open; other dates have no effect. */
   closures: z.array(date).default([]),
   /**
-   * Trading days on which regular hours end early: date to time of day, the first such time after regular hours begin.
-   * It overrides a built-in early close. Sessions that begin before the usual close end at the early one; those
-   * after it move forward with it and keep their length: at 13:00 instead of 16:00, US after hours end at 17:00.
+   * Trading days on which regular hours end early: date to time of day, the first such time after regular hours begin. It
+   * overrides a built-in early close. Sessions that begin before the usual close end at the early one; those after it move
+   * forward with it and keep their length: with 13:00 instead of 16:00, US after hours end at 17:00.
    */
   early_closes: z.record(date, timeOfDay).default({}),
 });

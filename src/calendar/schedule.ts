@@ -6,8 +6,8 @@ import type { OpenStatus } from './status.js';
 export const MINUTES_PER_DAY = 1440;
 
 /**
- * One stretch of trading, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes
- * are the evening before, minutes past 1440 the day after.
+ * A stretch of trading, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are the
+ * evening before, minutes past 1440 the day after.
  */
 export interface Session {
   readonly fromMin: number;
@@ -19,11 +19,11 @@ export interface Session {
 export interface TradingSchedule {
   /** An IANA name. */
   readonly timeZone: string;
-  /** The sessions of each weekday's trading day, Monday first; in order, and no two overlap anywhere in the week. */
+  /** The sessions of each weekday's trading day, Monday first, in order; no two sessions overlap anywhere in the week. */
   readonly week: readonly (readonly Session[])[];
-  /** Whether a rule of the market closes it for the trading day of `date`. */
+  /** Tells whether a rule of the market closes it for the trading day of `date`. */
   isHoliday(date: Temporal.PlainDate): boolean;
-  /** The time, in minutes from midnight, at which a rule of the market ends regular hours early. */
+  /** Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early. */
   earlyCloseMin(date: Temporal.PlainDate): number | undefined;
   /** Trading days (`YYYY-MM-DD`) that the operator closed. */
   readonly closures: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export interface TradingSchedule {
   readonly earlyCloseMins: ReadonlyMap<string, number>;
 }
 
-/** The sessions of one trading day, in order; none when the market does not open. */
+/** Returns the sessions of one trading day, in order; none when the market does not open. */
 export function sessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   const day = date.toString();
   if (schedule.closures.has(day) || schedule.isHoliday(date)) return [];
@@ -43,15 +43,15 @@ export function sessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate):
   return closed;
 }
 
-/** The sessions of `date`'s weekday, holiday or not. */
+/** Returns the sessions of `date`'s weekday, holiday or not. */
 export function usualSessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   return schedule.week[date.dayOfWeek - 1]!;
 }
 
 /**
- * A trading day whose regular hours end early. Sessions that begin before the usual close end at the early one; those
- * that follow the usual close move forward with it and keep their length. That is NYSE's own rule: with regular hours
- * ending at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
+ * Returns the sessions of a trading day whose regular hours end early. Sessions that begin before the usual close end at the
+ * early one; those that follow the usual close move forward with it and keep their length. That is NYSE's own rule: with regular
+ * hours ending at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
  * @param closeMin a time of day; it means the first such time after regular hours begin, so on a trading day that
  *   begins at 17:00 the evening before, 20:00 is that evening and 13:00 the next noon.
  * @returns `undefined` when that time does not fall within regular hours.

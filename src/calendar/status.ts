@@ -3,7 +3,7 @@ import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status_codes.js
 /** The status of a session; between sessions the market is closed. */
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
 
-/** A market at one instant, and its next real change: `nextStatus` is never `status`. */
+/** The state of a market at one instant, and its next real change: `nextStatus` is never `status`. */
 export interface MarketState {
   readonly status: MarketStatus;
   readonly nextStatus: MarketStatus;
@@ -11,12 +11,12 @@ export interface MarketState {
   readonly changeAtS: number;
 }
 
-/** When a market trades. */
+/** The trading times of a market. */
 export interface Calendar {
   readonly name: string;
   /**
-   * The state at `unixS`, UNIX seconds, whole or not. It keeps the last answer until the next change, so a call on every
-   * tick is cheap.
+   * Returns the state at `unixS`, UNIX seconds, whole or not. The calendar keeps the last answer until the next change, so a call
+   * on every tick is cheap.
    * @throws RangeError when `unixS` is not a number or is about 270,000 years away.
    */
   stateAt(unixS: number): MarketState;

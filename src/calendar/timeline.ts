@@ -11,7 +11,7 @@ interface OpenInterval {
   readonly status: MarketStatus;
 }
 
-/** How many trading days are kept as instants. To find a change of status takes yesterday and a few days more. */
+/** The number of trading days that are kept as instants. Finding a change of status takes yesterday and a few days more. */
 const DAYS_CACHED_MAX = 32;
 
 /** The most weeks without a change of status. Each of the operator's closures may add one. */
@@ -35,7 +35,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     },
   };
 
-  /** The state at `unixS`, and an instant from which it has held at the latest. */
+  /** Finds the state at `unixS`, and an instant from which it has held at the latest. */
   function find(unixS: number): { fromS: number; state: MarketState } {
     // The session at `unixS` may belong to yesterday's trading day.
     let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
@@ -45,7 +45,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     for (let ahead = 0; ahead <= daysAheadMax; ahead++, date = date.add({ days: 1 })) {
       for (const session of intervalsOn(date)) {
         if (session.endS <= unixS) {
-          // The last session that has ended: the status has not changed since.
+          // No status has changed since the end of the last session.
           fromS = session.endS;
         } else if (session.startS <= unixS) {
           status = session.status;
@@ -91,8 +91,8 @@ function dateAt(unixS: number, timeZone: string): Temporal.PlainDate {
 }
 
 /**
- * UNIX seconds of the first instant at which the clocks of the zone show this time of day or a later one. For a time that
- * the clocks skip this is the jump, for a time that they show twice the first of the two.
+ * Returns UNIX seconds of the first instant at which the clocks of the zone show this time of day or a later one. The answer for
+ * a time that the clocks skip is the jump; for a time that they show twice it is the first of the two.
  */
 function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string): number {
   const dayOffset = Math.floor(minutes / MINUTES_PER_DAY);
@@ -102,7 +102,7 @@ function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string):
     .toPlainDateTime({ hour: Math.floor(minuteOfDay / 60), minute: minuteOfDay % 60 });
   const shown = wanted.toZonedDateTime(timeZone);
   if (shown.toPlainDateTime().equals(wanted)) return shown.epochMilliseconds / 1000;
-  // `shown` is the jump itself where the time is the first that was skipped, and "previous" leaves that out.
+  // `shown` is the jump itself where the time is the first that was skipped, and "previous" excludes that instant.
   const jump = shown.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
   assert(jump !== null, 'clocks that skipped a time have jumped');
   return jump.epochMilliseconds / 1000;

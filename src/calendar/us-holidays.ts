@@ -23,8 +23,8 @@ const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether NYSE is closed on a weekday: its holidays by Rule 7.2, and its one-off closures so far. It agrees with the
- * exchange from 1998 on, the first year of Martin Luther King Day. For the future it follows the rule.
+ * Tells whether NYSE is closed on a weekday: its holidays by Rule 7.2, and its one-off closures so far. The answers agree with
+ * the exchange from 1998 on, the first year of Martin Luther King Day. Future years follow the rule.
  */
 export function isNyseHoliday(date: Temporal.PlainDate): boolean {
   return (
@@ -37,9 +37,9 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving, and Christmas Eve. An eve on
- * a Friday is itself the observed holiday; an eve on a Sunday has no substitute. This agrees with the exchange from 2004
- * on; before, a Friday after the holiday could be the short day.
+ * Tells whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving, and Christmas Eve. An eve on a
+ * Friday is itself the observed holiday; an eve on a Sunday has no substitute. The answers agree with the exchange from 2004 on;
+ * before, a Friday after the holiday could be the short day.
  */
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
   const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);
@@ -54,7 +54,7 @@ export function isGoodFriday(date: Temporal.PlainDate): boolean {
   return sunday.month === easter.month && sunday.day === easter.day;
 }
 
-/** Martin Luther King Day, Washington's Birthday, Memorial Day and Labor Day. */
+/** Recognises Martin Luther King Day, Washington's Birthday, Memorial Day and Labor Day. */
 function isMondayHoliday(date: Temporal.PlainDate): boolean {
   if (date.dayOfWeek !== MONDAY) return false;
   const third = date.day >= 15 && date.day <= 21;
@@ -77,8 +77,8 @@ function isThanksgiving(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * A holiday of a fixed date on that date; on the Monday after when it is a Sunday; on the Friday before when it is a
- * Saturday, except New Year's Day: that Friday ends the year's accounts and the exchange stays open.
+ * Recognises a holiday of a fixed date: on that date; on the Monday after when the date is a Sunday; on the Friday before when it
+ * is a Saturday, except New Year's Day: that Friday ends the year's accounts and the exchange stays open.
  */
 function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
   if (isFixedHoliday(date)) return true;
@@ -103,7 +103,7 @@ function isFixedHoliday({ year, month, day }: Temporal.PlainDate): boolean {
   }
 }
 
-/** Easter Sunday of the Gregorian calendar, by the algorithm of Meeus, Jones and Butcher. */
+/** Returns Easter Sunday of the Gregorian calendar, by the algorithm of Meeus, Jones and Butcher. */
 function easterSunday(year: number): { month: number; day: number } {
   const a = year % 19;
   const b = Math.floor(year / 100);

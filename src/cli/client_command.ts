@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { Down } from '../client/connect/reconnecting_socket.js';
 import type { OpenConnection } from '../client/connect/socket_like.js';
 
-/** Where a client command reads and writes; the entry point hands it the process's own streams. */
+/** The streams of a client command; the entry point passes the process's own streams. */
 export interface CommandStreams {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
@@ -23,7 +23,7 @@ export function withConnectionOptions(command: Command, { stderr }: CommandStrea
     );
 }
 
-/** What is wrong with a secret in an argument. */
+/** The warning about a secret in an argument. */
 export const SHOWN_TO_ALL = 'stands in the list of processes, where every user of this machine can read it';
 
 /** The option of every command that compares a signature with its signer. */
@@ -36,7 +36,7 @@ export const SIGNER_OPTION = [
 /** The exit status when every check passed but no signer was named, so that nothing is verified. */
 export const EXIT_NOT_VERIFIED = 3;
 
-/** The end of a line about something whose signer was recovered but not named by the caller. */
+/** The end of a line about an item whose signer was recovered but not named by the caller. */
 export function notVerified(signer: string): string {
   return `recovered ${signer}, NOT verified: --signer names no address`;
 }
@@ -50,12 +50,12 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
 /** Opens a socket of the package `ws`, which sends the token's header. */
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
-/** One line for people about a connection that does not exist. */
+/** Returns one line for people about a missing connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): string {
   return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || reason}`;
 }
 
-/** Why a server refuses an upgrade or a request. */
+/** The reasons of a server for refusing an upgrade or a request. */
 export const REFUSALS: Readonly<Record<number, string>> = {
   400: 'the service refuses the parameters of this request (400)',
   401: 'the service does not know this token (401)',
@@ -64,7 +64,7 @@ export const REFUSALS: Readonly<Record<number, string>> = {
   429: 'the service has too many requests or connections of this token (429)',
 };
 
-/** Writes lines until the reader goes away, which is no error: `tickseal subscribe … | head` ends quietly. */
+/** Writes lines until the reader closes, which is no error: `tickseal subscribe … | head` ends quietly. */
 export class LineWriter {
   readonly #stream: NodeJS.WritableStream;
   readonly #onClosed: () => void;
@@ -76,12 +76,12 @@ export class LineWriter {
     stream.on('error', this.#onError);
   }
 
-  /** The reader went away. */
+  /** True after the reader has closed. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Returns `false` when the reader is behind: a `drain` event follows. */
+  /** Writes a line. Returns `false` when the reader is behind: a `drain` event follows. */
   write(line: string): boolean {
     return this.#isClosed || this.#stream.write(`${line}\n`);
   }

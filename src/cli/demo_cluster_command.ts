@@ -14,7 +14,7 @@ const LAST_PORT = 65_535;
 const NO_SERVER =
   'there is no nats-server: `bash scripts/nats_server.sh` fetches one, or TICKSEAL_NATS_SERVER names one';
 
-/** Adds `tickseal demo-cluster`. Exit status 1: it cannot start. */
+/** Adds `tickseal demo-cluster`. Exit status 1: the cluster cannot start. */
 export function registerDemoCluster(program: Command): void {
   program
     .command('demo-cluster')

@@ -4,11 +4,11 @@ import { parseSecretKey } from '../client/sign/sign_price.js';
 import { readSecretFile } from '../config/secret_file.js';
 import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
 
-/** Stands for standard input where a file's name belongs. */
+/** The name that stands for standard input in place of a file. */
 const STANDARD_INPUT = '-';
 const KEY_TEXT = /^(?:0x)?[0-9a-fA-F]{64}$/;
 
-/** Adds `--key`, and a warning for a key that is given as an argument. */
+/** Adds `--key`, and a warning for a key given as an argument. */
 export function withKeyOption(command: Command, { stderr }: CommandStreams): Command {
   return command
     .addOption(
@@ -26,7 +26,7 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
 }
 
 /**
- * Reads the key that `--key` names. The texts of its errors never show what was given: it may be the key itself with a digit
+ * Reads the key that `--key` names. The texts of its errors never show the given text: it may be the key itself with a digit
  * missing.
  * @param firstLine reads the first line of standard input; `undefined` when there is none.
  * @returns 32 bytes.

@@ -10,7 +10,7 @@ import { toHex } from '../model/hex.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints what others know it by. */
+/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints its public key. */
 export function registerKeygen(program: Command): void {
   const command = program
     .command('keygen')
@@ -39,7 +39,7 @@ export function registerKeygen(program: Command): void {
   });
 }
 
-/** A random private key within 1..n-1 of the curve: 32 bytes. */
+/** Returns a random private key within 1..n-1 of the curve: 32 bytes. */
 function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
@@ -49,18 +49,18 @@ function createPrivateKey(type: SignatureType): Buffer {
   }
 }
 
-/** Never replaces a file: the key in it may be the only copy. */
+/** Writes a new file, and never replaces one: the key in it may be the only copy. */
 function writeNewFile(file: string, text: string): void {
   makeFolder(dirname(file));
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
 }
 
-/** The EVM address of a private key, in the mixed case of EIP-55. */
+/** Returns the EVM address of a private key, in the mixed case of EIP-55. */
 export function addressOf(key: Buffer): string {
   return checksumAddress(evmAddress(key));
 }
 
-/** The x coordinate of a Stark public key, with all 64 digits. */
+/** Returns the x coordinate of a Stark public key, with all 64 digits. */
 export function starkKeyOf(key: Buffer): string {
   return `0x${getStarkKey(key.toString('hex')).slice(2).padStart(64, '0')}`;
 }

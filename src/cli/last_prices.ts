@@ -1,8 +1,8 @@
 import type { PriceSigner, PriceToSign, PriceUpdate } from '../client/sign/sign_price.js';
 
-/** Assets whose last price is kept. */
+/** The number of assets whose last price is kept. */
 export const LAST_PRICES_MAX = 10_000;
-/** About 80 kB, far below what a service takes in one message. */
+/** The number of prices of a message: about 80 kB, far below the limit of a service. */
 const MESSAGE_PRICES_MAX = 100;
 
 /** The last price of each asset, to be signed again. */
@@ -13,7 +13,7 @@ export class LastPrices {
     return this.#bySymbol.size === 0;
   }
 
-  /** Replaces the asset's last price. @returns `false` when there is no room for another asset. */
+  /** Replaces the asset's last price. @returns `false` if there is no room for another asset. */
   keep(price: PriceToSign): boolean {
     if (this.#bySymbol.size >= LAST_PRICES_MAX && !this.#bySymbol.has(price.symbol)) return false;
     this.#bySymbol.set(price.symbol, price);

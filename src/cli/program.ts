@@ -11,13 +11,13 @@ import { registerSubscribe } from './subscribe_command.js';
 import { registerToken } from './token_command.js';
 import { registerVerify } from './verify_command.js';
 
-/** The whole command line. */
+/** Creates the whole command line. */
 export function createProgram(): Command {
   const program = new Command('tickseal')
     .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
     .version(programVersion())
     .showHelpAfterError()
-    // A misspelled option is quoted with its value, which may be a token or a key.
+    // The library quotes a misspelled option with its value, which may be a token or a key.
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
   registerServe(program);
   registerDemoCluster(program);

@@ -1,16 +1,16 @@
-/** Where progress is shown: a terminal, or not at all. */
+/** The stream that shows progress: a terminal, or none. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Work that ends sooner shows nothing. */
+/** The time before work shows its progress. */
 const SILENT_MS = 500;
 const UPDATE_MS = 100;
-/** Back to the start of the line, and clears it. */
+/** The control characters that return to the start of the line and clear it. */
 const CLEAR_LINE = '\r\x1b[K';
 
-/** One line on a terminal that says how far some work is; nothing in a pipe. */
+/** A line on a terminal that shows the progress of some work; nothing in a pipe. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #nowMs: () => number;
@@ -23,7 +23,7 @@ export class Progress {
     this.#nextMs = nowMs() + SILENT_MS;
   }
 
-  /** @param total in the unit of `done`, where it is known */
+  /** @param total in the unit of `done`, if known */
   update(what: string, done: number, total?: number): void {
     if (this.#nowMs() < this.#nextMs) return;
     this.#nextMs = this.#nowMs() + UPDATE_MS;

@@ -30,7 +30,7 @@ message, an aggregated signed price, or a publisher's signed price.
 With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
 trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
-/** Adds `tickseal publish`. Exit status 1: something was not accepted, or there is no connection. */
+/** Adds `tickseal publish`. Exit status 1: a price was not accepted, or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withKeyOption(command, streams)
@@ -79,7 +79,7 @@ async function publish(
       prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
     return await session.run(lines);
   } catch (error) {
-    // The reason was printed when the connection went down, or the command was stopped while there was none.
+    // The reason was printed when the connection went down, or the command was stopped while there was no connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
     return false;
   } finally {
@@ -112,11 +112,11 @@ async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGen
     if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
 }
 
-/** The lines of standard input, which is opened when the first one is asked for. */
+/** The lines of standard input, which is opened when the first line is requested. */
 class InputLines {
   readonly #stdin: NodeJS.ReadableStream;
   #lines: AsyncIterator<string> | undefined;
-  /** Of the line that was read last, from 1. */
+  /** The number of the last line read, from 1. */
   lineNumber = 0;
 
   constructor(stdin: NodeJS.ReadableStream) {
@@ -134,7 +134,7 @@ class InputLines {
     return value;
   }
 
-  /** Closes standard input too, so that nothing waits for it. */
+  /** Closes standard input too, so nothing waits for it. */
   close(): void {
     void this.#lines?.return?.();
   }

@@ -18,10 +18,10 @@ export interface SessionOptions {
   readonly every?: number;
 }
 
-/** Messages whose answers are awaited at once; standard input is read no faster than they come. */
+/** The number of messages whose answers are awaited at once; standard input is read no faster than answers come. */
 const UNANSWERED_MAX = 64;
 
-/** One run of `tickseal publish`: sends lines on one connection, prints every answer, and signs last prices again. */
+/** A run of `tickseal publish`: sends lines on one connection, prints every answer, and signs last prices again. */
 export class PublishSession {
   readonly #publisher: Publisher;
   readonly #signer: PriceSigner | undefined;
@@ -37,7 +37,7 @@ export class PublishSession {
   #isUp = false;
   #wasUp = false;
   #isClosing = false;
-  /** There is no connection, and there will be none. */
+  /** True when there is no connection and there will be none. */
   isDown = false;
 
   constructor(
@@ -50,7 +50,7 @@ export class PublishSession {
     this.#signer = signer;
     this.#clock = clock;
     this.#everyMs = every;
-    // Where the answers are printed, they show how far it is.
+    // Printed answers also show the progress.
     const { isTTY } = streams.stdout as { readonly isTTY?: boolean };
     if (isTTY !== true) this.#progress = new Progress(streams.stderr);
     this.#out = new LineWriter(streams.stdout, () => this.stop());
@@ -76,25 +76,25 @@ export class PublishSession {
     });
   }
 
-  /** Aborted when there is nothing more to send: input is to end. */
+  /** Aborted when nothing more will be sent and input is to end. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Resolves when it is stopped, or at once when no price is to be signed again. */
+  /** Resolves when the command is stopped, or at once if no price is to be signed again. */
   async signedAgain(): Promise<void> {
     if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
   }
 
-  /** Ends the input; what was sent is still answered. */
+  /** Ends the input; sent messages are still answered. */
   stop(): void {
     this.#stop.abort();
     if (!this.#isUp) void this.close();
   }
 
-  /** Sends every line and awaits its answer; returns whether everything was accepted. */
+  /** Sends each line and awaits its answer; returns true if everything was accepted. */
   async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
-    // Waiting first means that input is not read for a service that is not there.
+    // Waits first, so that input is not read while the service is unreachable.
     await this.#publisher.opened();
     const timer = this.#everyMs && setInterval(() => this.#signAgain(), this.#everyMs);
     try {
@@ -119,7 +119,7 @@ export class PublishSession {
     await this.#publisher.close();
   }
 
-  /** Without a connection, or with too many answers missing, the next interval brings newer signatures. */
+  /** Signs again. Without a connection, or with too many answers missing, only the next interval brings newer signatures. */
   #signAgain(): void {
     if (this.#signer === undefined || !this.#isUp) return;
     for (const updates of this.#lastPrices.sign(this.#signer, this.#clock.nowNs())) {

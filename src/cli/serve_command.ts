@@ -21,7 +21,7 @@ interface ServeOptions {
   readonly simulated?: boolean;
 }
 
-/** Adds `tickseal serve`. Exit status 2: the configuration is not valid; 1: the service cannot start. */
+/** Adds `tickseal serve`. Exit status 2: the configuration is invalid; 1: the service cannot start. */
 export function registerServe(program: Command): void {
   program
     .command('serve')
@@ -46,7 +46,7 @@ export function registerServe(program: Command): void {
     });
 }
 
-/** JSON lines on standard output. */
+/** Creates a logger of JSON lines on standard output. */
 function createLogger(level: string): Logger {
   if (!LOG_LEVELS.includes(level))
     throw new RangeError(`TICKSEAL_LOG_LEVEL is none of ${LOG_LEVELS.join(', ')}`);
@@ -71,7 +71,8 @@ async function serve(
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
-  // The publishers would outlive a terminal that is closed, unseen; without one SIGHUP asks for a reload, as of any service.
+  // After a terminal is closed the publishers would go on unseen. Without a terminal SIGHUP asks for a reload, as for any
+  // service.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
   const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
   const demo = prepareDemo(data, { port, adminPort });
@@ -99,7 +100,7 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
   await service.stop();
 }
 
-/** Whoever pastes the banner's lines is to see prices at once; should the publishers fail, the lines come all the same. */
+/** Waits for prices, so that pasted lines show some at once; if the publishers fail, the lines are printed all the same. */
 async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;
   while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
@@ -109,7 +110,7 @@ async function untilLive(service: Service, stopSignal: AbortSignal): Promise<voi
 const LIVE_MS_MAX = 5_000;
 const LIVE_POLL_MS = 50;
 
-/** @returns `undefined` when the configuration is not valid: what is wrong has been printed. */
+/** @returns `undefined` when the configuration is invalid: its errors have been printed. */
 async function start(
   file: string,
   logger: Logger,
@@ -122,11 +123,11 @@ async function start(
     return undefined;
   }
   logWarnings(configured.warnings, logger);
-  // An attacker who takes the process over has all rights of its user.
+  // An attacker who takes over the process has all rights of its user.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   makeObjectsYoung();
-  // Only now, for it loads native add-ons.
+  // Loaded only now, because it loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
   const progress = new Progress(process.stderr);
@@ -152,7 +153,7 @@ function logWarnings(warnings: readonly string[], logger: Logger): void {
   for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
 }
 
-/** `SIGHUP` reads the file again; one that is not valid changes nothing. */
+/** Reads the file again on `SIGHUP`; an invalid file changes nothing. */
 function reloadOnSignal(file: string, logger: Logger, service: Service): void {
   process.on('SIGHUP', () => {
     const configured = readConfigured(file);
@@ -172,13 +173,13 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
 }
 
 /**
- * An exception that nobody catches ends the process with status 1: what it left behind is not to be trusted. The threads
- * end before it, for a process that exits while they have connections is aborted.
+ * Ends the process with status 1 after an uncaught exception: the state after it cannot be trusted. The threads end first,
+ * because a process that exits while they have connections is aborted.
  */
 function exitOnFault(logger: Logger, service: Service): void {
   let isEnding = false;
   process.on('uncaughtException', (error) => {
-    // What fails while it ends is a consequence.
+    // A failure during the end is a consequence.
     if (isEnding) return;
     isEnding = true;
     logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
@@ -187,10 +188,10 @@ function exitOnFault(logger: Logger, service: Service): void {
   });
 }
 
-/** For a thread that cannot be ended. */
+/** The time limit for threads that cannot be ended. */
 const FAULT_EXIT_MS_MAX = 5_000;
 
-/** From now on `SIGTERM`, `SIGINT` and these others ask for a clean stop, also one that comes while the service is still starting. */
+/** Makes `SIGTERM`, `SIGINT` and these others ask for a clean stop from now on, also while the service is still starting. */
 function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] = []): AbortSignal {
   const controller = new AbortController();
   const onSignal = (signal: string) => {

@@ -5,7 +5,7 @@ import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.j
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
-/** A configuration with its keys, or everything that is wrong with it, one line each. */
+/** A configuration with its keys, or all its errors, one line each. */
 export type Configured =
   | {
       readonly ok: true;
@@ -17,12 +17,12 @@ export type Configured =
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads a file and the keys that it names, as a start and a reload need them. */
+/** Reads a file and the keys that it names, for a start or a reload. */
 export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** What a start needs beyond that: a data folder that can be used. A reload goes on without one. */
+/** Reads the same for a start, which also needs a usable data folder. A reload goes on without one. */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
@@ -35,7 +35,7 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
-/** Why the service cannot run on this machine: one sentence, found before any native add-on is loaded. */
+/** Returns the reason why the service cannot run on this machine, in one sentence, found before any native add-on is loaded. */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }

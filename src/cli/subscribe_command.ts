@@ -146,7 +146,7 @@ async function subscribe(
     onDown(down) {
       if (isClosing) return;
       warn(describeDown(options.url, down));
-      // A stream that once ran comes back by itself.
+      // A stream that once ran reconnects by itself.
       if (wasUp && !down.final) return;
       exitCode = 1;
       end();
@@ -168,7 +168,7 @@ async function subscribe(
   return exitCode;
 }
 
-/** Prints a frame. @returns what the checks of its payload found, where it was decoded. */
+/** Prints a frame. @returns the result of the checks of its payload, if it was decoded. */
 function printFrame(
   frame: Frame,
   { decode, signer }: SubscribeOptions,
@@ -183,7 +183,7 @@ function printFrame(
   return report;
 }
 
-/** The payload in the shape of an unsigned frame, with its signer, the verdict and the checks that failed. */
+/** Returns the payload in the shape of an unsigned frame, with its signer, the verdict and the checks that failed. */
 function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
   const failed = checks.filter(({ status }) => status === 'failed');
   return {
@@ -201,7 +201,7 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
   };
 }
 
-/** Numeric IDs as they are; symbols by the service's taxonomy. Returns the IDs, or what is wrong. */
+/** Resolves numeric IDs as they are, and symbols by the service's taxonomy. Returns the IDs, or the error. */
 async function resolveAssets(
   assets: readonly string[],
   options: SubscribeOptions,

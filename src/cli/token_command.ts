@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { tokenName } from '../config/schema.js';
 import { createToken, hashToken } from '../config/token_hash.js';
 
-/** Adds `token --name N`: prints a fresh token, which is kept nowhere, and its entry for the configuration file. */
+/** Adds `token --name N`: prints a fresh token, which is stored nowhere, and its entry for the configuration file. */
 export function registerToken(program: Command): void {
   const command = program
     .command('token')
@@ -17,7 +17,7 @@ export function registerToken(program: Command): void {
       return;
     }
     const token = createToken();
-    // JSON text is YAML, whatever characters the name has.
+    // JSON text is valid YAML, whatever characters the name has.
     writeOut?.(`# For the client, as "Authorization: Basic <token>"; it cannot be shown again:
 ${token}
 # For the configuration file:

@@ -25,7 +25,7 @@ interface VerifyOptions {
   readonly weight: Readonly<Record<string, string>>;
 }
 
-/** What the checks of one input come to, whether signers were named or not. */
+/** The result of the checks of one input, with or without named signers. */
 type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 
 const DESCRIPTION = `check signatures offline and say which check failed
@@ -66,14 +66,14 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
         if (verdicts.includes('failed')) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
-        // Files that cannot be read, and options that are wrong.
+        // Catches unreadable files and wrong options.
         streams.stderr.write(`verify: ${(error as Error).message}\n`);
         process.exitCode = 1;
       }
     });
 }
 
-/** Verifies every line when the input is many payloads or frames, and the whole text otherwise. */
+/** Verifies each line if the input is many payloads or frames, otherwise the whole text. */
 function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   if (whole === '') throw new Error('the input is empty');
@@ -128,7 +128,7 @@ function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nob
   return `FAILED: ${failed.join(', ')}`;
 }
 
-/** The hex of a payload: the text itself, or `p` of a frame. */
+/** Returns the hex of a payload: the text itself, or `p` of a frame. */
 function payloadOf(line: string): string | undefined {
   if (/^(?:0x)?[0-9a-fA-F]+$/.test(line)) return line;
   if (!line.includes('"signed_ecdsa"')) return undefined;

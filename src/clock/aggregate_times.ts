@@ -1,13 +1,13 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** A wait for the disk that is longer than this is worth telling. */
+/** The longest wait for the disk that is not reported. */
 const HELD_NS_MAX = NS_PER_SECOND;
 
 /**
- * The times that aggregates are signed with. They grow strictly over all assets and keys: with the clock, and by 1 ns
- * while the clock is behind the last one, as after it was stepped back. A time is only used up to a mark that is on disk,
- * and a start begins past the mark, because aggregates are served before they are durable.
+ * The times that aggregates are signed with. They grow strictly over all assets and keys: with the clock, and by 1 ns while the
+ * clock is behind the last time, as after a step back. A time is only used up to a mark that is on disk, and a start begins past
+ * the mark, because aggregates are served before they are durable.
  */
 export class AggregateTimes {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class AggregateTimes {
   #heldSinceNs: bigint | undefined;
   #isClosed = false;
 
-  /** @param startAfterNs times up to this one may have been used before there was a mark */
+  /** @param startAfterNs times up to this one may have been used before the first mark existed */
   constructor(clock: Clock, place: MarkPlace, startAfterNs: bigint) {
     const nowNs = clock.nowNs();
     this.#clock = clock;
@@ -30,7 +30,10 @@ export class AggregateTimes {
     return this.#mark.settled();
   }
 
-  /** Later than every time before. `undefined` while the mark on disk does not reach so far: ask again soon. */
+  /**
+   * Returns a time later than every time before; `undefined` while the mark on disk does not reach so far: the caller tries again
+   * soon.
+   */
   next(): TimeNs | undefined {
     const nowNs = this.#clock.nowNs();
     const timeNs = nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n;
@@ -43,28 +46,28 @@ export class AggregateTimes {
     return timeNs as TimeNs;
   }
 
-  /** To be called a few times a second, so that no signature waits for the disk as a rule. */
+  /** Must be called a few times a second, so that signatures normally do not wait for the disk. */
   tick(nowNs: TimeNs): void {
     this.#mark.keep(nowNs);
   }
 
-  /** How far the last time is ahead of the clock. */
+  /** The distance by which the last time is ahead of the clock. */
   get aheadNs(): bigint {
     const aheadNs = this.#lastNs - this.#clock.nowNs();
     return aheadNs > 0n ? aheadNs : 0n;
   }
 
-  /** The last {@link next} gave no time. */
+  /** True after the last {@link next} gave no time. */
   get isWaiting(): boolean {
     return this.#heldSinceNs !== undefined;
   }
 
-  /** Nothing has been signed for a while, because the mark cannot be written. */
+  /** Tells whether nothing has been signed for a while because the mark cannot be written. */
   isHeld(nowNs: TimeNs): boolean {
     return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
   }
 
-  /** No time is given from now on. A clean stop leaves an exact mark, so the next start is not ahead of the clock. */
+  /** Ends the times: {@link next} gives no more. A clean stop leaves an exact mark, so the next start is not ahead of the clock. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -72,7 +75,7 @@ export class AggregateTimes {
   }
 }
 
-/** A time after the clock's is from before it was stepped back. */
+/** Returns true also for a time after the clock's: that time is from before the clock was stepped back. */
 export function isLongAgo(sinceNs: bigint, nowNs: bigint): boolean {
   return nowNs < sinceNs || nowNs - sinceNs > HELD_NS_MAX;
 }

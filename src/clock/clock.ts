@@ -1,6 +1,6 @@
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** The two clocks of a system that its time is read from. */
+/** The two clocks of the system from which the time is read. */
 export interface ClockSources {
   /** The wall clock, cut off to the millisecond. */
   wallMs(): number;
@@ -9,28 +9,28 @@ export interface ClockSources {
 
 const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => process.hrtime.bigint() };
 
-/** A difference up to this is made up in small steps; a larger one is a jump. */
+/** The largest difference that is corrected in small steps; a larger one is a jump. */
 const JUMP_NS = NS_PER_SECOND;
-/** A jump is believed when the wall clock has kept to it for so long. */
+/** The time after which a jump is accepted, if the wall clock has kept to it until then. */
 const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
-/** Small steps change the clock's rate by at most a tenth, so that the largest difference is made up in 10 s. */
+/** Small steps change the clock's rate by at most a tenth, so that the largest difference is corrected in 10 s. */
 const SLEW_DIVISOR = 10n;
-/** The wall clock is compared this often at most. */
+/** The shortest interval between comparisons with the wall clock. */
 const COMPARE_INTERVAL_NS = NS_PER_MS;
 
 /**
- * A clock that runs on the monotonic clock and follows the wall clock. It follows a difference of up to {@link JUMP_NS}
- * in small steps and never goes back for it. A jump is followed at once after {@link BELIEVED_AFTER_NS}, and not at all
- * when the wall clock comes back before: then its time goes back if the jump does. Two of these clocks, also on different
- * threads, agree within a few milliseconds except just when a jump is believed.
+ * Creates a clock that runs on the monotonic clock and follows the wall clock. It corrects a difference of up to {@link JUMP_NS}
+ * in small steps and never goes back for that. It follows a jump at once after {@link BELIEVED_AFTER_NS}, and not at all when the
+ * wall clock comes back before: only then can its time go back. Two of these clocks, also on different threads, agree within a
+ * few milliseconds except just when a jump is accepted.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
   return new FollowingClock(sources);
 }
 
-/** Where the wall clock has jumped to. */
+/** The place to which the wall clock has jumped. */
 interface Jump {
-  /** The wall clock's time less the monotonic clock's. */
+  /** The wall clock's time minus the monotonic clock's. */
   readonly offsetNs: bigint;
   /** Monotonic. */
   readonly sinceNs: bigint;
@@ -38,7 +38,7 @@ interface Jump {
 
 class FollowingClock implements Clock {
   readonly #sources: ClockSources;
-  /** This clock's time less the monotonic clock's. */
+  /** This clock's time minus the monotonic clock's. */
   #offsetNs: bigint;
   /** Monotonic. */
   #comparedNs: bigint;
@@ -84,7 +84,7 @@ class FollowingClock implements Clock {
   }
 }
 
-/** How far the offset is below the range (positive), above it (negative), or 0 inside. */
+/** Returns how far the offset is below the range (positive), above it (negative), or 0 inside. */
 function surelyBetween(lowestNs: bigint, highestNs: bigint, offsetNs: bigint): bigint {
   if (offsetNs < lowestNs) return lowestNs - offsetNs;
   return offsetNs > highestNs ? highestNs - offsetNs : 0n;
@@ -99,12 +99,12 @@ function within(value: bigint, limit: bigint): bigint {
   return value < -limit ? -limit : value;
 }
 
-/** How exactly the start of a millisecond is to be found; a thread that keeps its core finds it within 1 µs. */
+/** The precision with which the start of a millisecond is to be found; a thread that keeps its core finds it within 1 µs. */
 const FOUND_WITHIN_NS_MAX = 20_000n;
-/** On a machine so busy that the thread never keeps its core, the best of these has to do. */
+/** The number of attempts; on a machine so busy that the thread never keeps its core, the best of them is used. */
 const ATTEMPTS_MAX = 10;
 
-/** Waits, for a millisecond as a rule, until the wall clock shows the next one: then it is known exactly. */
+/** Waits, normally for a millisecond, until the wall clock shows the next one: then the offset is known exactly. */
 function offsetAtMillisecond(sources: ClockSources): bigint {
   let best = findMillisecond(sources);
   for (let attempt = 1; best.withinNs > FOUND_WITHIN_NS_MAX && attempt < ATTEMPTS_MAX; attempt++) {
@@ -114,7 +114,10 @@ function offsetAtMillisecond(sources: ClockSources): bigint {
   return best.offsetNs;
 }
 
-/** @returns `withinNs`: how long nobody looked while the millisecond began; a thread may lose its core meanwhile. */
+/**
+ * @returns `withinNs`: the time around the start of the millisecond in which the clock was not read; a thread may lose its core
+ * meanwhile.
+ */
 function findMillisecond(sources: ClockSources) {
   let lastNs = sources.monotonicNs();
   const startMs = sources.wallMs();

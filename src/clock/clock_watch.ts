@@ -3,9 +3,9 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time
 import type { AggregateTimes } from './aggregate_times.js';
 import type { StreamTimes } from './stream_times.js';
 
-/** Signed times that are further ahead of the clock are reported. */
+/** The largest distance of signed times ahead of the clock that is not reported. */
 const AHEAD_NS_MAX = NS_PER_SECOND;
-/** Trouble is looked for this often at most. */
+/** The shortest interval between checks for trouble. */
 const LOOK_INTERVAL_NS = 100n * NS_PER_MS;
 
 export interface ClockWatchOptions {
@@ -14,14 +14,14 @@ export interface ClockWatchOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** Something that is wrong with the time for a while. */
+/** A fault of the time that lasts for a while. */
 export interface Trouble {
-  /** As `/readyz` and the log say it; `undefined` while it is not so. */
+  /** Returns the text for `/readyz` and the log; `undefined` while there is no trouble. */
   readonly reason: (nowNs: TimeNs) => string | undefined;
   readonly over: string;
 }
 
-/** Of the clock. */
+/** Returns the trouble of the clock. */
 export function clockTrouble(clock: Clock): Trouble {
   return {
     reason: () =>
@@ -32,7 +32,7 @@ export function clockTrouble(clock: Clock): Trouble {
   };
 }
 
-/** Of the clock and the times of aggregates. */
+/** Returns the troubles of the clock and of the times of aggregates. */
 export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly Trouble[] {
   return [
     clockTrouble(clock),
@@ -51,7 +51,7 @@ export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly
   ];
 }
 
-/** Of the times of streaming payloads. */
+/** Returns the troubles of the times of streaming payloads. */
 export function streamTroubles(times: StreamTimes): readonly Trouble[] {
   return [
     {
@@ -71,12 +71,12 @@ export function streamTroubles(times: StreamTimes): readonly Trouble[] {
   ];
 }
 
-/** How far the wall clock is ahead of the service's clock while a jump of it is not believed. */
+/** Returns how far the wall clock is ahead of the service's clock while a jump of the wall clock is not accepted. */
 export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
   return secondsOf(jumpNs);
 }
 
-/** Says what is wrong with the clock and the signed times: in the log when it begins and ends, and to whoever asks. */
+/** Reports what is wrong with the clock and the signed times: in the log when it begins and ends, and to every caller. */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #present = new Set<Trouble>();
@@ -86,10 +86,10 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** To be called a few times a second, or more often. */
+  /** Must be called a few times a second, or more often. */
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
-    // After the clock was stepped back it looks at once.
+    // Checks at once after the clock was stepped back.
     if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
     this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;
@@ -107,7 +107,7 @@ export class ClockWatch {
     }
   }
 
-  /** What is wrong now. */
+  /** Returns the present troubles. */
   reasons(): string[] {
     const { clock, troubles } = this.#options;
     const nowNs = clock.nowNs();

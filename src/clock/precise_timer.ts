@@ -1,23 +1,23 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../model/time.js';
 
-/** Places in the memory that the timer shares with its thread, all times of `process.hrtime`, which threads have in common. */
-/** When the thread is to post next. */
+/** Places in the memory that the timer shares with its thread. All times are of `process.hrtime`, which threads have in common. */
+/** The time at which the thread is to post next. */
 export const NEXT = 0;
-/** When the thread wakes up by itself. */
+/** The time at which the thread wakes up by itself. */
 export const WAKES = 1;
-/** The time that the thread last posted for, until its message is taken; then 0. */
+/** The time for which the thread last posted, until the message is taken; then 0. */
 export const POSTED = 2;
 
-/** So much later than its time a call is still exact. */
+/** The largest delay of a call that still counts as exact. */
 const LATE_NS = 50_000n;
 
 export const STOP_NS = -1n;
 export const NEVER_NS = 2n ** 63n - 1n;
 
 /**
- * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load `setInterval` drifts by
- * hundreds of milliseconds and a timeout that is aligned anew loses a third of 1 ms ticks; this one loses 1 %.
+ * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load `setInterval` drifts by hundreds
+ * of milliseconds and a timeout that is aligned again each time loses a third of 1 ms ticks; this one loses 1 %.
  */
 export class PreciseTimer {
   readonly #clock: Clock;
@@ -41,14 +41,14 @@ export class PreciseTimer {
     });
   }
 
-  /** Sets the only time to come. After {@link stop} it does nothing, or the thread would never end. */
+  /** Sets the only future time. Does nothing after {@link stop}; otherwise the thread would never end. */
   at(timeNs: bigint): void {
     if (this.#isStopping) return;
     const leftNs = timeNs - this.#clock.nowNs();
     this.#set(process.hrtime.bigint() + leftNs);
   }
 
-  /** How late a call came at most since the last time that this was asked. */
+  /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint {
     const lateNs = this.#lateNsMax;
     this.#lateNsMax = 0n;

@@ -1,15 +1,15 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** Places in the memory: 64-bit words. */
+/** Places in the memory, in 64-bit words. */
 const OFFSET_NS = 0;
 const STEPS = 1;
 const JUMP_NS = 2;
 const WORDS = 3;
 
-/** A greater change of the offset was a step, after which times may go back. */
+/** The smallest change of the offset that is a step, after which times may go back. */
 const STEP_NS_MIN = NS_PER_SECOND;
 
-/** Shows the time of one thread's clock to others. It is to be ticked, for the clock is corrected now and then. */
+/** Shows the time of one thread's clock to others. Must be ticked, because the clock is corrected from time to time. */
 export class SharedClock {
   readonly memory = new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT);
   readonly #words = new BigInt64Array(this.memory);
@@ -29,7 +29,7 @@ export class SharedClock {
   }
 }
 
-/** The clock of another thread of this process, by the memory of its {@link SharedClock}. */
+/** Returns the clock of another thread of this process, read from the memory of its {@link SharedClock}. */
 export function clockOfThread(memory: SharedArrayBuffer): Clock {
   const words = new BigInt64Array(memory);
   let steps = Atomics.load(words, STEPS);

@@ -9,7 +9,7 @@ export interface Marks {
   write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
 }
 
-/** Which signer of streaming payloads it is: no two have both numbers in common. */
+/** The numbers of a signer of streaming payloads: no two signers have both numbers in common. */
 export interface SignerPlace {
   readonly node: number;
   readonly thread: number;
@@ -18,12 +18,12 @@ export interface SignerPlace {
 const AGGREGATES = 'aggregates';
 const STREAMS = 'streams';
 
-/** What a version without marks may have signed past the last that it wrote. */
+/** The time past its last written mark that a version without marks may have signed. */
 const UNMARKED_NS = 2n * NS_PER_SECOND;
 
 /**
- * Resolves when the first mark is on disk, or cannot be written: then nothing is signed until it is.
- * @param newestSecond the newest UNIX second that the data folder has anything of
+ * Resolves when the first mark is on disk, or cannot be written: then nothing is signed until the mark is on disk.
+ * @param newestSecond the newest UNIX second of which the data folder has anything
  */
 export async function openAggregateTimes(
   clock: Clock,
@@ -36,7 +36,7 @@ export async function openAggregateTimes(
   return times;
 }
 
-/** The same for the times of streaming payloads. */
+/** Opens the times of streaming payloads in the same way. */
 export async function openStreamTimes(
   clock: Clock,
   marks: Marks,
@@ -47,7 +47,7 @@ export async function openStreamTimes(
   return times;
 }
 
-/** The marks that {@link openStreamTimes} reads: number and time. */
+/** Returns the marks that {@link openStreamTimes} reads: number and time. */
 export function streamMarks(marks: Marks, { node, thread }: SignerPlace): [number, TimeNs][] {
   return markNumbers(node, thread).flatMap((number) => {
     const timeNs = marks.read(STREAMS, number);
@@ -55,7 +55,7 @@ export function streamMarks(marks: Marks, { node, thread }: SignerPlace): [numbe
   });
 }
 
-/** Writes one of them for another thread. */
+/** Writes one of these marks for another thread. */
 export function writeStreamMark(
   marks: Marks,
   number: number,
@@ -72,7 +72,10 @@ function placeOf(marks: Marks, kind: string, number: number): MarkPlace {
   };
 }
 
-/** A folder whose newest second is past its mark was last written by a version without marks. */
+/**
+ * Returns the time up to which a version without marks may have signed. Such a version wrote a folder last if the folder's newest
+ * second is past its mark.
+ */
 function unmarkedUpTo({ read }: MarkPlace, newestSecond: number | undefined): bigint {
   if (newestSecond === undefined) return 0n;
   const secondNs = BigInt(newestSecond) * NS_PER_SECOND;

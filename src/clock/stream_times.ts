@@ -3,48 +3,48 @@ import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** `ts` ends in these, after the {@link NODE_BITS} of the node: its thread, then the era. */
+/** `ts` ends in the {@link NODE_BITS} of the node, then these bits: its thread, then the era. */
 const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
 const ERA_NUMBERS = 1 << ERA_BITS;
-/** How many threads of a process can sign frames. */
+/** The number of threads of a process that can sign frames. */
 export const THREADS_MAX = 1 << THREAD_BITS;
-/** Frames that wait are tried again at least once a second, so nobody waits who has not tried for so long. */
+/** The age of the last attempt after which nothing waits any more: frames that wait are tried again at least once a second. */
 const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
 export interface StreamTimesOptions {
   readonly clock: Clock;
-  /** 0 to 63. No two processes with one signing key have the same. */
+  /** 0 to 63. Different for all processes with one signing key. */
   readonly node: number;
   /** 0 to 7. */
   readonly thread: number;
-  /** The place of the mark of a node, thread and era, by the number that `ts` ends in. */
+  /** Returns the place of the mark of a node, thread and era, by the number that `ts` ends in. */
   readonly placeOf: (lowBits: number) => MarkPlace;
 }
 
 /**
- * The `ts` of frames. Its low 12 bits (4 µs) name the node, the thread and the era; the upper bits are the clock's. Every
- * signed frame has a `ts` of its own, so no key signs two payloads under one `ts`, whatever they hold.
+ * The `ts` of frames. Its low 12 bits (4 µs) name the node, the thread and the era; the upper bits are the clock's. Each signed
+ * frame has a `ts` of its own, so no key signs two payloads with the same `ts`.
  *
- * Within an era times only grow. When the clock is stepped back a new era begins at the clock's time. Connections that
- * were sent later times stay in the era before, whose times go on growing by the smallest step until the clock has caught up; new
+ * Within an era times only grow. When the clock is stepped back a new era begins at the clock's time. Connections that have
+ * received later times stay in the era before; its times go on growing by the smallest step until the clock has caught up; new
  * connections get the new era and are not held ahead of the clock.
  *
- * There are 8 numbers for eras. Each has a mark on disk past which none of its times was ever signed, by this process or
- * one before, and an era takes a number only when the clock is past its mark. While there is none, as after many steps
- * back within the time that they went back, the era's signed frames wait.
+ * There are 8 numbers for eras. Each number has a mark on disk; neither this process nor an earlier one signed a time of the
+ * number past its mark. An era takes a number only when the clock is past the number's mark. While there is no such number, as
+ * after many steps back within the time that they went back, the era's signed frames wait.
  */
 export class StreamTimes {
   readonly #clock: Clock;
   readonly #numbers: EraNumbers;
-  /** The current one, and those before it that still have connections. */
+  /** The current era, and the earlier ones that still have connections. */
   readonly #eras = new Set<StreamEra>();
   #current: StreamEra;
   #seenNs: bigint;
   #begun = 0;
 
-  /** @throws RangeError when the node or the thread is none. */
+  /** @throws RangeError when the number of the node or of the thread is invalid. */
   constructor({ clock, node, thread, placeOf }: StreamTimesOptions) {
     const nowNs = clock.nowNs();
     this.#clock = clock;
@@ -58,7 +58,7 @@ export class StreamTimes {
     return this.#numbers.settled();
   }
 
-  /** The era of new connections: another one after each step back of the clock. */
+  /** Returns the era of new connections; each step back of the clock begins another one. */
   current(): StreamEra {
     const nowNs = this.#clock.nowNs();
     if (nowNs < this.#seenNs) this.#current = this.#begin(nowNs);
@@ -66,7 +66,7 @@ export class StreamTimes {
     return this.#current;
   }
 
-  /** To be called a few times a second: notices a step back, and keeps the marks in use ahead of the clock. */
+  /** Must be called a few times a second: notices a step back, and keeps the marks in use ahead of the clock. */
   tick(nowNs: TimeNs): void {
     this.current();
     for (const era of this.#eras) {
@@ -75,12 +75,12 @@ export class StreamTimes {
     }
   }
 
-  /** Whether connections are left in eras before the current one. */
+  /** True while earlier eras still have connections. */
   get hasEarlier(): boolean {
     return this.#eras.size > 1;
   }
 
-  /** How far the times of connections are ahead of the clock at most. */
+  /** The largest distance by which the times of connections are ahead of the clock. */
   get aheadNs(): bigint {
     const nowNs = this.#clock.nowNs();
     let aheadNs = 0n;
@@ -89,7 +89,7 @@ export class StreamTimes {
     return aheadNs;
   }
 
-  /** Signed frames have been waiting for a while: for the disk, or for a number. */
+  /** Tells whether signed frames have been waiting for a while: for the disk, or for a number. */
   isHeld(nowNs: TimeNs): boolean {
     return [...this.#eras].some((era) => era.connections > 0 && era.isHeld(nowNs));
   }
@@ -108,8 +108,8 @@ export class StreamTimes {
 }
 
 /**
- * What `ts` of a node and thread may end in: a number for each era, each with a mark.
- * @throws RangeError when the node or the thread is none.
+ * Returns the numbers that `ts` of a node and thread may end in: one for each era, each with a mark.
+ * @throws RangeError when the number of the node or of the thread is invalid.
  */
 export function markNumbers(node: number, thread: number): number[] {
   if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to ${NODE_MAX}`);
@@ -120,18 +120,18 @@ export function markNumbers(node: number, thread: number): number[] {
 
 /** A time in which `ts` only grows. */
 export class StreamEra {
-  /** Connections whose `ts` comes from it. */
+  /** The number of connections that take their `ts` from this era. */
   connections = 0;
   readonly #numbers: EraNumbers;
   #number: number | undefined;
   #lastUpper = 0n;
-  /** With the number, times up to this one may have been signed before. */
+  /** The latest time that may have been signed with the number before this era. */
   #signedUpper = 0n;
   /** The first and the last time that a signed frame had to wait. */
   #held: { sinceNs: bigint; triedNs: bigint } | undefined;
 
   constructor(
-    /** Counts the eras of this process. */
+    /** The place of this era among the eras of this process. */
     readonly serial: number,
     numbers: EraNumbers,
     nowNs: TimeNs,
@@ -145,12 +145,12 @@ export class StreamEra {
     return this.#lastUpper << LOW_BITS;
   }
 
-  /** The `ts` of unsigned frames: not before the clock, and later than every one of the era before. */
+  /** Returns the `ts` of an unsigned frame: not before the clock, and later than every earlier one of this era. */
   next(nowNs: TimeNs): TimeNs {
     return this.#use(this.#upperAfter(nowNs));
   }
 
-  /** The `ts` of one signed frame. `undefined` while no time may be signed: ask again soon. */
+  /** Returns the `ts` of one signed frame; `undefined` while no time may be signed: the caller tries again soon. */
   nextSigned(nowNs: TimeNs): TimeNs | undefined {
     if (this.#number === undefined) this.#takeNumber(nowNs);
     const next = this.#upperAfter(nowNs);
@@ -163,7 +163,7 @@ export class StreamEra {
     return this.#use(upper);
   }
 
-  /** Takes a connection of another era that was sent times up to this one. The clock is past it. */
+  /** Takes over a connection of another era that has received times up to this one. The clock is past `sentUpToNs`. */
   enter(sentUpToNs: bigint): void {
     this.connections++;
     const upper = sentUpToNs >> LOW_BITS;
@@ -182,7 +182,7 @@ export class StreamEra {
     return this.#isTrying(nowNs) && isLongAgo(this.#held!.sinceNs, nowNs);
   }
 
-  /** Gives its number back. */
+  /** Gives the era's number back. */
   end(): void {
     if (this.#number !== undefined) this.#numbers.giveBack(this.#number);
     this.#number = undefined;
@@ -216,7 +216,7 @@ export class StreamEra {
   }
 }
 
-/** The numbers of eras of one node and thread, and the mark of each. */
+/** The numbers of eras of one node and thread, each with its mark. */
 class EraNumbers {
   readonly #marks: readonly WrittenMark[];
   readonly #lowBits: readonly bigint[];
@@ -232,8 +232,8 @@ class EraNumbers {
   }
 
   /**
-   * The number whose mark is the earliest, if the clock is past it. The mark moves at once, so that the next era takes
-   * another number.
+   * Takes the number whose mark is the earliest, if the clock is past that mark. The mark moves at once, so that the next era
+   * takes another number.
    */
   take(nowNs: TimeNs): { readonly number: number; readonly usedUpToNs: bigint } | undefined {
     const number = this.#free(nowNs);

@@ -1,31 +1,31 @@
 import { type Clock, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import { PreciseTimer } from './precise_timer.js';
 
-/** Ticks are at least this far apart, unless a message finds one due. */
+/** The shortest interval between ticks, unless a message finds one due. */
 const TICK_NS_MIN = NS_PER_MS;
-/** And at most this far: parts notice then what they wait for without a time, such as a clock that was stepped back. */
+/** The longest interval between ticks: parts then notice what has no time of its own, such as a clock that was stepped back. */
 const TICK_NS_MAX = 250n * NS_PER_MS;
 
-/** A part of the service that does things at their time. */
+/** A part of the service that has work to do at certain times. */
 export interface Ticked {
-  /** Does what is due. */
+  /** Does the work that is due. */
   tick(nowNs: TimeNs): void;
-  /** When it needs the next tick, asked after each; `undefined` when 250 ms are soon enough. */
+  /** Returns the time of the next tick that the part needs; called after each tick. `undefined` when 250 ms are soon enough. */
   nextDueNs?(nowNs: TimeNs): bigint | undefined;
 }
 
-/** What calls the ticker at a time. */
+/** The timer that calls the ticker. */
 export interface TickTimer {
-  /** Replaces the time that was set before. */
+  /** Sets the time, and replaces the one set before. */
   at(timeNs: bigint): void;
-  /** How late it called at most since the last time that this was asked. */
+  /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint;
   stop(): Promise<void>;
 }
 
 /**
- * Ticks the parts of one thread when one of them is due, and all together. While nothing is due it hardly ticks: each wake-up
- * of an idle core costs 0.1 ms of it.
+ * Ticks the parts of one thread, all together, when one of them is due. Hardly ticks while nothing is due: each wake-up of an
+ * idle core costs 0.1 ms of CPU time.
  */
 export class Ticker {
   readonly #clock: Clock;
@@ -38,28 +38,28 @@ export class Ticker {
     this.#clock = clock;
   }
 
-  /** Ticks these now, and whenever one is due until {@link stop}. */
+  /** Ticks these parts now, and whenever one is due until {@link stop}. */
   start(parts: readonly Ticked[], newTimer: (onTime: () => void) => TickTimer = this.#preciseTimer): void {
     this.#parts = parts;
     this.#timer = newTimer(() => this.#run(this.#clock.nowNs()));
     this.#run(this.#clock.nowNs());
   }
 
-  /** Something has happened for which a part needs a tick at this time, if not before. */
+  /** Requests a tick at this time at the latest: something has happened for which a part needs it. */
   noLaterThan(timeNs: bigint): void {
     if (timeNs < this.#nextNs) this.#setNext(timeNs);
   }
 
   /**
-   * One turn of the event loop handles all messages that came together. A tick that becomes due meanwhile must not wait for
-   * the last of them, so this is called before each message.
+   * Ticks if a part is due; called before each message. The event loop handles all messages that came together in one turn, and a
+   * tick that becomes due meanwhile must not wait for the last of them.
    */
   runIfDue(): void {
     const nowNs = this.#clock.nowNs();
     if (nowNs >= this.#nextNs) this.#run(nowNs);
   }
 
-  /** How late a tick by the timer began at most since the last time that this was asked: the delay of the event loop. */
+  /** Returns the largest delay of a tick by the timer since the last call of this method: the delay of the event loop. */
   takeLateNsMax(): bigint {
     return this.#timer?.takeLateNsMax() ?? 0n;
   }
@@ -70,7 +70,7 @@ export class Ticker {
   }
 
   #run(nowNs: TimeNs): void {
-    // Whatever a part asks for during its tick, it says again after it.
+    // A part that asks for a time during its tick asks for it again after the tick.
     this.#nextNs = nowNs;
     for (const part of this.#parts) part.tick(nowNs);
     let nextNs = nowNs + TICK_NS_MAX;

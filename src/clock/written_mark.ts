@@ -1,23 +1,20 @@
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** Where a mark is kept. */
+/** The place of a mark on disk. */
 export interface MarkPlace {
   read(): TimeNs | undefined;
-  /** @param onSettled called with whether the mark is on disk, now or later */
+  /** @param onSettled receives whether the mark is on disk, now or later */
   write(timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
 }
 
-/** How far ahead of the clock a mark is written; it moves on when half of that is used up. */
+/** The distance by which a mark is written ahead of the clock; the mark moves on when half of it is used up. */
 const LEAD_NS = 2n * NS_PER_SECOND;
-/** The same for times that are ahead of the clock: they proceed by steps much smaller than time does. */
+/** The same for times that are ahead of the clock: they grow in steps that are much smaller than the time that passes. */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
-/** After this time without use a mark stays where it is; its next use waits for the disk. */
+/** A mark that was not used for this long stays where it is; its next use waits for the disk. */
 const IDLE_NS = 60n * NS_PER_SECOND;
 
-/**
- * A time on disk up to which times may be used. Whoever starts again begins past it, so no time is used twice, whatever
- * was lost.
- */
+/** A time on disk up to which times may be used. A new start begins past it, so no time is used twice, whatever was lost. */
 export class WrittenMark {
   readonly #place: MarkPlace;
   #onDiskNs: bigint;
@@ -33,12 +30,12 @@ export class WrittenMark {
     this.#usedNs = nowNs;
   }
 
-  /** Times past this one were never used, by this process or one before. */
+  /** The end of the times that were ever used, by this process or an earlier one. */
   get reachNs(): bigint {
     return this.#reachNs;
   }
 
-  /** Whether a time may be used. Where it may not, the mark is being moved past it, and a later call says yes. */
+  /** Tells whether a time may be used. If not, the mark is being moved past it, and a later call returns true. */
   covers(timeNs: bigint, nowNs: TimeNs): boolean {
     this.#usedNs = nowNs;
     this.#moveOn(timeNs, nowNs);
@@ -50,13 +47,13 @@ export class WrittenMark {
     if (nowNs - this.#usedNs < IDLE_NS) this.#moveOn(nowNs, nowNs);
   }
 
-  /** Resolves when no write is under way; it may have failed. */
+  /** Resolves when no write is under way; the last one may have failed. */
   settled(): Promise<void> {
     if (!this.#isWriting) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Moves the mark back to the last time that was used. Nothing may be used any more. */
+  /** Moves the mark back to the last time that was used. No time may be used any more. */
   end(lastUsedNs: TimeNs): void {
     this.#place.write(lastUsedNs, () => {});
   }

@@ -11,7 +11,7 @@ export const allowedOrigin = z
     'expected "*", or the origin of web pages as browsers send it, such as https://app.example.com',
   );
 
-/** Browsers send the host in lower case, the port only where it is not the scheme's own, and no slash behind it. */
+/** Recognises an origin. Browsers send the host in lower case, the port only if it is not the scheme's own, and no slash behind it. */
 function isOrigin(text: string): boolean {
   if (!/^https?:\/\/[^*]+$/.test(text) || !URL.canParse(text)) return false;
   return new URL(text).origin === text;

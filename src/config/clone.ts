@@ -1,6 +1,6 @@
 import type { Config } from './config.js';
 
-/** A configuration that came from another thread: structured cloning makes a plain array of each buffer. */
+/** Restores a configuration that came from another thread: structured cloning makes a plain array of each buffer. */
 export function fromClone(config: Config): Config {
   return {
     ...config,

@@ -2,27 +2,27 @@ import { NS_PER_MS } from '../model/time.js';
 import type { KeySource } from './key_source.js';
 import type { ConfigFile } from './schema.js';
 
-/** What a process that is one of several knows of the others. */
+/** The configuration by which one process of a cluster knows the others. */
 export interface ClusterConfig {
   /** The word in subjects and streams of NATS. */
   readonly name: string;
   /** An aggregator makes prices or stands by to make them; an edge serves what the leading aggregator makes. */
   readonly role: 'aggregator' | 'edge';
-  /** 1 to 63; no two nodes have the same. */
+  /** 1 to 63; different for each node. */
   readonly node: number;
   /** `nats://host:port` or `tls://host:port`; the first is preferred. */
   readonly servers: readonly string[];
   readonly credentials?: KeySource;
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** How many servers keep each record of the log. */
+  /** The number of servers that keep each record of the log. */
   readonly replicas: 1 | 3 | 5;
-  /** Silence of the leader after which another aggregator claims its place. */
+  /** The silence of the leader after which another aggregator claims its place. */
   readonly leaseMs: number;
-  /** How long a leader that cannot write to the log may go on sending ticks. */
+  /** The time for which a leader that cannot write to the log may go on sending ticks. */
   readonly tickLeaseMs: number;
-  /** After so long without the leader's ticks an edge shows no price. */
+  /** The time without ticks of the leader after which an edge shows no price. */
   readonly feedTimeoutMs: number;
-  /** How long records stay in the log. */
+  /** The time for which records stay in the log. */
   readonly logRetentionMs: number;
 }
 

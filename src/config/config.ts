@@ -8,7 +8,7 @@ import { type KeySource, toKeySource } from './key_source.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** The configuration of an operator, checked. It never changes. */
+/** The checked configuration of an operator; it never changes. */
 export interface Config {
   /** SHA-256 of the file's text, in hex. */
   readonly fileSha256: string;
@@ -25,9 +25,9 @@ export interface Config {
   };
   readonly listen: ListenSection & {
     readonly tls?: { readonly certFile: string; readonly keyFile: string };
-    /** How many threads serve the sockets. */
+    /** The number of threads that serve the sockets. */
     readonly threads: number | 'auto';
-    /** Whose `X-Forwarded-For` names the client. */
+    /** The proxies whose `X-Forwarded-For` names the client. */
     readonly trustedProxies: readonly AddressBlock[];
     /** The origins of web pages that may read REST and open streams; `*` means all. */
     readonly allowedOrigins: readonly string[];
@@ -37,30 +37,33 @@ export interface Config {
     /** Missing only on an edge of a cluster. */
     readonly evm?: KeySource;
     readonly stark?: KeySource;
-    /** What signs streaming payloads; without it `evm` does. */
+    /** The key that signs streaming payloads; if absent, `evm` signs them. */
     readonly stream?: KeySource;
   };
   readonly tokens: readonly TokenConfig[];
-  /** By {@link AssetIndex}, in the order of the file. */
+  /** The assets by {@link AssetIndex}, in the order of the file. */
   readonly assets: readonly Asset[];
-  /** By {@link PublisherIndex}, in the order of the file. */
+  /** The publishers by {@link PublisherIndex}, in the order of the file. */
   readonly publishers: readonly ListedPublisher[];
   readonly ingest: {
-    /** How far a publisher's timestamp may lie behind the service's clock. */
+    /** The largest distance of a publisher's timestamp behind the service's clock. */
     readonly maxPastNs: bigint;
-    /** How far it may lie ahead of it. */
+    /** The largest distance of that timestamp ahead of the clock. */
     readonly maxFutureNs: bigint;
-    /** How far it may lie behind the newest accepted one of the same publisher and asset; 0: only newer ones count. */
+    /**
+     * The largest distance of that timestamp behind the newest accepted one of the same publisher and asset; 0: only newer ones
+     * count.
+     */
     readonly maxBackwardNs: bigint;
-    /** How far the time of a login by signature may lie behind the service's clock. */
+    /** The largest distance of a login's time, by signature, behind the service's clock. */
     readonly loginMaxPastNs: bigint;
-    /** How far it may lie ahead of it. */
+    /** The largest distance of that time ahead of the clock. */
     readonly loginMaxFutureNs: bigint;
   };
   readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
   /** With the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
-  /** By chain, environment and symbol, as `/v0/deployments/service_pushed_assets` lists them. */
+  /** Pushed assets by chain, environment and symbol, as `/v0/deployments/service_pushed_assets` lists them. */
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
@@ -82,7 +85,7 @@ export interface TokenConfig {
   readonly sha256: Buffer;
   readonly scopes: ReadonlySet<Scope>;
   readonly requestsPerSecond: number;
-  /** The only keys that the token may publish for, each as `canonicalKey` writes it; absent when it may publish for all. */
+  /** The only keys for which the token may publish, each as `canonicalKey` writes it; absent when the token may publish for all. */
   readonly publisherKeys?: ReadonlySet<string>;
   /** Symbols that the token may see and publish, or `*`. */
   readonly assets: ReadonlySet<string>;
@@ -91,7 +94,7 @@ export interface TokenConfig {
 export type Deployment = Readonly<ConfigFile['deployments'][number]>;
 export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 
-/** Each is the largest value that works; one more is refused. */
+/** The limits. Each is the largest value that works; one more is refused. */
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
@@ -102,27 +105,27 @@ export interface Limits {
   readonly publishMessageBytes: number;
   readonly updatesPerMessage: number;
   readonly controlMessagesPerSecond: number;
-  /** How long a reader may make no progress before its connection is closed. */
+  /** The time without progress after which a reader's connection is closed. */
   readonly slowConsumerMs: number;
   /** 8 to 960, the bounds of uWebSockets.js. */
   readonly idleTimeoutSeconds: number;
-  /** Over how long the sockets are closed at shutdown. */
+  /** The time over which the sockets are closed at shutdown. */
   readonly drainMs: number;
-  /** Of one asset, of a token or key; a frame of n assets counts as (400 + n) / 401. */
+  /** The limit of one asset, of a token or key; a frame of n assets counts as (400 + n) / 401. */
   readonly signedFramesPerSecond: number;
   /** Assets in `subscribe` and `unsubscribe`, of a token or key. */
   readonly subscriptionChangesPerSecond: number;
-  /** Of a token or key. */
+  /** The limit of a token or key. */
   readonly publishBytesPerSecond: number;
-  /** Of 64 KiB each, of publishers, of a token or key; the connection that sends one more is closed. */
+  /** The limit of a token or key of publishers, in messages of 64 KiB each; the connection that sends one more is closed. */
   readonly badMessagesPerSecond: number;
-  /** Of a token or key; after more, its updates are refused without verification. */
+  /** The limit of a token or key; the updates after it are refused without verification. */
   readonly badSignaturesPerSecond: number;
   /** Per client address. */
   readonly failedLoginsPerMinute: number;
 }
 
-/** What takes effect only at the next start. */
+/** The sections that take effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits', 'cluster'] as const;
 
 /** The sections that differ and that a reload cannot change. */
@@ -130,7 +133,7 @@ export function changedFixedSections(before: Config, next: Config): readonly str
   return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
 }
 
-/** What a reload puts in force: the next configuration, with the sections that it cannot change as they are. */
+/** Returns the configuration that a reload puts in force: the next one, except the sections that a reload cannot change. */
 export function withFixedSections(before: Config, next: Config): Config {
   const fixed = Object.fromEntries(FIXED_SECTIONS.map((section) => [section, before[section]]));
   return { ...next, ...fixed };

@@ -14,7 +14,7 @@ import { shownText } from './shown_text.js';
 /** The place of a value in the file: keys of mappings and indexes of sequences, from the top. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong with the file, and where. */
+/** An error in the file, and its place. */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
@@ -27,9 +27,9 @@ export interface ConfigDocument {
   /** The file's data; `undefined` when the text is not YAML and `problems` says why. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Whether the file has a value at `path`. */
+  /** Tells whether the file has a value at `path`. */
   has(path: Path): boolean;
-  /** One line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`, counted from 1. */
+  /** Returns one line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`, counted from 1. */
   describe(problems: readonly Problem[]): string[];
 }
 
@@ -66,7 +66,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
   };
 }
 
-/** The parser's message without the piece of the file that it may quote, which may be a secret. */
+/** Returns the parser's message without the piece of the file that it may quote, which may be a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
   if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
@@ -103,7 +103,7 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
   }
 }
 
-/** The place of the key or item that `path` names, or of the deepest one above it that is in the file. */
+/** Finds the place of the key or item at `path`, or of the deepest one above it that is in the file. */
 function locate(document: Document, path: Path): { found: boolean; offset: number } {
   let node: unknown = document.contents;
   let offset = offsetOf(node);

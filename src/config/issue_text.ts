@@ -2,17 +2,17 @@ import type { z } from 'zod';
 import { shownText } from './shown_text.js';
 
 /**
- * What is wrong with a value that does not fit the schema: what is expected, and what stands there.
- * @param value what stands there; `undefined` when the key is missing.
+ * Describes why a value does not fit the schema: the expected value, and the present one.
+ * @param value the present value; `undefined` when the key is missing.
  */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   const expected = expectedText(issue);
   if (value === undefined) return `missing; ${expected}`;
-  // A mapping that fits but for the relation of its keys needs no further description.
+  // A mapping that fits except for the relation of its keys needs no further description.
   return issue.code === 'custom' && isNested(value) ? expected : `${expected}, found ${describeValue(value)}`;
 }
 
-/** The schema's own words where it has any; they begin with "expected". */
+/** Returns the schema's own words if it has any; such words begin with "expected". */
 function expectedText(issue: z.core.$ZodIssue): string {
   if (issue.message.startsWith('expected ')) return issue.message;
   switch (issue.code) {

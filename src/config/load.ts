@@ -16,12 +16,12 @@ export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** What is probably not meant, one line each, as errors are written. */
+      /** The probable mistakes, one line each, in the form of errors. */
       readonly warnings: readonly string[];
-      /** One line for each problem that shows only when the configuration is used. */
+      /** Returns one line for each problem that appears only when the configuration is used. */
       describe(problems: readonly Problem[]): string[];
     }
-  /** Every error of the file, one line each, in its order: `config.yaml:12:5 assets[0].id: …`. */
+  /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
 /** Checks the text of a configuration file. Paths in the result are as written. Errors use `fileName`. */
@@ -64,7 +64,7 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Leaves out problems that follow from a known one: at the same place, below it, or above it where the file has nothing. */
+/** Leaves out problems that follow from a known one: at the same place, below that place, or above it if the file has nothing there. */
 function unlessKnown(
   problems: Iterable<Problem>,
   known: readonly Problem[],
@@ -95,12 +95,12 @@ function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDoc
   });
 }
 
-/** `undefined` when there is no such place; the file itself has no `undefined`. */
+/** Returns `undefined` when there is no such place; the file itself has no `undefined`. */
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
 }
 
-/** The keys that fit the schema in a file that as a whole does not, so that all errors are found at once. */
+/** Returns the keys that fit the schema in a file that as a whole does not fit, so that all errors are found at once. */
 function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);

@@ -7,7 +7,7 @@ import type { KeySource } from './key_source.js';
 import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
-/** Paths of the file start at its folder. */
+/** Makes paths absolute; paths of the file start at its folder. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
   const { listen, keys, storage, cluster } = config;
   const absolute = (path: string) => resolve(baseDir, path);
@@ -71,7 +71,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   }
 }
 
-/** TLS itself ignores an authority that is none. */
+/** TLS itself ignores an invalid authority. */
 function isCertificate(bytes: Buffer): boolean {
   try {
     return new X509Certificate(bytes).raw.length > 0;

@@ -11,7 +11,7 @@ export interface PrivateKeys {
   /** Missing only on an edge of a cluster. */
   readonly evm?: Buffer;
   readonly stark?: Buffer;
-  /** An EVM key for streaming payloads; without it `evm` signs them. */
+  /** An EVM key for streaming payloads; if absent, `evm` signs them. */
   readonly stream?: Buffer;
 }
 
@@ -24,7 +24,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the
- * folder of the configuration file. A file that others than its owner can use is refused.
+ * folder of the configuration file. A file is refused if others than its owner can use it.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
   const loaded: Partial<Record<keyof PrivateKeys, Buffer>> = {};
@@ -39,7 +39,7 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
   return errors.length > 0 ? { ok: false, errors } : { ok: true, keys: loaded };
 }
 
-/** Reads a text that only its owner may see. @param path the place of the source in the configuration file */
+/** Reads a text that must be secret. @param path the place of the source in the configuration file */
 export function readSecret(
   path: Path,
   source: KeySource,

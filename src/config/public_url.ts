@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where publishers reach the service; their agents connect to paths below it. */
+/** The address at which publishers reach the service; their agents connect to paths below it. */
 export const publicUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain =
@@ -15,14 +15,14 @@ export const publicUrl = z.string().transform((text, context) => {
   return isPlain ? text.replace(/\/+$/, '') : z.NEVER;
 });
 
-/** What the address follows from. */
+/** The part of the configuration from which the address follows. */
 export interface PublicAddress {
   readonly service: { readonly publicUrl?: string };
   readonly listen: { readonly host: string; readonly tls?: unknown };
 }
 
 /**
- * The address below which publishers connect: as configured, or where the service listens.
+ * Returns the address below which publishers connect: the configured one, or the one at which the service listens.
  * @param port the port in use
  */
 export function publicUrlOf({ service, listen }: PublicAddress, port: number): string {

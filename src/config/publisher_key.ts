@@ -17,10 +17,10 @@ export function parsePublisherKey(text: string, signatureType: SignatureType): B
   return key;
 }
 
-/** The canonical text of a publisher's key: `0x` and lower-case digits without leading zeros. */
+/** Returns the canonical text of a publisher's key: `0x` and lower-case digits without leading zeros. */
 export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
 }
 
-/** The prime of the field that the Stark curve is defined over (STARK curve definition, StarkEx documentation). */
+/** The prime of the field over which the Stark curve is defined (STARK curve definition, StarkEx documentation). */
 const STARK_FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;

@@ -9,7 +9,7 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 };
 const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** Durations are added to int64 timestamps and subtracted from them, so an int64 of nanoseconds must hold each. */
+/** The largest duration: durations are added to int64 timestamps and subtracted from them, so each must fit an int64 of nanoseconds. */
 const DURATION_NS_MAX = 2n ** 63n - 1n;
 const DURATION_TEXT = /^(0|[1-9][0-9]{0,18})(ns|us|ms|s|m|h|d)$/;
 const SIZE_TEXT = /^(0|[1-9][0-9]{0,15})(?: ?(B|KiB|MiB|GiB))?$/;
@@ -38,7 +38,7 @@ export function parseSizeBytes(text: string): number | undefined {
 }
 
 /**
- * Converts a number of the file to an integer: its shortest decimal text times 10^decimals, exactly. To multiply the double
+ * Converts a number of the file to an integer: its shortest decimal text times 10^decimals, exactly. Multiplying the double
  * instead would turn 0.07 into 0.07000000000000000666.
  * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals.
  */

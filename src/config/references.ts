@@ -58,7 +58,10 @@ function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
 }
 
-/** The `x` of a Stark price's message must stay below the field prime, which leaves 26 characters of one byte each. */
+/**
+ * The symbols of Stark assets: the `x` of a Stark price's message must stay below the field prime, which leaves 26 characters of
+ * one byte each.
+ */
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
@@ -102,7 +105,7 @@ function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   }
 }
 
-/** Whether the names that assets use exist, and whether the definitions make sense. */
+/** Checks that the calendars that assets use exist, and that the definitions are valid. */
 function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Problem> {
   const readable = Object.entries(calendars).filter(([, definition]) => definition !== undefined);
   const { errors } = createCalendars(Object.fromEntries(readable) as Record<string, CalendarDefinition>);
@@ -116,7 +119,7 @@ function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Probl
   }
 }
 
-/** Symbols that name no asset of the file. Without a symbol for every asset nothing can be said. */
+/** Finds symbols that name no asset of the file. Finds nothing unless each asset has a symbol. */
 function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableFile): Generator<Problem> {
   const known = new Set(assets.map(({ symbol }) => symbol));
   if (known.has(undefined)) return;
@@ -135,7 +138,7 @@ function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableF
   }
 }
 
-/** EVM addresses in mixed case whose case is not that of their checksum: a digit of them is probably wrong. */
+/** Finds EVM addresses in mixed case whose case is not that of their checksum: a digit is probably wrong. */
 function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Generator<Problem> {
   const wrong = (path: Problem['path'], text: string | undefined): Problem[] => {
     const expected = text && checksumOf(text);
@@ -152,7 +155,7 @@ function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Gen
     yield* wrong(['deployments', index, 'proxy_address'], proxy_address);
 }
 
-/** An address in the case of its checksum; `undefined` for what is no address, or has letters of one case only. */
+/** Returns an address in the case of its checksum; `undefined` for a text that is no address, or has letters of one case only. */
 function checksumOf(text: string): string | undefined {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text) || !/[a-f]/.test(text.slice(2)) || !/[A-F]/.test(text))
     return undefined;
@@ -176,7 +179,7 @@ function* repeated<T>(
   }
 }
 
-/** The text of a key's number: keys come in either case, with leading zeros dropped or kept. */
+/** Returns the text of a key's number: keys come in either case, with leading zeros dropped or kept. */
 function numberText(key: string | undefined): string | undefined {
   const bytes = key === undefined ? undefined : parseHex(key, 32);
   return bytes && canonicalKey(bytes);

@@ -11,8 +11,8 @@ import { clusterSchema } from './cluster_schema.js';
 import { publicUrl } from './public_url.js';
 import { count, durationNs, host, keySource, line, positiveDecimal, sizeBytes } from './schema_values.js';
 
-// The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the
-// file. A key without one and without `optional` is required. references.ts checks what involves two keys.
+// The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the file. A
+// key without `prefault` and without `optional` is required. references.ts checks what involves two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
 const oracleId = z
@@ -25,7 +25,7 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** Symbols stand beside `*`, which means all of them, and are keys of objects. */
+/** A symbol. Symbols stand beside `*`, which means all of them, and are keys of objects. */
 const symbol = z
   .string()
   .regex(
@@ -55,7 +55,7 @@ const service = z.strictObject({
 
 const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
 
-/** Far above what one main thread can feed. */
+/** The largest number of threads: far more than one main thread can feed. */
 const LISTEN_THREADS_MAX = 256;
 
 const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
@@ -69,32 +69,32 @@ const listen = z.strictObject({
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
-  /** How many threads serve the sockets; `auto` leaves half of the cores to prices and signatures. */
+  /** The number of threads that serve the sockets; `auto` leaves half of the cores to prices and signatures. */
   threads: z
     .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
     })
     .prefault('auto'),
-  /** Whose `X-Forwarded-For` names the client. */
+  /** The proxies whose `X-Forwarded-For` names the client. */
   trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
-  /** Whose web pages may read REST and open streams. */
+  /** The origins whose web pages may read REST and open streams. */
   allowed_origins: z.array(allowedOrigin, { error: 'expected a list of origins' }).prefault([]),
 });
 
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keys = z.strictObject({
-  /** Only an edge of a cluster has none. */
+  /** The EVM key; only an edge of a cluster has none. */
   evm: keySource.optional(),
   stark: keySource.optional(),
-  /** Signs streaming payloads; without it `evm` does. */
+  /** The key that signs streaming payloads; if absent, `evm` signs them. */
   stream: keySource.optional(),
 });
 
 const token = z.strictObject({
   name: tokenName,
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
-  /** Required: there is no default for what a token may do. */
+  /** Required: the rights of a token have no default. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
   publisher_keys: z.array(publisherKeyText).min(1).optional(),
@@ -133,7 +133,7 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
-  /** The hashes of so much time are kept in memory and with every stored input. */
+  /** The hashes of this much time are kept in memory and with every stored input. */
   max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
   login_max_past: durationNs({ minNs: NS_PER_SECOND }).prefault('30s'),
   login_max_future: durationNs({ minNs: 0n }).prefault('2s'),
@@ -159,7 +159,7 @@ const calendarName = z
   .string()
   .regex(/^(?!none$)[A-Za-z][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _, other than none');
 
-/** Far above what one machine reads. */
+/** The largest rate: far more than one machine reads. */
 const BYTES_PER_SECOND_MAX = 64 * 1024 ** 3;
 
 const limits = z.strictObject({

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
-// What the values of several keys of the configuration file look like.
+// The forms of values of several keys of the configuration file.
 
 export const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
 
-/** Labels of a host name; the last one has a letter, or it would be an IPv4 address with a mistake in it. */
+/** The labels of a host name; the last one has a letter, otherwise it would be an IPv4 address with a mistake. */
 const HOST_NAME =
   /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 export const host = z
@@ -34,13 +34,13 @@ export const keySource = z
 const MESSAGE_BYTES_MIN = 64;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 
-/** {@link PERCENT_SCALE} and {@link WEIGHT_SCALE} are both 10 to this power. */
+/** The power of 10 of {@link PERCENT_SCALE} and {@link WEIGHT_SCALE}. */
 const DECIMALS_MAX = 6;
 
 interface DurationBounds {
   readonly minNs: bigint;
   readonly maxNs?: bigint;
-  /** The duration must be a multiple of this. */
+  /** The duration must be a multiple of this step. */
   readonly stepNs?: bigint;
 }
 
@@ -76,7 +76,7 @@ export function count(defaultCount: number, max = 1_000_000_000) {
   return z.int().min(1).max(max).prefault(defaultCount);
 }
 
-/** Percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
+/** Accepts percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
 export function positiveDecimal() {
   return z
     .number()

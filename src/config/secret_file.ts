@@ -18,7 +18,7 @@ export function readPublicFile(file: string): ReadText {
 function readRegularFile(file: string, isSecret: boolean): ReadText {
   let descriptor: number | undefined;
   try {
-    // Check and read use one descriptor, so both see the same file. Non-blocking, because a pipe has no end.
+    // Check and read use one descriptor, so both see the same file. Opened non-blocking, because a pipe has no end.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { message: `${file} is not a file` };
@@ -34,7 +34,10 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
   }
 }
 
-/** Why a file cannot be read. An operator may have written a key in place of the name; its base64 may contain slashes. */
+/**
+ * Returns the reason why a file cannot be read. An operator may have written a key in place of the name; its base64 may contain
+ * slashes.
+ */
 function unreadable(file: string, error: unknown): string {
   const steps = file.split(sep);
   const isShown = steps.map((_, at) => steps.slice(at).join(sep)).every((text) => shownText(text) === text);

@@ -1,6 +1,6 @@
 /**
- * The text as messages may show it. A text that looks like a key or a token is hidden, because an operator may have written
- * one in place of a file name or a symbol.
+ * Returns the text as messages may show it. A text that looks like a key or a token is hidden, because an operator may have
+ * written one in place of a file name or a symbol.
  */
 export function shownText(text: string): string {
   return SECRETS.some((secret) => secret.test(text)) ? '…' : text;

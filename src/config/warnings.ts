@@ -2,12 +2,12 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Problem } from './document.js';
 import type { ConfigFile } from './schema.js';
 
-/** A warning for each asset of a large file would bury the others. */
+/** The largest number of warnings about assets: one for each asset of a large file would hide the others. */
 const ASSET_WARNINGS_MAX = 20;
-/** From here on the first byte of a taxonomy ID is 0xFF. */
+/** The smallest ambiguous ID: from here on the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
-/** What a valid file says and its operator probably does not mean. A service starts with it, and logs it. */
+/** Finds statements of a valid file that its operator probably does not intend. A service starts with such a file, and logs them. */
 export function configWarnings(file: ConfigFile): Problem[] {
   return [
     ...taxonomyWarnings(file),
@@ -45,7 +45,7 @@ function* tokenWarnings({ tokens }: ConfigFile): Generator<Problem> {
   }
 }
 
-/** An error would keep an operator from removing a publisher whose key was stolen. */
+/** Gives warnings, not errors: an error would keep an operator from removing a publisher whose key was stolen. */
 function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   const warnings = assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
     const count = publishers.filter(
@@ -65,7 +65,7 @@ function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   ];
 }
 
-/** A publisher signs one type of prices, so symbols of which there is no asset of that type are of no use to it. */
+/** Finds symbols that have no asset of the publisher's signature type: a publisher signs prices of one type. */
 function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Problem> {
   const taken = new Set(assets.map(({ symbol, signature_type }) => `${signature_type} ${symbol}`));
   for (const [index, { signature_type, assets: symbols }] of publishers.entries()) {

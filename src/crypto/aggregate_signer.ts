@@ -20,16 +20,16 @@ import { starkPublicKey } from './stark/stark_ecdsa.js';
 /** The service's private keys, 32 bytes each. */
 export interface ServiceKeys {
   readonly evm: Buffer;
-  /** Needed to sign aggregates of Stark assets. */
+  /** Required to sign aggregates of Stark assets. */
   readonly stark?: Buffer;
 }
 
-/** Signs with the service's keys . */
+/** Signs aggregates with the service's keys. */
 export interface AggregateSigner {
   /** The service's EVM address in the mixed case of EIP-55: it signs EVM aggregates and every streaming payload. */
   readonly evmAddress: string;
   readonly starkPublicKey: string | undefined;
-  /** @param aggregates all of assets of one signature type. */
+  /** @param aggregates all for assets of one signature type. */
   sign(
     type: SignatureType,
     aggregates: readonly UnsignedAggregate[],

@@ -7,15 +7,15 @@ import { GROUP_ORDER } from './wasm/secp256k1_field_code.js';
 
 export const EVM_ADDRESS_BYTES = 20;
 
-/** How `encoded_asset_id` is written: the configuration's `service.encoded_asset_id`. */
+/** The ways of writing `encoded_asset_id`: the configuration's `service.encoded_asset_id`. */
 export type AssetIdEncoding = 'base64' | 'keccak256';
 
-/** What the service's EVM signature over an aggregate covers. */
+/** The fields that the service's EVM signature over an aggregate covers. */
 export interface EvmAggregate {
   /** The service's address: 20 bytes. */
   readonly address: Uint8Array;
   readonly symbol: string;
-  /** When the service signs, to the nanosecond; a publisher signs whole seconds. */
+  /** The time at which the service signs, to the nanosecond; a publisher signs whole seconds. */
   readonly signedAtNs: TimeNs;
   readonly price: Price;
   /** 32 bytes. */
@@ -25,8 +25,8 @@ export interface EvmAggregate {
 }
 
 /**
- * A publisher's `msg_hash`: keccak(address, symbol, u256 second, i256 price). It does not cover the nanoseconds within the
- * second.
+ * Returns a publisher's `msg_hash`: keccak(address, symbol, u256 second, i256 price). The hash does not cover the nanoseconds
+ * within the second.
  * @returns 32 fresh bytes.
  */
 export function evmPriceHash(
@@ -38,7 +38,7 @@ export function evmPriceHash(
   return Buffer.from(writtenPriceHash(address20, externalAssetId, timestampNs, price));
 }
 
-/** Whether that is the hash of such a price. */
+/** Tells whether that is the hash of such a price. */
 export function isEvmPriceHash(
   hash32: Uint8Array,
   address20: Uint8Array,
@@ -64,7 +64,7 @@ function writtenPriceHash(
 }
 
 /**
- * The `msg_hash` of an aggregate: keccak(address, keccak(symbol), u256 nanoseconds, i256 price, Merkle root, checksum).
+ * Returns the `msg_hash` of an aggregate: keccak(address, keccak(symbol), u256 nanoseconds, i256 price, Merkle root, checksum).
  * @returns 32 fresh bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
@@ -79,21 +79,21 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
 }
 
 /**
- * The digest that is signed for a `msg_hash`: EIP-191's "personal message" of 32 bytes.
+ * Returns the digest that is signed for a `msg_hash`: EIP-191's "personal message" of 32 bytes.
  * @returns 32 fresh bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
   return Buffer.from(writtenEip191(hash32));
 }
 
-/** {@link eip191} without a copy. @returns the digest, until the next hash */
+/** Does the same as {@link eip191} without a copy. @returns the digest, until the next hash */
 export function writtenEip191(hash32: Uint8Array): Buffer {
   keccakRoom.set(EIP191_PREFIX);
   keccakRoom.set(hash32, EIP191_PREFIX.length);
   return hashWritten(EIP191_PREFIX.length + 32);
 }
 
-/** Whether r and s are in 1 .. n-1 and s is at most n/2, so that the signature has no second form. No curve arithmetic. */
+/** Checks that r and s are in 1 .. n-1 and s is at most n/2, so that the signature has no second form. No curve arithmetic. */
 export function isCanonicalSignature(rs64: Uint8Array): boolean {
   // n begins with ff and its half with 7f, so the first bytes decide for 98 of 100 signatures.
   const r0 = rs64[0]!;
@@ -109,7 +109,7 @@ export function isCanonicalSignature(rs64: Uint8Array): boolean {
   );
 }
 
-/** Whether `address20` made a canonical signature over `digest32`, which already carries any prefix. Never throws. */
+/** Checks that `address20` made a canonical signature over `digest32`, which already carries any prefix. Never throws. */
 export function isSignedBy(
   address20: Uint8Array,
   digest32: Uint8Array,
@@ -121,7 +121,7 @@ export function isSignedBy(
   return publicKey !== undefined && isAddressOf(address20, publicKey);
 }
 
-/** The same of a signature over the {@link eip191} of a `msg_hash`. */
+/** Does the same for a signature over the {@link eip191} of a `msg_hash`. */
 export function isHashSignedBy(
   address20: Uint8Array,
   msgHash32: Uint8Array,
@@ -141,12 +141,12 @@ function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
   return true;
 }
 
-/** The 20-byte address of an uncompressed public key (65 bytes, the first is 4). */
+/** Returns the 20-byte address of an uncompressed public key (65 bytes, the first is 4). */
 export function evmAddress(publicKey65: Uint8Array): Buffer {
   return keccak256(publicKey65.subarray(1)).subarray(12);
 }
 
-/** `encoded_asset_id`: base64 of the symbol's UTF-8 bytes, or `0x` hex of their Keccak-256. */
+/** Returns `encoded_asset_id`: base64 of the symbol's UTF-8 bytes, or `0x` hex of their Keccak-256. */
 export function encodedAssetId(symbol: string, encoding: AssetIdEncoding): string {
   const bytes = Buffer.from(symbol);
   return encoding === 'base64' ? bytes.toString('base64') : `0x${keccak256(bytes).toString('hex')}`;
@@ -169,7 +169,7 @@ function writeWord(value: bigint, offset: number): void {
   keccakRoomView.setBigUint64(offset + 24, value);
 }
 
-/** ASCII is copied faster one by one than by a call of Node's. @returns how many bytes the UTF-8 of the text takes */
+/** Writes text; ASCII is copied faster byte by byte than by a call of Node's. @returns the length of the text's UTF-8 in bytes */
 function writeText(text: string, out: Buffer, offset: number): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -15,16 +15,19 @@ export interface EvmVerifyJob {
   readonly address: Uint8Array;
 }
 
-/** So many signers are verified in batches at the most: their tables take 19 MB. */
+/** The number of signers that are verified in batches: their tables take 19 MB. */
 const KEYS_MAX = 64;
 
-/** After so many signatures one at a time a signer's table, which takes 3 ms, has paid. Without a native library one takes 4 ms. */
+/**
+ * The number of single signatures after which a signer gets a table, which takes 3 ms. Without a native library one signature
+ * takes 4 ms.
+ */
 const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 
-/** A batch of fewer takes longer than a native library. */
+/** The smallest batch; a smaller one takes longer than a native library. */
 const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 
-/** A signer loses its table to another one when so many signatures of others came since its last: more than a batch has. */
+/** The number of signatures of others since a signer's last one after which another signer may get its table: more than a batch has. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
 interface KeyTable {
@@ -32,7 +35,10 @@ interface KeyTable {
   usedAt: number;
 }
 
-/** Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}, the others, and what is not valid there, one at a time. */
+/**
+ * Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}; the others, and those that are invalid
+ * there, one at a time.
+ */
 export class EvmVerifier {
   readonly #tables: KeyTable[] = [];
   readonly #keys = new Map<EvmSigner, number>();
@@ -41,7 +47,7 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
-    // The last call leaves signatures there that were too few, or that an exception kept from their turn.
+    // Removes signatures that the last call left: they were too few, or an exception came before them.
     this.#batch.clear();
     const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
@@ -60,20 +66,20 @@ export class EvmVerifier {
     return verdicts;
   }
 
-  /** Gives those their verdicts, and takes them from the list. */
+  /** Gives these jobs their verdicts, and removes them from the list. */
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: SignatureVerdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
-      // No price is refused by tables alone: what a batch does not find valid, a recovery decides.
+      // Tables alone refuse no price: a recovery decides about each signature that is invalid in a batch.
       for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;
   }
 
-  /** The number of its table, if it has one. */
+  /** Returns the number of the signer's table, if it has one. */
   #keyOf(address20: Uint8Array): number | undefined {
     const signer = evmSigner(address20);
     if (signer === undefined) return undefined;

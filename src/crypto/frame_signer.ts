@@ -5,14 +5,14 @@ export interface FrameSigner {
   /** Signs at once. @returns r, s and the recovery number, as in a payload: 65 bytes, valid until the next call. */
   signOne(digest: Uint8Array): Uint8Array;
   /**
-   * Signs at once where there are few, and on other threads where there are many.
-   * @param digests 32 bytes each, without gaps; not to be changed until they are signed.
+   * Signs few digests at once, and many on other threads.
+   * @param digests 32 bytes each, without gaps; must not change until they are signed.
    * @returns the signatures, without gaps.
    */
   sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** @param key gives the key in force, which a reload may change */
+/** @param key returns the key in force, which a reload may change */
 export function createFrameSigner(
   key: () => Buffer,
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,

@@ -3,10 +3,10 @@ import { BLOCK_BYTES, openKeccakModule, ROOM_BYTES, STATE_AT } from './wasm/kecc
 /** Bytes of a Keccak-256 digest. */
 export const KECCAK256_BYTES = 32;
 
-// One memory serves the whole thread, because nothing interrupts a hash.
+// The memory serves the whole thread, because nothing interrupts a hash.
 const { memory, absorb } = openKeccakModule();
 
-/** Where a message can be written that {@link hashWritten} hashes. Every other hash overwrites it. */
+/** The memory for a message that {@link hashWritten} hashes. Each other hash overwrites it. */
 export const keccakRoom: Buffer = Buffer.from(memory.buffer, 0, ROOM_BYTES);
 export const keccakRoomView = new DataView(memory.buffer, 0, ROOM_BYTES);
 
@@ -25,7 +25,7 @@ export function hashWritten(length: number): Buffer {
 }
 
 /**
- * Keccak-256 as Ethereum uses it (the padding of the original submission, not that of SHA3-256).
+ * Returns the Keccak-256 as Ethereum uses it (the padding of the original submission, not that of SHA3-256).
  * @returns 32 fresh bytes.
  */
 export function keccak256(bytes: Uint8Array): Buffer {
@@ -46,7 +46,7 @@ export function keccak256Into(bytes: Uint8Array, out: Uint8Array, offset: number
   out.set(digest, offset);
 }
 
-/** Pads the message behind its last bytes, and takes it in. */
+/** Pads the message behind its last bytes, and absorbs it. */
 function absorbLast(length: number, continues: 0 | 1): void {
   const blocks = Math.floor(length / BLOCK_BYTES) + 1;
   const end = blocks * BLOCK_BYTES;

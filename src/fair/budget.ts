@@ -1,37 +1,40 @@
 import { NS_PER_SECOND } from '../model/time.js';
 
-/** How much of something one caller may still do: each piece of it has a cost, in a unit that the budget's owner chooses. */
+/**
+ * The amount of some work that one caller may still cause: each piece of the work has a cost, in a unit that the budget's owner
+ * chooses.
+ */
 export interface Budget {
-  /** Takes a cost off. @returns whether so much was left; otherwise nothing is taken off */
+  /** Subtracts a cost. @returns whether so much was left; otherwise nothing is subtracted */
   take(cost: number, nowNs: bigint): boolean;
-  /** Takes a cost off that was caused already, whatever is left; at most {@link DEBT_NS_MAX} have to pass before there is any again. */
+  /** Subtracts a cost that has already been caused, whatever is left; after at most {@link DEBT_NS_MAX} there is something left again. */
   owe(cost: number, nowNs: bigint): void;
-  /** Whether {@link take} would take the cost off. */
+  /** Tells whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
-  /** Counts that something was not done because too little was left. */
+  /** Counts a refusal: too little was left. */
   countRefusal(): void;
 }
 
-/** The budget of one who may do anything. */
+/** The budget of a caller without a limit. */
 export const UNLIMITED: Budget = { take: () => true, owe: () => {}, has: () => true, countRefusal: () => {} };
 
 export interface BudgetRate {
-  /** The cost that comes back in a second. */
+  /** The cost that is restored in a second. */
   readonly perSecond: number;
-  /** The cost that may come at once; at least the largest cost that there is. */
+  /** The cost that is allowed at once; at least the largest single cost. */
   readonly burst: number;
 }
 
-/** Clocks of threads differ less; a time that is further ahead is from before the clock was stepped back. */
+/** The clocks of threads differ by less than this; a time that is further ahead is from before the clock was stepped back. */
 const CLOCK_STEP_NS = NS_PER_SECOND;
-/** The longest time that {@link Budget.owe} takes away. */
+/** The longest time for which {@link Budget.owe} can use up a budget. */
 export const DEBT_NS_MAX = CLOCK_STEP_NS / 2n;
 
 /**
- * A budget in one 64-bit word, which may be in memory that threads share: then its count is exact over all of them.
+ * A budget in one 64-bit word. In memory that threads share the count is exact over all of them.
  *
- * The word is the time at which the whole burst is there again. Each piece moves it on by the piece's share of a second, and is
- * allowed while the time is at most a burst ahead of the clock (the generic cell rate algorithm).
+ * The word is the time at which the whole burst is available again. Each piece of work moves that time on by its share of a
+ * second, and is allowed while the time is at most a burst ahead of the clock (the generic cell rate algorithm).
  */
 export class SharedBudget implements Budget {
   readonly #words: BigInt64Array;
@@ -40,7 +43,7 @@ export class SharedBudget implements Budget {
   readonly #burstNs: bigint;
   readonly #onRefusal: () => void;
 
-  /** @param place of its word in `words`; a word of 0 is a whole burst */
+  /** @param place the index of its word in `words`; a word of 0 means a whole burst */
   constructor(words: BigInt64Array, place: number, { perSecond, burst }: BudgetRate, onRefusal: () => void) {
     this.#words = words;
     this.#place = place;
@@ -67,7 +70,7 @@ export class SharedBudget implements Budget {
     this.#onRefusal();
   }
 
-  /** Adds a piece. @param decide chooses the word's next value, or leaves it as it is. @returns whether it has changed */
+  /** Adds a piece of work. @param decide chooses the word's next value, or leaves it as it is. @returns whether the word has changed */
   #move(
     cost: number,
     nowNs: bigint,
@@ -77,12 +80,12 @@ export class SharedBudget implements Budget {
       const before = Atomics.load(this.#words, this.#place);
       const next = decide(this.#busyUntil(before, cost, nowNs), nowNs + this.#burstNs);
       if (next === undefined) return false;
-      // Another thread may have changed it meanwhile.
+      // Another thread may have changed the word meanwhile.
       if (Atomics.compareExchange(this.#words, this.#place, before, next) === before) return true;
     }
   }
 
-  /** The word after one more piece. */
+  /** Returns the word after one more piece. */
   #busyUntil(before: bigint, cost: number, nowNs: bigint): bigint {
     const isFromBeforeStep = before > nowNs + this.#burstNs + CLOCK_STEP_NS;
     return (before > nowNs && !isFromBeforeStep ? before : nowNs) + this.#durationNs(cost);
@@ -93,7 +96,7 @@ export class SharedBudget implements Budget {
   }
 }
 
-/** Words for so many budgets, in memory that threads can share. */
+/** Creates words for so many budgets, in memory that threads can share. */
 export function budgetWords(count: number): BigInt64Array {
   return new BigInt64Array(new SharedArrayBuffer(count * BigInt64Array.BYTES_PER_ELEMENT));
 }

@@ -1,14 +1,14 @@
 /**
- * A set without an order whose members store their place in it. A member costs one number and one reference, a third of
- * an entry of a `Set`, and leaving needs no search.
+ * A set without an order whose members store their place in it. A member costs one number and one reference, a third of an entry
+ * of a `Set`, and removing it needs no search.
  */
 export class Roster<Place extends string, Member extends { [K in Place]: number }> {
-  /** The last member moves to the place of one that leaves, so a loop that removes members must run from the end. */
+  /** Removing a member moves the last one to its place, so a loop that removes members must run from the end. */
   readonly members: readonly Member[];
   readonly #members: Member[] = [];
   readonly #place: Place;
 
-  /** @param place the property in which members store their place; it is a number before they first enter */
+  /** @param place the property in which members store their place; it must be a number before they first enter */
   constructor(place: Place) {
     this.#place = place;
     this.members = this.#members;

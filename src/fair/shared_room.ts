@@ -1,6 +1,6 @@
 /**
- * Memory that callers share. Each may hold half of what is left, so there is room for one that holds little; one that holds nothing
- * may always add something.
+ * Memory that callers share. Each caller may hold half of what is left, so there is room for one that holds little; a caller that
+ * holds nothing may always add something.
  */
 export class SharedRoom {
   readonly #bytesMax: number;
@@ -21,7 +21,7 @@ export class SharedRoom {
     return held === undefined || bytes <= (this.#bytesMax - this.#bytes - held) / 2;
   }
 
-  /** @param bytes below 0 when the caller holds less */
+  /** @param bytes below 0 when the caller gives memory back */
   add(caller: string, bytes: number): void {
     const held = (this.#bytesOf.get(caller) ?? 0) + bytes;
     if (held === 0) this.#bytesOf.delete(caller);

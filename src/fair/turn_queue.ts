@@ -1,25 +1,25 @@
 import { SharedRoom } from './shared_room.js';
 
-/** How long the work of one turn of the event loop may take, beside the last piece of it. */
+/** The time that the work of one turn of the event loop may take, beside the last piece of it. */
 export const TURN_MS_MAX = 2;
 
-/** What a piece of work takes of a queue's memory beside its message. */
+/** Memory that a piece of work takes in a queue, beside its message. */
 const ENTRY_BYTES = 256;
 
 export interface TurnQueueOptions {
-  /** What may wait altogether. */
+  /** The largest size of all waiting work. */
   readonly waitingBytesMax: number;
-  /** Milliseconds of a clock that does not go back. */
+  /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
-/** Whose work it is. */
+/** The caller and the connection of a piece of work. */
 export interface WorkOwner {
-  /** Names the token or key: the callers share the time. */
+  /** The token or key by name: the callers share the time. */
   readonly caller: string;
-  /** The connection: its work is done in order. */
+  /** The connection: work of one connection is done in order. */
   readonly connection: object;
 }
 
@@ -29,42 +29,45 @@ interface QueuedPiece {
   next: QueuedPiece | undefined;
 }
 
-/** What waits of one connection, in order. */
+/** The waiting work of one connection, in order. */
 interface Line {
   readonly connection: object;
   first: QueuedPiece | undefined;
   last: QueuedPiece | undefined;
-  /** The connection of the same caller that is served after it. */
+  /** The connection of the same caller that is served next. */
   next: Line | undefined;
 }
 
-/** What waits of one caller. */
+/** The waiting work of one caller. */
 interface CallerQueue {
   readonly lineOf: Map<object, Line>;
-  /** In the order in which connections are served. */
+  /** The first connection in the order of serving. */
   first: Line | undefined;
   last: Line | undefined;
-  /** The time that its work has taken, counted from the time of the others when it came. */
+  /** The time that the caller's work has taken, counted from the time of the other callers when it came. */
   servedMs: number;
 }
 
 /**
- * Does the work that messages of many connections cause, at most {@link TURN_MS_MAX} of it in a turn of the event loop. What comes
- * when that is used up waits, and the caller that was served least goes next; its connections take turns.
+ * Does the work that messages of many connections cause, at most {@link TURN_MS_MAX} of it in a turn of the event loop. Work that
+ * comes after that waits, and the caller that was served least goes next; its connections take turns.
  *
- * What waits is bounded as {@link SharedRoom} says.
+ * Waiting work is bounded by {@link SharedRoom}.
  */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
   readonly #lanes = new Map<string, CallerQueue>();
   readonly #room: SharedRoom;
-  /** In this turn. */
+  /** The time used in this turn. */
   #spentMs = 0;
   #isWorking = false;
   #deferred = false;
-  /** The {@link CallerQueue.servedMs} of the caller that was served last: where a new one starts. */
+  /** The {@link CallerQueue.servedMs} of the caller that was served last; a new caller starts from it. */
   #servedMs = 0;
-  /** The same of callers of which nothing waits now, while others wait: one whose work comes singly does not start anew each time. */
+  /**
+   * The same of callers of which nothing waits now, while others wait: a caller whose work comes singly does not start again each
+   * time.
+   */
   readonly #servedMsOf = new Map<string, number>();
 
   constructor(options: TurnQueueOptions) {
@@ -72,29 +75,29 @@ export class TurnQueue {
     this.#room = new SharedRoom(options.waitingBytesMax);
   }
 
-  /** Bytes of messages that wait. */
+  /** Bytes of waiting messages. */
   get waitingBytes(): number {
     return this.#room.bytes;
   }
 
-  /** Whether the caller may add work. @param bytes of its message */
+  /** Tells whether the caller may add work. @param bytes the size of its message */
   hasRoom(caller: string, bytes: number): boolean {
     return this.#room.hasRoom(caller, ENTRY_BYTES + bytes);
   }
 
-  /** Does the work, at once or when its turn comes. @param work which does not throw when it had to wait */
+  /** Does the work, at once or when its turn comes. @param work must not throw when it had to wait */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
     if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES + bytes, work, 'last');
   }
 
-  /** As {@link run}, before all other work of the connection: for the rest of a message whose first part was done. */
+  /** Does the work like {@link run}, before all other work of the connection: for the rest of a message whose first part was done. */
   resume(owner: WorkOwner, work: () => void): void {
     if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES, work, 'first');
   }
 
-  /** Does the work at once: only where {@link isFree}. @returns what the work returns */
+  /** Does the work at once; allowed only while {@link isFree}. @returns what the work returns */
   now<T>(work: () => T): T {
     const { nowMs } = this.#options;
     const startMs = nowMs();
@@ -108,7 +111,7 @@ export class TurnQueue {
     }
   }
 
-  /** Whether work would be done at once. What comes while other work is done waits for its end. */
+  /** True when work would be done at once. Work that comes while other work is done waits for its end. */
   get isFree(): boolean {
     return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }
@@ -133,7 +136,7 @@ export class TurnQueue {
     this.#continueLater();
   }
 
-  /** A new turn: its time is whole again, and what waits goes on. */
+  /** Begins a new turn: its time is whole again, and waiting work goes on. */
   #continueLater(): void {
     if (this.#deferred) return;
     this.#deferred = true;
@@ -149,7 +152,7 @@ export class TurnQueue {
     const line = takeFirst(lane)!;
     const piece = takeFirst(line)!;
     this.#room.add(caller, -piece.bytes);
-    // The others of its connections come before its next piece.
+    // Other connections of the caller are served before the next piece of this one.
     if (line.first !== undefined) append(lane, line);
     else lane.lineOf.delete(line.connection);
     const before = this.#spentMs;
@@ -176,7 +179,7 @@ export class TurnQueue {
   }
 }
 
-/** What is linked from the first to the last: thousands wait, and each costs one object. */
+/** An item linked from the first to the last: thousands wait, and each costs one object. */
 interface Linked<Item> {
   first: Item | undefined;
   last: Item | undefined;

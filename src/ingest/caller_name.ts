@@ -1,6 +1,9 @@
 import type { SignatureType } from '../model/asset.js';
 
-/** Who publishes, as another thread or machine finds it in its own configuration: a token by its hash in hex, or a key. */
+/**
+ * The name of a publishing caller, by which another thread or machine finds it in its own configuration: the hash of a token in
+ * hex, or a key.
+ */
 export type CallerName =
   | { readonly token: string }
   | { readonly signatureType: SignatureType; readonly key: Uint8Array };

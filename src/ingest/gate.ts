@@ -9,7 +9,7 @@ import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
-/** An update that passed every check that needs no hash and no curve. */
+/** An update that passed every check that needs no hash and no curve arithmetic. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly price: Price;
@@ -17,53 +17,56 @@ export interface Candidate extends SignedUpdate {
   readonly msgHash: Buffer;
   /** r and s, 32 bytes each. */
   readonly signature: Buffer;
-  /** The recovery bit that `v` stands for; 0 for Stark signatures, which have none. */
+  /** The recovery bit of `v`; 0 for Stark signatures, which have none. */
   readonly recovery: 0 | 1;
-  /** All that its signature covers is what was last accepted under that signature: a refresh needs no curve arithmetic. */
+  /** True when everything that the signature covers was last accepted with that signature: such a refresh needs no curve arithmetic. */
   readonly verified: boolean;
-  /** Its message may have been taken before. */
+  /** True when the message may have been taken before. */
   readonly again: boolean;
-  /** It was accepted when its message came before, and another one after it: it has no effect any more. */
+  /** True when the update was accepted when its message came before, and another one after it: it has no effect any more. */
   isOver: boolean;
 }
 
-/** Whose connection it is, and what it may publish. */
+/** The rights of a connection: its owner, and what it may publish. */
 export interface PublishRights {
   /**
-   * Names the sender, over restarts too: only the one that brought an update can refresh it. It is a token's name; another
-   * kind of login needs texts that are no token's name, such as one with a control character.
+   * The name of the sender, the same after restarts: only the sender that brought an update can refresh it. For a token it is the
+   * token's name; another kind of login needs texts that no token can have as its name, such as one with a control character.
    */
   readonly identity: string;
   mayPublishAs(publisher: ListedPublisher): boolean;
   maySee(symbol: string): boolean;
 }
 
-/** What the gate needs to know of the configuration in force. */
+/** The part of the configuration in force that the gate reads. */
 export interface AllowList {
   /** @param signatureType without it, an asset of either type is found */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
-  /** `key`: 20 bytes of an EVM address or 32 of a Stark public key. */
+  /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
   publisherByKey(type: SignatureType, key: Buffer): ListedPublisher | undefined;
 }
 
-/** Which timestamps of publishers are taken. */
+/** The timestamps of publishers that are accepted. */
 export interface IngestWindow {
-  /** How far behind the clock. */
+  /** The largest age, measured against the clock. */
   readonly maxPastNs: bigint;
-  /** How far ahead of the clock. */
+  /** The largest distance ahead of the clock. */
   readonly maxFutureNs: bigint;
-  /** How far behind the newest accepted one of the same publisher and asset; 0: only newer ones. */
+  /** The largest distance behind the newest accepted one of the same publisher and asset; 0: only newer ones. */
   readonly maxBackwardNs: bigint;
 }
 
-/** `v` without leading zeros, to the recovery bit. */
+/** The recovery bit of each `v` without leading zeros. */
 const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1b', 0],
   ['0x1c', 1],
   ['0x0', 0],
   ['0x1', 1],
 ]);
-/** Texts of publisher keys that are remembered. A key has many, by case and zeros, and a publisher writes one of them. */
+/**
+ * The number of texts of publisher keys that are remembered. A key has many texts, by case and zeros, and a publisher writes one
+ * of them.
+ */
 const KEY_TEXTS_MAX = 10_000;
 
 /** The checks before any curve arithmetic: a map lookup costs a thousandth of a curve operation. */
@@ -72,7 +75,7 @@ export class Gate {
   readonly #last = new LastAccepted();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
-  /** By a text of the key as it came, and by path. */
+  /** The keys by their text as it came, and by path. */
   readonly #knownKeys = {
     evm: new Map<string, KnownPublisherKey>(),
     stark: new Map<string, KnownPublisherKey>(),
@@ -86,13 +89,13 @@ export class Gate {
     this.#replay = new ReplayWindow(window.maxBackwardNs);
   }
 
-  /** Takes over a changed allow-list; what was accepted stays remembered. */
+  /** Applies a changed allow-list; accepted updates stay remembered. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
     for (const keys of Object.values(this.#knownKeys)) keys.clear();
   }
 
-  /** Puts back what was remembered of a publisher and an asset before a restart; `last` is its last accepted update. */
+  /** Restores the memory of a publisher and an asset from before a restart; `last` is its last accepted update. */
   restore(
     asset: Asset,
     publisher: ListedPublisher,
@@ -103,15 +106,16 @@ export class Gate {
     this.#last.put(asset, publisher, last);
   }
 
-  /** What is remembered since the last update of this publisher for this asset was accepted; to be stored with it. */
+  /** Returns the memory since the last update of this publisher for this asset was accepted; to be stored with that update. */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 
   /**
-   * @param again its message was sent before and may have been taken: then the update that was accepted last is accepted once more, and
-   *   one that was accepted before that is only answered so, once its signature has proved right
-   * @param nowNs the time of the clock, where it was read already
+   * @param again the message was sent before and may have been taken: then the update that was accepted last is accepted once
+   * more;
+   *   an earlier one only gets that answer, after its signature was verified
+   * @param nowNs the time of the clock, if it was read already
    * @returns the candidate, or the reason why the update is refused.
    */
   admit(
@@ -194,9 +198,9 @@ export class Gate {
   }
 
   /**
-   * The last check, when the signature has proved right: verification takes time, in which others may have come first or
+   * Checks the candidate last, after its signature was verified: verification takes time, in which others may have come first or
    * the configuration may have changed.
-   * @returns what the candidate is kept as, or the reason why the update is refused
+   * @returns the price to keep of the candidate, or the reason why the update is refused
    */
   accept(candidate: Candidate): PublisherPrice | string {
     const { raw, asset, publisher } = candidate;
@@ -228,8 +232,8 @@ interface KnownPublisherKey {
 }
 
 /**
- * What an accepted candidate is kept as until the next one of its publisher: no more than is needed by then, and texts that all of them have
- * are the same.
+ * Returns what is kept of an accepted candidate until the next one of its publisher: no more than is needed by then. Texts that
+ * all candidates have are shared.
  */
 export function toPublisherPrice(
   { raw, asset, price, timestampNs }: Candidate,
@@ -261,7 +265,7 @@ function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; reco
   return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
 }
 
-/** Publishers write `v` without zeros or with them, in any case. */
+/** Reads `v`, which publishers write without zeros or with them, in any case. */
 function recoveryOf(v: string): 0 | 1 | undefined {
   const known = RECOVERY_OF_V.get(v);
   if (known !== undefined) return known;

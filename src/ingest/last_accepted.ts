@@ -3,7 +3,7 @@ import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
-/** The texts of an update that make it this one and no other. */
+/** The texts of an update that identify it. */
 export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
 /** An update and its texts as they came. */
@@ -14,7 +14,7 @@ export interface ReceivedUpdate {
   readonly raw: UpdateTexts;
 }
 
-/** The update that was accepted last of each publisher for each asset, as it came: to know one that comes again. */
+/** The last accepted update of each publisher for each asset, as it came: recognises one that comes again. */
 export class LastAccepted {
   readonly #lastOf = new PairMap<PublisherPrice>();
 
@@ -22,7 +22,7 @@ export class LastAccepted {
     this.#lastOf.set(asset, publisher, input);
   }
 
-  /** Whether this is exactly that update. */
+  /** Tells whether this is exactly that update. */
   is({ asset, publisher, timestampNs, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);
     return (
@@ -34,8 +34,9 @@ export class LastAccepted {
   }
 
   /**
-   * Whether this has the signature of that update, over the same texts. They are compared one by one, since the hash is only what
-   * the publisher declares until it is recomputed. What a signature covers beside them is the second, which may differ.
+   * Tells whether this has the signature of that update, over the same texts. They are compared one by one, since the hash is
+   * only declared by the publisher until it is recomputed. Beside these texts a signature covers only the second, which may
+   * differ.
    */
   isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);

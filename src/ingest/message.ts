@@ -4,7 +4,7 @@ import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
 
-/** One update of a publish message with its texts as they came; nothing about it is believed yet. */
+/** An update of a publish message with its texts as they came; nothing of it has been verified yet. */
 export interface RawUpdate {
   /** The key under which the update stands in `data`. */
   readonly symbol: string;
@@ -19,20 +19,20 @@ export interface RawUpdate {
   readonly s: string;
   readonly v: string | undefined;
   readonly msgHash: string;
-  /** The JSON text of `metadata`, with every digit it came with. */
+  /** The JSON text of `metadata`, with every digit as it came. */
   readonly metadata: string | undefined;
 }
 
-/** A publish message that could be read. Plain data, which another thread can take. */
+/** A publish message that could be read. Plain data, which can be passed to another thread. */
 export interface ReadMessage {
   readonly ok: true;
   readonly traceId: string | undefined;
   readonly updates: readonly RawUpdate[];
-  /** Updates whose shape is wrong: symbol and reason. The others are not harmed by them. */
+  /** Updates whose shape is wrong, by symbol, with the reason. They do not affect the others. */
   readonly malformed: ReadonlyMap<string, string>;
-  /** The length of its text. */
+  /** The length of the message's text. */
   readonly length: number;
-  /** It was sent before, to a leader that did not answer: that one may have taken it. */
+  /** True when the message was sent before to a leader that did not answer: that leader may have taken it. */
   readonly again?: boolean;
 }
 
@@ -40,7 +40,7 @@ export type PublishMessage =
   | ReadMessage
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
-/** How large `metadata` may be. It is copied into every answer that shows the update, so it stays a small thing. */
+/** The deepest nesting of `metadata`. Each answer that shows the update has a copy of `metadata`, so it must stay small. */
 export const METADATA_DEPTH_MAX = 16;
 export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
@@ -48,10 +48,9 @@ export const METADATA_LENGTH_MAX = 4_096;
 /**
  * Reads one publish message.
  *
- * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Its digits are quoted first, which
- * costs 0.5 µs a message where a parser that keeps every digit costs five times `JSON.parse`. Messages that the quoting
- * cannot make exact (numbers in `metadata`, a key written with escapes) take that slow parser, and so do those in which
- * a key may come twice.
+ * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. So its digits are quoted first, which costs 0.5
+ * µs a message; a parser that keeps every digit costs five times as much as `JSON.parse`. That slow parser reads messages that
+ * quoting cannot make exact (numbers in `metadata`, a key written with escapes), and those in which a key may come twice.
  */
 export function readPublishMessage(text: string, updatesMax: number): PublishMessage {
   const excess = excessOf(text, updatesMax);
@@ -85,17 +84,17 @@ function readExactly(text: string, updatesMax: number): PublishMessage {
 }
 
 /**
- * An integer `timestamp`, followed by what ends it: digits of a fraction or an exponent are left for the check to
- * refuse, and leading zeros for the parser.
+ * Matches an integer `timestamp`. What follows is checked elsewhere: the check refuses digits of a fraction or an exponent, and
+ * the parser refuses leading zeros.
  */
 const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
 
-/** Parsers differ in which of two values a key has, so a key with two is refused; twice the same value harms nobody. */
+/** Refuses a key with two different values, because parsers differ in which one they take; twice the same value is harmless. */
 function refuseDuplicate({ key }: { readonly key: string }): never {
   throw new SyntaxError(`the key ${JSON.stringify(key)} comes twice in one object`);
 }
 
-/** What a read answers when a value may have lost digits in `JSON.parse`; never after the parser that keeps them. */
+/** The answer of a read when a value may have lost digits in `JSON.parse`; never given after the parser that keeps them. */
 const INEXACT = Symbol('inexact');
 
 function readEnvelope(
@@ -133,7 +132,7 @@ function refuse(traceId: string | undefined, error: string): PublishMessage {
   return { ok: false, traceId, error };
 }
 
-/** @returns the update, the reason why it is none, or {@link INEXACT}. */
+/** @returns the update, the reason why it is invalid, or {@link INEXACT}. */
 function readUpdate(symbol: string, update: unknown, exact: boolean): RawUpdate | string | typeof INEXACT {
   if (!isObject(update)) return 'the update is not an object';
   const signed = update['signed_price'];
@@ -190,7 +189,7 @@ function readTimestamp(value: unknown): string | undefined | typeof INEXACT {
   return typeof value === 'number' ? INEXACT : undefined;
 }
 
-/** @returns the JSON text, `undefined` where there is none, what is wrong with it, or {@link INEXACT}. */
+/** @returns the JSON text, `undefined` if absent, the reason why it is invalid, or {@link INEXACT}. */
 function readMetadata(value: unknown, exact: boolean): string | undefined | Error | typeof INEXACT {
   if (value === undefined) return undefined;
   if (value === null) return 'null';
@@ -205,7 +204,7 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
     : new Error(`metadata is longer than ${METADATA_LENGTH_MAX} characters`);
 }
 
-/** @returns how many of the values are left when those inside `value` are taken away; below 0 as soon as it is known. */
+/** @returns the number of values left after subtracting those inside `value`; below 0 as soon as that is known. */
 function spendValues(value: unknown, valuesLeft: number, depthLeft: number): number | 'too deep' {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return valuesLeft;
   if (depthLeft === 0) return 'too deep';
@@ -220,8 +219,8 @@ function spendValues(value: unknown, valuesLeft: number, depthLeft: number): num
 }
 
 /**
- * Numbers may have been rounded, and digits under a `timestamp` of the publisher's own may not have been quoted by them.
- * A key that only ends in `"timestamp` has its digits quoted, too: the quotation mark in it is escaped.
+ * Tells whether digits may be lost: numbers may have been rounded, and digits under a publisher's own `timestamp` may not be
+ * those that were quoted. A key that only ends in `"timestamp` has its digits quoted, too: the quotation mark in it is escaped.
  */
 function mayHaveLostDigits(value: unknown): boolean {
   if (typeof value === 'number') return true;

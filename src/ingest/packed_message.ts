@@ -1,6 +1,6 @@
 import type { RawUpdate, ReadMessage } from './message.js';
 
-/** A message that was read, as it travels to another thread: in about half of the time that the objects themselves take. */
+/** A message that was read, in the form that is sent to another thread: sending it takes half of the time that the objects take. */
 export interface PackedMessage {
   readonly traceId: string | undefined;
   readonly length: number;
@@ -33,7 +33,7 @@ export function packMessage({ traceId, length, malformed, updates }: ReadMessage
   return { traceId, length, content: JSON.stringify(content) };
 }
 
-/** The content is read when something asks for it: whoever takes the message may do that later, or never. */
+/** Unpacks a message. The content is read on first use, which may come later or never. */
 export function unpackMessage({ traceId, length, content }: PackedMessage): ReadMessage {
   let unpacked: Pick<ReadMessage, 'malformed' | 'updates'> | undefined;
   const inside = () => (unpacked ??= unpack(content));

@@ -1,8 +1,8 @@
 import type { Asset, ListedPublisher } from '../model/asset.js';
 
-/** What is known of each publisher and asset. */
+/** Values by publisher and asset. */
 export class PairMap<Value> {
-  /** By asset index, then by publisher index: small integers, of which a map makes no key of their own. */
+  /** Values by asset index, then by publisher index: small integers, for which a map makes no key of its own. */
   readonly #values: Map<number, Value>[] = [];
 
   get({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {

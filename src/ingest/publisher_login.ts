@@ -4,10 +4,10 @@ import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
 
-/** The headers of a login by signature that a request carries, in order: lower-case name and value. */
+/** The headers of a request that belong to a login by signature, in order: lower-case name and value. */
 export type LoginHeaders = readonly (readonly [name: string, value: string])[];
 
-/** How far behind and ahead of the clock the time of a login may be. */
+/** The largest distance of a login's time behind and ahead of the clock. */
 export interface LoginWindow {
   readonly maxPastNs: bigint;
   readonly maxFutureNs: bigint;
@@ -24,14 +24,14 @@ export interface LoginClaim {
 }
 
 export interface LoginRefusal {
-  /** 403: the headers are in order, but do not open this path. */
+  /** 403: the headers are valid, but do not give access to this path. */
   readonly status: 401 | 403;
   readonly reason: LoginFault;
-  /** Names the header at fault. */
+  /** The text that names the invalid header. */
   readonly error: string;
 }
 
-/** As metrics count them. `unknown`: the key is not on the allow-list. */
+/** The reasons that metrics count. `unknown`: the key is not on the allow-list. */
 export type LoginFault =
   | 'missing'
   | 'repeated'
@@ -45,8 +45,8 @@ export type LoginFault =
 export type FindPublisher = (type: SignatureType, key: Buffer) => ListedPublisher | undefined;
 
 /**
- * The checks of a login before any curve arithmetic.
- * @param pathType the signature type that the path takes; `undefined` where it takes both
+ * Checks a login before any curve arithmetic.
+ * @param pathType the signature type of the path; `undefined` if the path takes both
  */
 export function readLogin(
   headers: LoginHeaders,
@@ -66,7 +66,7 @@ export function readLogin(
       reason: 'signature type',
       error: `X-Signature-Type is not "${pathType}", which this path takes`,
     };
-  // As a number, whatever the leading zeros.
+  // Key as a number, whatever the leading zeros.
   const key =
     publicKey.length <= KEY_LENGTH_MAX
       ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
@@ -88,7 +88,7 @@ export function readLogin(
   return { publisher, timestampNs, ...signature };
 }
 
-/** What a login is refused with whose signature proved wrong. */
+/** The refusal of a login whose signature is invalid. */
 export const LOGIN_NOT_SIGNED: LoginRefusal = {
   status: 401,
   reason: 'signature',
@@ -121,7 +121,7 @@ function isSignatureType(text: string): text is SignatureType {
   return (SIGNATURE_TYPES as readonly string[]).includes(text);
 }
 
-/** Every number of the signature has all of its digits. */
+/** Reads a signature. Each number of it must have all of its digits. */
 function parseSignature(
   text: string,
   type: SignatureType,
@@ -137,5 +137,5 @@ function parseSignature(
 
 /** `v` is 0x1b or 0x1c. */
 const RECOVERY_OFFSET = 27;
-/** Of the text of a public key, with all its leading zeros. */
+/** The largest length of the text of a public key, with all its leading zeros. */
 const KEY_LENGTH_MAX = 256;

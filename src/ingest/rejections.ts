@@ -1,6 +1,6 @@
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Why updates of a message are refused. It takes next to no memory while none is, as in most messages. */
+/** The reasons why updates of a message are refused. They take almost no memory while no update is refused, as in most messages. */
 export class Rejections {
   #reasons: Map<string, string> | undefined;
 
@@ -13,7 +13,7 @@ export class Rejections {
     this.#reasons.set(symbol, reason);
   }
 
-  /** Symbol to reason. */
+  /** Reasons by symbol. */
   get reasons(): ReadonlyMap<string, string> {
     return this.#reasons ?? NONE;
   }

@@ -11,16 +11,16 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
 /**
- * Different updates that are remembered of one publisher for one asset. Past it, new ones are refused until their time
- * has moved the window on, so the number is a bound on memory and on the record that the store keeps.
+ * The number of different updates of one publisher for one asset that are remembered. Past it, new ones are refused until their
+ * time has moved the window on, so the number bounds the memory and the record that the store keeps.
  */
 export const SEEN_UPDATES_MAX = 30_000;
 
-/** What is remembered of an update, and of whom. */
+/** The fields of an update and its sender that are remembered. */
 export interface SignedUpdate {
   readonly asset: Asset;
   readonly publisher: ListedPublisher;
-  /** The identity of the session that it came on. */
+  /** The identity of the session that sent the update. */
   readonly sender: string;
   readonly timestampNs: TimeNs;
   /** The whole second of the timestamp, which the signature covers, and the nanoseconds after it, which it does not. */
@@ -31,21 +31,21 @@ export interface SignedUpdate {
 }
 
 /**
- * 53 bits tell the hashes of a window apart: a new hash has the bits of one among 30,000 with a chance of one in 10^11,
- * and is then refused, or taken as a refresh. As a number they need no text for every look-up.
+ * Returns 53 bits that tell the hashes of a window apart: a new hash has the bits of one among 30,000 with a chance of one in
+ * 10^11, and is then refused, or taken as a refresh. A number needs no text for each look-up.
  */
 export function hashKeyOf(msgHash: Buffer): number {
   return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
 }
 
 /**
- * The hashes of what was accepted lately, per asset and publisher.
+ * The hashes of updates that were accepted recently, per asset and publisher.
  *
- * Signatures cover whole seconds, so anyone can raise the nanoseconds of an update and its signature stays valid. An
- * update whose hash is in the window is therefore taken only as a refresh: with a later time, and from the sender that
- * brought it first. A refresh never moves the window. Every other update may be up to `max_backward` older than the
- * newest one, refreshes aside: the window begins there, and what is older is refused because its hash is forgotten. With a
- * `max_backward` of 0 only the newest update is refreshed: nothing brings an earlier value of its second back.
+ * Signatures cover whole seconds, so anyone can raise the nanoseconds of an update and its signature stays valid. An update whose
+ * hash is in the window is therefore taken only as a refresh: with a later time, and from the sender that brought it first. A
+ * refresh never moves the window. Any other update may be up to `max_backward` older than the newest one (refreshes do not count
+ * as newest). The window begins there; an older update is refused because its hash is forgotten. With a `max_backward` of 0 only
+ * the newest update can be refreshed: an earlier value of its second never comes back.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
@@ -71,8 +71,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Whether an update with this hash from this sender was accepted, and another one after it, which may be a refresh of it: of that the
-   * last time alone is known.
+   * Tells whether an update with this hash from this sender was accepted, and another one after it. That one may be a refresh of
+   * this update, since only its last time is remembered.
    */
   isOver(update: SignedUpdate): boolean {
     const pair = this.#pairs.get(update.asset, update.publisher);
@@ -84,7 +84,7 @@ export class ReplayWindow {
     return update.nanos < nanos || (update.nanos === nanos && !isNewest(pair, update, at));
   }
 
-  /** Whether the update that was accepted last since the start has this second and hash. */
+  /** Tells whether the update that was accepted last since the start has this second and hash. */
   isLast(update: SignedUpdate): boolean {
     const last = this.#pairs.get(update.asset, update.publisher)?.last;
     return last !== undefined && isSame(last, update);
@@ -113,15 +113,15 @@ export class ReplayWindow {
     pair.updates.push(hashKey, second, nanos, placeOf(sender, pair.senders));
   }
 
-  /** What is remembered of a publisher's updates for an asset of which one was accepted. It changes with the next one. */
+  /** Returns the memory of a publisher's updates for an asset of which at least one was accepted. The next accepted update changes it. */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#pairs.get(asset, publisher)!;
   }
 
   /**
-   * Puts back what was remembered before a restart.
-   * @param seen absent in records of versions that kept no window: then nothing is taken up to the end of the second of
-   * the last update.
+   * Restores the memory from before a restart.
+   * @param seen absent in records of versions that kept no window: then nothing is accepted up to the end of the second of the
+   * last update.
    */
   restore(asset: Asset, publisher: ListedPublisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
     this.#pairs.set(asset, publisher, {
@@ -133,7 +133,7 @@ export class ReplayWindow {
     });
   }
 
-  /** Whether one more update of this time can be remembered, with what it makes the window forget. */
+  /** Tells whether one more update of this time can be remembered, counting what the window forgets for it. */
   #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
     if (updates.length < NUMBERS_MAX) return true;
     const first = Number(secondOf(this.#floorAfter(timestampNs)));
@@ -142,7 +142,7 @@ export class ReplayWindow {
     return left < SEEN_UPDATES_MAX;
   }
 
-  /** Begins the window where an accepted update of this time wants it, and forgets the seconds before. */
+  /** Begins the window at the place that an accepted update of this time needs, and forgets the seconds before. */
   #raiseFloor(pair: Pair, timestampNs: TimeNs): void {
     const floorNs = this.#floorAfter(timestampNs);
     if (floorNs <= pair.floorNs) return;
@@ -156,7 +156,7 @@ export class ReplayWindow {
   }
 }
 
-/** Whether the update at that place is the one that was accepted last. After a restart that is the last new one. */
+/** Tells whether the update at that place is the one that was accepted last. After a restart that is the last new one. */
 function isNewest({ last, updates }: Pair, update: SignedUpdate, at: number): boolean {
   return last === undefined ? at + SEEN_FIELDS === updates.length : isSame(last, update);
 }
@@ -173,15 +173,18 @@ const OTHER_SENDER = 'replay: another token or key sent this update first, and o
 const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
 
 const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
-/** Up to this many numbers a search from the start is faster than a map, and most publishers send 2 to 20 updates a second. */
+/**
+ * The largest list that is searched: up to this many numbers a search from the start is faster than a map, and most publishers
+ * send 2 to 20 updates a second.
+ */
 const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
 
-/** One publisher and one asset. */
+/** The window of one publisher and one asset. */
 interface Pair extends SeenUpdates {
   floorNs: TimeNs;
   senders: string[];
   updates: number[];
-  /** Where in `updates` a hash key stands, once there are many. */
+  /** The place of each hash key in `updates`, once there are many. */
   placeByKey: Map<number, number> | undefined;
   /** The last update that was accepted since the start, in order of arrival. */
   last: RememberedUpdate | undefined;
@@ -192,7 +195,7 @@ interface RememberedUpdate {
   second: number;
 }
 
-/** Where the update with this second and hash begins in `updates`; -1 when it is not there. */
+/** Returns the place at which the update with this second and hash begins in `updates`; -1 when it is absent. */
 function find(pair: Pair, { second, hashKey }: SignedUpdate): number {
   const { updates } = pair;
   if (updates.length > SEARCHED_NUMBERS_MAX) {
@@ -224,7 +227,7 @@ function forgetBefore(pair: Pair, first: number): void {
   }
 }
 
-/** The place of a sender in the list, at its end when it was not there. */
+/** Returns the place of a sender in the list; adds a new sender at the end. */
 function placeOf(sender: string, senders: string[]): number {
   const place = senders.indexOf(sender);
   return place >= 0 ? place : senders.push(sender) - 1;

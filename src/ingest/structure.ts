@@ -1,19 +1,19 @@
-/** How deep a message may nest; the deepest field of an update lies 6 deep, and `metadata` has a limit of its own. */
+/** The deepest nesting of a message; the deepest field of an update lies 6 deep, and `metadata` has a limit of its own. */
 export const DEPTH_MAX = 64;
 
-/** Nothing this short takes a parser long, so that ordinary messages are not looked at. */
+/** The length up to which messages are not checked: no such text takes a parser long. */
 const SHORT_LENGTH_MAX = 16 * 1024;
-/** An update has 4 objects and 13 commas of its own; the rest is for `metadata`. */
+/** The limit for each update, which has 4 objects and 13 commas of its own; the rest is for `metadata`. */
 const CONTAINERS_PER_UPDATE_MAX = 8;
 const COMMAS_PER_UPDATE_MAX = 18;
-/** The parser that keeps every digit takes up to 2 µs a value and 0.1 µs a character. */
+/** The limit for the parser that keeps every digit , which takes up to 2 µs a value and 0.1 µs a character. */
 const EXACT_LENGTH_MAX = 128 * 1024;
 const EXACT_COMMAS_MAX = 4_000;
 
 /**
- * What makes the JSON of a publish message too expensive to parse, if anything does: `JSON.parse` takes a second for
- * half a million nested arrays, and 1 µs for each of as many different keys. Nothing is parsed to find out.
- * @param updatesMax how many updates a message may hold
+ * Returns what makes the JSON of a publish message too expensive to parse, if anything does: `JSON.parse` takes a second for half
+ * a million nested arrays, and 1 µs for each of as many different keys. Nothing is parsed for this.
+ * @param updatesMax the number of updates that a message may hold
  */
 export function excessOf(text: string, updatesMax: number): string | undefined {
   if (text.length <= SHORT_LENGTH_MAX) return undefined;
@@ -26,7 +26,7 @@ export function excessOf(text: string, updatesMax: number): string | undefined {
     : undefined;
 }
 
-/** The same for the parser that keeps every digit. */
+/** Returns the same for the parser that keeps every digit. */
 export function exactExcessOf(text: string): string | undefined {
   return text.length > EXACT_LENGTH_MAX || countUpTo(text, ',', EXACT_COMMAS_MAX) > EXACT_COMMAS_MAX
     ? `a message with numbers in metadata, or whose keys are hard to tell from its strings, is at most ` +
@@ -35,24 +35,24 @@ export function exactExcessOf(text: string): string | undefined {
 }
 
 /**
- * Whether a key may come twice in one object. `JSON.parse` keeps the last without a word, so its result has fewer keys
- * than the text has colons: counting both costs 0.4 µs an update. Colons in strings count as well, so a `true` asks for
- * a closer look.
- * @param keys how many keys the parsed text has, from {@link countKeys}
+ * Tells whether a key may come twice in one object. `JSON.parse` silently keeps the last value, so its result has fewer keys than
+ * the text has colons: counting both costs 0.4 µs an update. Colons in strings count as well, so after `true` the caller has to
+ * look closer.
+ * @param keys the number of keys in the parsed value, from {@link countKeys}
  */
 export function mayRepeatKeys(text: string, keys: number): boolean {
   return countUpTo(text, ':', keys) !== keys && countKeyEnds(text, keys) !== keys;
 }
 
 function countKeyEnds(text: string, max: number): number {
-  // What ends a key; inside a string it is an escaped quotation mark and a colon, which is rare.
+  // Matches the end of a key; inside a string it matches an escaped quotation mark and a colon, which is rare.
   const keyEnd = /"\s*:/g;
   let count = 0;
   while (count <= max && keyEnd.test(text)) count++;
   return count;
 }
 
-/** The keys of all objects in a parsed JSON value, or `undefined` when it nests deeper than {@link DEPTH_MAX}. */
+/** Counts the keys of all objects in a parsed JSON value; `undefined` when the value nests deeper than {@link DEPTH_MAX}. */
 export function countKeys(value: unknown, depthLeft = DEPTH_MAX): number | undefined {
   if (typeof value !== 'object' || value === null) return 0;
   if (depthLeft === 0) return undefined;
@@ -69,7 +69,7 @@ export function countKeys(value: unknown, depthLeft = DEPTH_MAX): number | undef
   return keys;
 }
 
-/** At most one more than `max`. */
+/** Counts up to one more than `max`. */
 function countUpTo(text: string, character: string, max: number): number {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0 && count <= max; at = text.indexOf(character, at + 1))

@@ -8,10 +8,10 @@ export type AssetIndex = number & { readonly assetIndex: unique symbol };
 /** A publisher's place in every array by publisher; it stays the same while the process runs. */
 export type PublisherIndex = number & { readonly publisherIndex: unique symbol };
 
-/** A percentage is stored as an integer: the percentage times this. 0.1 % is 100_000. */
+/** The factor of percentages, which are stored as integers. 0.1 % is 100_000. */
 export const PERCENT_SCALE = 1_000_000;
 
-/** One asset of the catalogue, as the configuration defines it. */
+/** An asset of the catalogue, as the configuration defines it. */
 export interface Asset {
   readonly index: AssetIndex;
   /** The streaming ID: the uint16 by which streams name the asset. */
@@ -23,15 +23,15 @@ export interface Asset {
   readonly minPublishers: number;
   readonly maxAgeNs: bigint;
   readonly clockPeriodNs: bigint;
-  /** A move of this size, in percent times {@link PERCENT_SCALE}, signs a new aggregate at once. */
+  /** The move of the price that signs a new aggregate at once, in percent times {@link PERCENT_SCALE}. */
   readonly delta: bigint;
-  /** An input further than this from the median does not count. In percent times {@link PERCENT_SCALE}. */
+  /** The largest distance from the median at which an input counts, in percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;
   /** The name of a calendar, or `none` for an asset that trades around the clock. */
   readonly calendar: string;
 }
 
-/** One key that may publish, as the configuration allows it. */
+/** A key that may publish, as the configuration allows it. */
 export interface ListedPublisher {
   readonly index: PublisherIndex;
   readonly signatureType: SignatureType;
@@ -45,5 +45,5 @@ export interface ListedPublisher {
   readonly weight: bigint;
 }
 
-/** A weight is stored as an integer: the weight times this. */
+/** The factor of weights, which are stored as integers. */
 export const WEIGHT_SCALE = 1_000_000;

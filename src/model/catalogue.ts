@@ -6,11 +6,11 @@ import { AssetMap, type AssetName } from './asset_map.js';
  * stay valid. An asset or publisher that a reload removed keeps its index, but the lookups no longer find it.
  */
 export class Catalogue {
-  /** In the order of the configuration. */
+  /** The assets in the order of the configuration. */
   readonly listed: readonly Asset[];
-  /** By index, with those that a reload removed. */
+  /** The assets by index, with those that a reload removed. */
   readonly assets: readonly Asset[];
-  /** By index, with those that a reload removed. */
+  /** The publishers by index, with those that a reload removed. */
   readonly publishers: readonly ListedPublisher[];
   readonly #assetByName: AssetMap;
   readonly #publisherByKey: ReadonlyMap<string, ListedPublisher>;
@@ -34,12 +34,12 @@ export class Catalogue {
     );
   }
 
-  /** @param signatureType without it, the EVM asset of the symbol is found, or the Stark one if there is no EVM one */
+  /** @param signatureType if absent, finds the EVM asset of the symbol, or the Stark asset if there is no EVM asset */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined {
     return this.#assetByName.find(symbol, signatureType);
   }
 
-  /** By index. */
+  /** The streaming IDs by asset index. */
   get streamingIds(): readonly number[] {
     return this.assets.map(({ id }) => id);
   }
@@ -53,13 +53,13 @@ export class Catalogue {
     return this.#assetByName.find(symbol, signatureType) !== undefined;
   }
 
-  /** The publisher as it is configured now; `undefined` when it is not, or may no longer publish the asset. */
+  /** Returns the publisher as it is configured now; `undefined` when it is not configured, or may no longer publish the asset. */
   currentPublisher({ signatureType, key }: ListedPublisher, symbol: string): ListedPublisher | undefined {
     const publisher = this.publisherByKey(signatureType, key);
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
   }
 
-  /** The configured publishers. */
+  /** The publishers that are configured now. */
   get currentPublishers(): readonly ListedPublisher[] {
     return [...this.#publisherByKey.values()];
   }
@@ -73,7 +73,7 @@ function publisherName({ signatureType, key }: Pick<ListedPublisher, 'signatureT
   return `${signatureType} ${key.toString('latin1')}`;
 }
 
-/** `next` at the indexes that their names had before; new names follow at the end. */
+/** Returns `next` with each name at its former index; new names follow at the end. */
 function placeByName<T extends { readonly index: AssetIndex | PublisherIndex }>(
   next: readonly T[],
   before: readonly T[],

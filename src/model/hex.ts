@@ -1,6 +1,6 @@
 /**
- * The value of each hex digit by its UTF-16 code. Node's own decoder takes a third longer, because it needs a copy of the
- * text without `0x`, and it reads a character past U+00FF as its low byte.
+ * The value of each hex digit by its UTF-16 code. Node's own decoder takes 33 % longer, because it needs a copy of the text
+ * without `0x`, and it reads a character past U+00FF as its low byte.
  */
 const DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdefABCDEF') DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
@@ -16,7 +16,7 @@ export function parseHex(text: string, size: number): Buffer | undefined {
   return parseHexInto(text, bytes, 0, size) ? bytes : undefined;
 }
 
-/** The same into a part of `out`. @returns whether the text is such a number; if not, that part is undefined. */
+/** Reads the same into a part of `out`. @returns whether the text is such a number; if not, that part is undefined. */
 export function parseHexInto(text: string, out: Uint8Array, offset: number, size: number): boolean {
   const { length } = text;
   if (length < 3 || length > size * 2 + 2) return false;
@@ -32,7 +32,7 @@ export function parseHexInto(text: string, out: Uint8Array, offset: number, size
   return seen < 16;
 }
 
-/** `0x` and two lower-case digits a byte. */
+/** Returns `0x` and two lower-case digits a byte. */
 export function toHex(bytes: Uint8Array): string {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`;
 }

@@ -1,23 +1,23 @@
 import type { SignatureType } from './asset.js';
 
-/** Assets of a cluster at most: with more of them all prices would not fit the 1 MiB that message servers take by default. */
+/** The largest number of assets of a cluster: all prices of more assets would not fit the 1 MiB that message servers take by default. */
 export const CLUSTER_ASSETS_MAX = 50_000;
 
-/** Every asset's accepted inputs of before are written to the log of a cluster again this often. */
+/** The interval at which the earlier accepted inputs of all assets are written to a cluster's log again. */
 export const CHECKPOINT_S = 300;
 
-/** A node's number stands in so many bits of every streaming timestamp. */
+/** The number of bits that a node's number takes in each streaming timestamp. */
 export const NODE_BITS = 6;
-/** Nodes of a cluster are numbered from 1 to this; 0 is a process that is alone. */
+/** The largest number of a node in a cluster, from 1 on; 0 is a process that is alone. */
 export const NODE_MAX = 2 ** NODE_BITS - 1;
 
 /** The processes that serve the same prices, as one of them knows them. A process that is alone is node 0. */
 export interface NodeList {
-  /** The node that says this. */
+  /** The node that this list comes from. */
   readonly self: number;
   /** Ascending by number. */
   readonly nodes: readonly NodeState[];
-  /** The keys of these nodes, and those of nodes that have gone while aggregates that they signed may be served. */
+  /** The keys of these nodes, and of former nodes while aggregates that they signed may be served. */
   readonly signers: readonly NodeSigner[];
 }
 
@@ -39,13 +39,13 @@ export interface Signer {
   /** `evm`: the address, with its checksum. `stark`: the x coordinate of the public key. */
   readonly address: string;
   readonly signatureType: SignatureType;
-  /** What it signs: aggregates of that signature type, or streaming payloads. */
+  /** The use of the key: it signs aggregates of that signature type, or streaming payloads. */
   readonly role: 'aggregate' | 'stream';
-  /** UNIX seconds: since when the node has it. */
+  /** UNIX seconds since which the node has the key. */
   readonly sinceS: number;
 }
 
-/** The keys of all nodes without repetitions: those of aggregates first, and among each kind the node's own first. */
+/** Returns the keys of all nodes without repetitions: those of aggregates first, and among each kind the node's own first. */
 export function distinctSigners({ self, signers }: NodeList): Signer[] {
   const ownFirst = [
     ...signers.filter(({ node }) => node === self),

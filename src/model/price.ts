@@ -22,7 +22,7 @@ export function parsePrice(text: string): Price | undefined {
 
 /** Writes `price` as 16 big-endian two's-complement bytes at `offset`. */
 export function writePrice(price: Price, out: Uint8Array, offset: number): void {
-  // Both calls cut off the higher bits. They take a third of the time of Buffer's own methods for 64 bits.
+  // Cuts off the higher bits in both calls. They take 33 % of the time of Buffer's own methods for 64 bits.
   SCRATCH.setBigInt64(0, price >> 64n);
   SCRATCH.setBigUint64(8, price);
   out.set(SCRATCH_BYTES, offset);

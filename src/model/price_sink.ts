@@ -4,16 +4,16 @@ import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
 /**
- * The seam between making prices and serving them. The aggregator tells a sink what happened, in order. The messages can
- * go to another thread or machine: they name assets by streaming ID, or by symbol and signature type, never by an index of
- * this process.
+ * The seam between making prices and serving them. The aggregator reports to a sink what happened, in order. The messages can go
+ * to another thread or machine: they name assets by streaming ID, or by symbol and signature type, never by an index of this
+ * process.
  */
 export interface PriceSink {
-  /** An asset has another live price than before, or its first. */
+  /** An asset has a new live price, or its first. */
   priced(message: Priced): void;
   /** An aggregate has been signed. */
   signed(aggregate: SignedAggregate): void;
-  /** An asset has no live price any more, until it is priced again. */
+  /** An asset has no live price until it is priced again. */
   ended(message: Ended): void;
 }
 

@@ -4,12 +4,12 @@ import { parseHex } from './hex.js';
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
-/** Why an aggregate was signed: its period came round, or the price moved far enough. */
+/** The reason why an aggregate was signed: its period is over, or the price moved far enough. */
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * A publisher's signed price that passed every check. The texts are the publisher's own, and the service passes them on
- * unchanged. The service computes with the bytes and integers.
+ * unchanged. The service itself computes with the bytes and integers.
  */
 export interface PublisherPrice {
   readonly price: Price;
@@ -18,8 +18,8 @@ export interface PublisherPrice {
 }
 
 /**
- * The `msg_hash` that was recomputed and is what the publisher's text says: 32 bytes, big-endian. It is a leaf of the Merkle tree. It is
- * not kept beside the text: one small buffer would keep alive all those that were made in one piece of memory with it.
+ * Returns the 32 bytes, big-endian, of the publisher's `msg_hash`, which was recomputed and is right. It is a leaf of the Merkle
+ * tree. The bytes are not kept beside the text: one small buffer would keep all buffers alive that share its piece of memory.
  */
 export function msgHashOf({ wire }: PublisherPrice): Buffer {
   return parseHex(wire.msgHash, WORD_BYTES)!;
@@ -39,12 +39,12 @@ export interface PublisherWire {
   readonly metadata: string | undefined;
 }
 
-/** An aggregate that is to be signed. */
+/** An aggregate before it is signed. */
 export interface UnsignedAggregate {
   readonly asset: Asset;
   readonly trigger: Trigger;
   readonly price: Price;
-  /** Ascending by publisher key; at least one. */
+  /** The inputs, ascending by publisher key; at least one. */
   readonly inputs: readonly PublisherPrice[];
   readonly signedAtNs: TimeNs;
 }
@@ -56,7 +56,7 @@ export interface SignedAggregate {
   readonly price: Price;
   /** The newest signature time among the inputs. */
   readonly timestampNs: TimeNs;
-  /** When the service signed. */
+  /** The time at which the service signed. */
   readonly signedAtNs: TimeNs;
   readonly signatureType: SignatureType;
   /** `evm`: the checksummed address. `stark`: the public key's x coordinate. `0x` hex. */
@@ -68,6 +68,6 @@ export interface SignedAggregate {
   readonly v: number | undefined;
   readonly merkleRoot: Uint8Array;
   readonly algorithm: AggregationType;
-  /** Sorted by publisher key. */
+  /** The inputs, sorted by publisher key. */
   readonly inputs: readonly PublisherPrice[];
 }

@@ -6,13 +6,16 @@ export type TimeNs = bigint & { readonly timeNs: unique symbol };
 export const NS_PER_MS = 1_000_000n;
 export const NS_PER_SECOND = 1_000_000_000n;
 
-/** 2^63-1 ns is the year 2262; the wire's timestamps are int64. */
+/** The latest time: 2^63-1 ns is in the year 2262; the wire's timestamps are int64. */
 const TIME_MAX = 2n ** 63n - 1n;
 
-/** Where the time comes from. The entry point passes one down, so tests use a clock of their own. */
+/** The source of the time. The entry point passes one down, so tests use a clock of their own. */
 export interface Clock {
   nowNs(): TimeNs;
-  /** How far the wall clock is ahead of this clock while a jump of it is not believed; else 0 or absent. */
+  /**
+   * The distance by which the wall clock is ahead of this clock while a jump of the wall clock is not accepted; otherwise 0 or
+   * absent.
+   */
   readonly jumpNs?: bigint;
 }
 
@@ -26,28 +29,28 @@ export function parseTimeNs(text: string): TimeNs | undefined {
   return value > TIME_MAX ? undefined : (value as TimeNs);
 }
 
-/** The earlier of two times; `undefined` is none. */
+/** Returns the earlier of two times; `undefined` stands for no time. */
 export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined): bigint | undefined {
   if (oneNs === undefined || otherNs === undefined) return oneNs ?? otherNs;
   return oneNs < otherNs ? oneNs : otherNs;
 }
 
-/** The time so many milliseconds later, rounded up; `timeNs` itself for a negative number of them. */
+/** Returns the time so many milliseconds later, rounded up; `timeNs` itself for a negative number of them. */
 export function laterByMs(timeNs: bigint, ms: number): bigint {
   return timeNs + BigInt(Math.max(0, Math.ceil(ms * Number(NS_PER_MS))));
 }
 
-/** The first multiple of a step that is later. */
+/** Returns the first multiple of a step that is later. */
 export function nextMultiple(timeNs: bigint, stepNs: bigint): bigint {
   return (timeNs / stepNs + 1n) * stepNs;
 }
 
-/** The whole UNIX second that `timeNs` lies in, as a bigint. */
+/** Returns the whole UNIX second that `timeNs` lies in, as a bigint. */
 export function secondOf(timeNs: TimeNs): bigint {
   return timeNs / NS_PER_SECOND;
 }
 
-/** The whole UNIX millisecond that `timeNs` lies in; a double holds it exactly. */
+/** Returns the whole UNIX millisecond that `timeNs` lies in; a double can represent it exactly. */
 export function millisecondOf(timeNs: TimeNs): number {
   return Number(timeNs / NS_PER_MS);
 }

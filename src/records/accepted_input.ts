@@ -18,11 +18,11 @@ export interface AcceptedInput {
   readonly input: PublisherPrice;
   /** Absent in records of versions that kept no window of hashes. */
   readonly seen: SeenUpdates | undefined;
-  /** Its record, where that is known already. */
+  /** The record, if it is known already. */
   readonly bytes?: Uint8Array;
 }
 
-/** A size-prefixed `InputRecord` of record.fbs and, behind it, a size-prefixed `SeenRecord`. */
+/** Encodes a size-prefixed `InputRecord` of record.fbs and, behind it, a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
   if (bytes !== undefined) return bytes;
   const inputBytes = encodeInputOnce(input);
@@ -36,7 +36,7 @@ export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
   return { input, seen: rest.length === 0 ? undefined : decodeSeen(rest) };
 }
 
-/** The same, with its bytes, for who may never look at the input: it is read when something asks for it. */
+/** Opens the same with its bytes, for a caller that may never look at the input: it is read on first use. */
 export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   let read: AcceptedInput | undefined;
   const inside = () => (read ??= decodeAcceptedInput(bytes));

@@ -1,6 +1,6 @@
 import type { Price } from '../model/price.js';
 
-/** One candle; prices are the doubles nearest to the exact prices divided by 10^18. */
+/** A candle; prices are the doubles nearest to the exact prices divided by 10^18. */
 export interface CandleValues {
   readonly open: number;
   readonly high: number;
@@ -9,7 +9,7 @@ export interface CandleValues {
 }
 
 /**
- * The double nearest to `price` / 10^18, ties to even. Parsing decimal text rounds once; arithmetic on two doubles would
+ * Returns the double nearest to `price` / 10^18, ties to even. Parsing decimal text rounds once; arithmetic on two doubles would
  * round twice. A smaller price never gives a larger double.
  */
 export function toDouble(price: Price): number {
@@ -17,8 +17,8 @@ export function toDouble(price: Price): number {
 }
 
 /**
- * Candles of one length inside one span (minutes of an hour, minutes or quarter hours of a day), ascending, empty ones
- * left out, as parallel columns.
+ * Candles of one length inside one span (minutes of an hour, minutes or quarter hours of a day) as parallel columns: ascending,
+ * without empty ones.
  */
 export class CandleBlock {
   constructor(
@@ -30,7 +30,7 @@ export class CandleBlock {
     readonly close: Float64Array,
   ) {}
 
-  /** An empty block with room for `capacity` candles. */
+  /** Returns an empty block with room for `capacity` candles. */
   static withRoomFor(capacity: number): CandleBlock {
     const column = () => new Float64Array(capacity);
     return new CandleBlock(0, new Uint16Array(capacity), column(), column(), column(), column());
@@ -51,7 +51,7 @@ export class CandleBlock {
       this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
   }
 
-  /** The candles merged into candles `factor` times as long. */
+  /** Returns the candles merged into candles `factor` times as long. */
   coarser(factor: number): CandleBlock {
     const coarse = CandleBlock.withRoomFor(this.length);
     for (let i = 0; i < this.length; i++) {

@@ -2,7 +2,7 @@ import { Builder, ByteBuffer } from 'flatbuffers';
 import { CandleBlock } from './candle_block.js';
 import { CandleRecord } from './generated/record.js';
 
-/** A block of candles as a `CandleRecord` of record.fbs. */
+/** Encodes a block of candles as a `CandleRecord` of record.fbs. */
 export function encodeCandles(block: CandleBlock): Uint8Array {
   const builder = new Builder(64 + block.length * 34);
   const count = block.length;
@@ -15,7 +15,7 @@ export function encodeCandles(block: CandleBlock): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads what {@link encodeCandles} wrote. The columns look into `bytes`, whose doubles must be aligned. */
+/** Reads what {@link encodeCandles} wrote. The columns are views of `bytes`, whose doubles must be aligned. */
 export function decodeCandles(bytes: Uint8Array): CandleBlock {
   const record = CandleRecord.getRootAsCandleRecord(new ByteBuffer(bytes));
   return new CandleBlock(

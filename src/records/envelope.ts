@@ -6,7 +6,7 @@ export const FORMAT_VERSION = 1;
 /** crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian); a multiple of 8 keeps doubles aligned. */
 const ENVELOPE_BYTES = 8;
 
-/** A stored record is not what was written. */
+/** The error for a stored record that differs from what was written. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }
@@ -24,8 +24,8 @@ export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
 }
 
 /**
- * The record inside an envelope; its doubles are aligned for typed arrays.
- * @throws DamagedRecord when the checksum does not fit or the version is another one.
+ * Returns the record inside an envelope; its doubles are aligned for typed arrays.
+ * @throws DamagedRecord when the checksum is wrong or the version is another one.
  */
 export function unwrapRecord(keyText: string, wrapped: Buffer): Uint8Array {
   if (wrapped.length < ENVELOPE_BYTES || wrapped.readUInt32LE(0) !== checksum(keyText, wrapped))

@@ -8,8 +8,8 @@ import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';
 
 /**
- * An input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates, so its bytes are made once and kept as
- * long as the input.
+ * Encodes an input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates, so its bytes are made
+ * once and kept as long as the input.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
@@ -20,7 +20,10 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
   return bytes;
 }
 
-/** The same for an input that is stored by itself: most are never part of an aggregate. The bytes are valid until the next call. */
+/**
+ * Encodes in the same way an input that is stored by itself: most inputs are never part of an aggregate. The bytes are valid
+ * until the next call.
+ */
 export function encodeInputOnce(input: PublisherPrice): Uint8Array {
   return encodedInputs.get(input) ?? writeInput(input);
 }
@@ -38,7 +41,7 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
-    // It was a price when it was written.
+    // The text was a valid price when it was written.
     price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     wire: {
@@ -55,7 +58,7 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   return { input, byteLength };
 }
 
-/** A price as the 16 bytes of the records. */
+/** Encodes a price as the 16 bytes of the records. */
 export function encodePrice(price: Price): Uint8Array {
   const bytes = Buffer.allocUnsafe(PRICE_BYTES);
   writePrice(price, bytes, 0);

@@ -1,18 +1,18 @@
-/** The first byte of a packed text is its form: one of these three. */
+/** The forms of a packed text, in its first byte. */
 const UTF8 = 0;
 const HEX_EVEN = 1;
-/** An odd number of digits: the first half of the first byte is not part of the text. */
+/** Hex with an odd number of digits: the first half of the first byte is not part of the text. */
 const HEX_ODD = 2;
 
-/** The value of each lower-case hex digit by its UTF-16 code; the others are past 15. */
+/** The value of each lower-case hex digit by its UTF-16 code; values past 15 for all other characters. */
 const LOWER_DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdef') LOWER_DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-/** Up to this many ASCII characters are copied faster one by one than by a call of Node's. */
+/** The number of ASCII characters up to which copying one by one is faster than a call of Node's. */
 const COPIED_LENGTH_MAX = 64;
 
 /**
- * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex: they become bytes, which halves a
+ * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex: such texts become bytes, which halves a
  * record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
  */
 export function packText(text: string): Uint8Array {
@@ -20,12 +20,12 @@ export function packText(text: string): Uint8Array {
   return packed.subarray(0, packTextInto(text, packed, 0));
 }
 
-/** What a packed text takes at most. */
+/** Returns the largest size that a packed text can have. */
 export function packedBytesMax(text: string): number {
   return 1 + 3 * text.length;
 }
 
-/** The same as {@link packText}, into `out`, which must have room for {@link packedBytesMax}. @returns how many bytes it takes */
+/** Packs like {@link packText} into `out`, which must have room for {@link packedBytesMax}. @returns the size in bytes */
 export function packTextInto(text: string, out: Buffer, start: number): number {
   return packHexInto(text, out, start) || packUtf8Into(text, out, start);
 }

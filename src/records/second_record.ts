@@ -8,14 +8,14 @@ import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_reco
 import { packText, unpackText } from './packed_text.js';
 
 /**
- * The state of an asset from `timeNs` on: an aggregate (`priced`), no price any more (`ended`), or unknown, because the
- * store dropped it while the disk failed (`gap`).
+ * The state of an asset from `timeNs` on: an aggregate (`priced`), without a price (`ended`), or unknown, because the store
+ * dropped it while the disk failed (`gap`).
  */
 export type Holding = {
   readonly timeNs: TimeNs;
   /** The asset's running minute candle. It is in the same record, so both agree after a restart. */
   readonly minute: MinuteCandle | undefined;
-  /** Its record, once something has asked for it. */
+  /** The record of the holding, made on first use. */
   bytes?: Uint8Array;
 } & (
   | { readonly state: 'priced'; readonly aggregate: SignedAggregate }
@@ -35,10 +35,10 @@ const ALGORITHMS: Record<AggregationType, Algorithm> = {
 };
 const ALGORITHM_NAMES = ['median', 'average', 'weighted average'] as const;
 
-/** Scratch space, empty between calls. A new builder for every record took a third of the time. */
+/** Scratch space, empty between calls. A new builder for each record took a third of the time. */
 const builder = new Builder(4_096);
 
-/** A holding as a `SecondRecord` of record.fbs; the bytes are valid until the next call. */
+/** Encodes a holding as a `SecondRecord` of record.fbs; the bytes are valid until the next call. */
 export function encodeHolding(holding: Holding): Uint8Array {
   if (holding.bytes !== undefined) return holding.bytes;
   builder.clear();
@@ -58,13 +58,13 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** The record of a holding, which keeps it: an aggregate that goes to edges and to the disk is encoded once. */
+/** Returns the record of a holding, which keeps that record: an aggregate that goes to edges and to the disk is encoded once. */
 export function holdingBytes(holding: Holding): Uint8Array {
   holding.bytes ??= new Uint8Array(encodeHolding(holding));
   return holding.bytes;
 }
 
-/** Reads what {@link encodeHolding} wrote, which is without the asset's symbol. */
+/** Reads what {@link encodeHolding} wrote; the record does not contain the asset's symbol. */
 export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);
   const aggregate = record.aggregate();
@@ -74,8 +74,8 @@ export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
 }
 
 /**
- * The same, with its bytes, for who may never look at the aggregate: it is read when something asks for it, which costs 20
- * times what the rest does.
+ * Opens the same with its bytes, for a caller that may never look at the aggregate: it is read on first use, which costs 20 times
+ * as much as the rest.
  */
 export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);
@@ -94,7 +94,7 @@ export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   };
 }
 
-/** All of a record but the aggregate. */
+/** Reads all of a record except the aggregate. */
 function readFrame(bytes: Uint8Array) {
   const record = SecondRecord.getRootAsSecondRecord(new ByteBuffer(bytes));
   const timeNs = record.timeNs() as TimeNs;

@@ -1,4 +1,4 @@
-/** The size prefix and the place of the table, before all else. */
+/** The size prefix and the place of the table, at the beginning. */
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
@@ -7,7 +7,7 @@ const ALIGNMENT = 8;
  * flatbuffers package takes four times as long: it writes in small calls from the back, and wants each vector as an array.
  */
 export class TableWriter {
-  /** Scratch memory; the writer makes it larger, so it must be read anew after each call. */
+  /** Scratch memory; the writer may replace it by larger memory, so it must be read again after each call. */
   bytes: Buffer = Buffer.alloc(0);
   view = new DataView(this.bytes.buffer);
   #end = 0;
@@ -16,8 +16,8 @@ export class TableWriter {
 
   /**
    * Begins a table.
-   * @param fields how many the schema has
-   * @param vectors how many of them are vectors
+   * @param fields their number in the schema
+   * @param vectors the number of those that are vectors
    */
   begin(fields: number, vectors: number): void {
     const vtableBytes = 4 + 2 * fields;
@@ -45,8 +45,8 @@ export class TableWriter {
   /**
    * Begins a vector.
    * @param alignment of its elements: 1, 2, 4 or 8 bytes
-   * @param bytesMax what it may take; there is room for that
-   * @returns where in {@link bytes} its elements start
+   * @param bytesMax the largest size; the writer makes room for it
+   * @returns the place in {@link bytes} at which its elements start
    */
   beginVector(field: number, alignment: number, bytesMax: number): number {
     const start = this.#beginElements(alignment, bytesMax);
@@ -58,7 +58,7 @@ export class TableWriter {
     return start;
   }
 
-  /** Ends the vector that starts there. */
+  /** Ends the vector that starts at `start`. */
   endVector(start: number, elements: number, elementBytes: number): void {
     this.view.setUint32(start - 4, elements, true);
     this.#end = start + elements * elementBytes;
@@ -79,7 +79,7 @@ export class TableWriter {
     });
   }
 
-  /** A view of {@link bytes}, which the next table overwrites. */
+  /** Returns a view of {@link bytes}, which the next table overwrites. */
   finish(): Buffer {
     const end = aligned(this.#end, ALIGNMENT);
     this.#clear(this.#end, end);
@@ -87,7 +87,7 @@ export class TableWriter {
     return this.bytes.subarray(0, end);
   }
 
-  /** Behind the number of elements. */
+  /** Begins the elements, behind their number. */
   #beginElements(alignment: number, bytesMax: number): number {
     const start = aligned(this.#end + 4, Math.max(4, alignment));
     this.#reserve(start + bytesMax + ALIGNMENT);
@@ -99,7 +99,7 @@ export class TableWriter {
     this.view.setUint16(PREFIX_BYTES + 4 + 2 * field, at - this.#table, true);
   }
 
-  /** These are so few bytes that a call of Node's takes longer. */
+  /** Clears bytes one by one; for so few a call of Node's takes longer. */
   #clear(from: number, to: number): void {
     for (let at = from; at < to; at++) this.bytes[at] = 0;
   }

@@ -17,8 +17,8 @@ export interface CandleColumns {
 }
 
 /**
- * The candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are left
- * out; the running candle is included. Every resolution merges the same minutes.
+ * Returns the candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are
+ * left out; the running candle is included. Every resolution merges the same minutes.
  * @returns `too many` when there are more than `candlesMax`.
  */
 export function readHistory(
@@ -31,7 +31,7 @@ export function readHistory(
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
-  // Without a running minute all there is came from another store.
+  // Without a running minute all candles came from another store.
   const lastDay = running
     ? dayOfMinute(running.minute)
     : (series.unsealedDays.at(-1) ?? series.lastSealedDay);
@@ -59,7 +59,7 @@ export function readHistory(
   return candles.t.length > candlesMax ? 'too many' : candles;
 }
 
-/** The closed minutes of an hour whose day is not sealed. */
+/** Returns the closed minutes of an hour whose day is not sealed. */
 export function minutesOf(series: AssetSeries, hour: number, tables: OpenTables): CandleBlock | undefined {
   return series.hour?.hour === hour ? series.hour.block : tables.hours.get([series.assetKey, hour]);
 }

@@ -9,7 +9,7 @@ import { findPageDamage } from './lmdb/page_tree.js';
 /** A data folder that can be read without the process ending at a damaged page. */
 export interface CheckedFolder {
   readonly folder: ReadFolder;
-  /** Whether a service runs on it. */
+  /** True while a service runs on it. */
   readonly isInUse: boolean;
 }
 
@@ -26,9 +26,9 @@ export async function openCheckedFolder(dir: string, onProgress: OnProgress): Pr
   return { folder: openToRead(dir), isInUse };
 }
 
-/** @param readsMax how often damage must be found, where a service may be writing the page with the newest state */
+/** @param readsMax the number of reads that must all find damage, because a service may be writing the page with the newest state */
 export function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
-  // A start takes an empty file for a new database, but there is nothing to read in it.
+  // A start treats an empty file as a new database, but a reader finds nothing in it.
   if (statSync(file).size === 0) throw new Error(`${file} is damaged: it is empty`);
   let damage: string | undefined;
   for (let read = 0; read < readsMax; read++) {

@@ -8,34 +8,34 @@ import type { ReadFolder } from './lmdb/folder.js';
 import { type OpenTables, openTables } from './open_tables.js';
 import { JournalTable, type StoredRecord } from './table.js';
 
-/** What a data folder holds. */
+/** The contents of a data folder. */
 export interface FolderContents {
-  /** Whether a service runs on it. */
+  /** True while a service runs on it. */
   readonly isInUse: boolean;
-  /** Of the data file. */
+  /** The size of the data file. */
   readonly fileBytes: number;
-  /** By table. */
+  /** The contents by table. */
   readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
-  /** Ascending by key. */
+  /** The assets, ascending by key. */
   readonly assets: readonly AssetContents[];
-  /** The first damaged records, by their reasons, and how many there are in all. */
+  /** The first damaged records, by their reasons, and the number of all. */
   readonly damage: readonly string[];
   readonly damagedRecords: number;
 }
 
 export interface TableContents {
   readonly records: number;
-  /** Of their values. */
+  /** The size of the table's values. */
   readonly bytes: number;
 }
 
 /** The records of one asset. */
 export interface AssetContents {
-  /** As the records name it: the symbol, and its signature type where the symbol has two. */
+  /** The asset's name in records: the symbol, and the signature type if the symbol has two. */
   readonly assetKey: string;
   readonly records: number;
   readonly bytes: number;
-  /** Publishers whose last input is kept. */
+  /** The number of publishers whose last input is kept. */
   readonly inputs: number;
   /** UNIX seconds of the last record of `recent`; `undefined` without one. */
   readonly newestSecond: number | undefined;
@@ -43,15 +43,15 @@ export interface AssetContents {
   readonly firstDaySecond: number | undefined;
 }
 
-/** Damaged records that are named. */
+/** The number of damaged records that are named. */
 const NAMED_MAX = 20;
 const HOURS_PER_DAY = 24;
-/** How often progress is told, in records. */
+/** The interval of progress reports, in records. */
 const TELL_RECORDS = 1_000;
 
 /**
- * Reads a whole data folder and checks it, also while a service runs on it: lmdb lets other processes read, and keeps what they
- * read as it is.
+ * Reads a whole data folder and checks it, also while a service runs on it: lmdb lets other processes read, and keeps the state
+ * that they read.
  * @throws Error of one sentence when there is no data, or when its structure is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
@@ -60,7 +60,7 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   try {
     const release = folder.holdState();
     try {
-      // What the held state uses stays as it is, but the page with the newest state may be written while it is read.
+      // A service does not change the held state, but it may write the page with the newest state during the read.
       if (isInUse) refuseDamage(file, onProgress, READS_MAX);
       return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
     } finally {

@@ -5,22 +5,22 @@ import { dirname, join, resolve } from 'node:path';
 export const DATA_FILE = 'data.mdb';
 
 /**
- * Room that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
- * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: it is
- * not asked to write where there is no room.
+ * The free space that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
+ * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: so lmdb never
+ * has to write without room.
  */
 export const ROOM_BYTES_MIN = 1024 * 1024;
 
-/** What the file system of `dir` has left for this process. */
+/** Returns the free space of the file system of `dir` for this process. */
 export function freeBytes(dir: string): number {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize;
 }
 
 /**
- * Why `dir` cannot hold the service's data: one clause. Nothing is changed, and a folder that is not there yet is judged by
- * the one that it would be made in.
- * @returns `undefined` when nothing stands against it.
+ * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing; a missing folder is judged by the
+ * folder in which it would be made.
+ * @returns `undefined` when `dir` is usable.
  */
 export function dataFolderProblem(dir: string): string | undefined {
   const path = resolve(dir);
@@ -54,7 +54,7 @@ export function makeFolder(dir: string): void {
   }
 }
 
-/** Why a file cannot be used, from what the operating system says. */
+/** Returns the reason why a file cannot be used, from the operating system's error. */
 export function systemReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return REASONS[code ?? ''] ?? message;
@@ -86,13 +86,13 @@ function makeOne(path: string): void {
   }
 }
 
-/** @throws Error when it ends at a link that leads nowhere, or may not be looked at. */
+/** @throws Error when the path ends at a link that leads nowhere, or may not be read. */
 function nearestExisting(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     try {
       const stat = lstatSync(at);
       if (stat.isSymbolicLink() && !existsSync(at))
-        // What is wrong with the target says more, where it is something else than that it is missing.
+        // The error of the target is more precise, unless the target is only missing.
         throw statError(at) ?? new Error(`${at} is a link to something that does not exist`);
       return at;
     } catch (error) {
@@ -102,7 +102,7 @@ function nearestExisting(path: string): string {
   }
 }
 
-/** What looking at the target of a link fails with, other than that there is none. */
+/** Returns the error of reading the target of a link, unless the target is only missing. */
 function statError(path: string): unknown {
   try {
     statSync(path);

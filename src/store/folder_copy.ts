@@ -6,17 +6,17 @@ import { DATA_FILE, makeFolder, systemReason } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
 
-/** The copy is made in this folder of the target, and moved out of it when it is whole. */
+/** The folder of the target in which the copy is made; a complete copy is moved out of it. */
 const UNFINISHED = 'unfinished';
 const WATCH_MS = 200;
 
 /**
  * Copies a data folder as it is at this moment, also while a service writes to it, and checks every record of the copy.
  *
- * lmdb keeps the state that a reader has opened, so the copy is one commit, whole. The service goes on meanwhile; its file may grow
- * by what it changes while the copy is made.
- * @param target the folder for the copy; it is made when there is none
- * @returns what the copy holds
+ * lmdb keeps the state that a reader has opened, so the copy is one whole commit. The service goes on meanwhile; its file may
+ * grow by the changes made during the copy.
+ * @param target the folder for the copy; it is made if it is missing
+ * @returns the contents of the copy
  * @throws Error of one sentence; then the target has no copy
  */
 export async function backUp(
@@ -68,7 +68,7 @@ async function copy(
   }
 }
 
-/** Brings a file, or the names in a folder, to the disk. */
+/** Flushes a file, or the names in a folder, to the disk. */
 function flush(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

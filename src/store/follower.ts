@@ -12,29 +12,29 @@ import type { Commit } from './store.js';
 import { type Codec, type CommitPart, JournalTable } from './table.js';
 
 /**
- * The store as a thread has it that only serves: on disk it reads what the thread that writes has committed, and what waits
- * for a commit it is told. Between {@link behind} and {@link load} it cannot be read.
+ * The store of a thread that only serves: it reads committed records from disk, and receives those that wait for a commit from
+ * the writing thread. Between {@link behind} and {@link load} it cannot be read.
  */
 export interface Follower extends StoreReader {
-  /** What the writing thread recorded. */
+  /** Receives a record of the writing thread. */
   recorded(asset: AssetName, holding: Holding): void;
-  /** A commit takes what was told so far. */
+  /** Called when a commit takes all records received so far. */
   committing(commit: Commit): void;
-  /** @param isOnDisk otherwise what it took waits again */
+  /** @param isOnDisk false: the records of the commit wait again */
   committed(isOnDisk: boolean): void;
-  /** What was told before now counts no more. */
+  /** Drops everything received so far: this thread has fallen behind. */
   behind(): void;
-  /** The disk has everything from before {@link behind}, and maybe some of what was told since. */
+  /** Reads the disk, which has everything from before {@link behind}, and maybe some of the records received since. */
   load(): void;
   close(): Promise<void>;
 }
 
-/** The thread has missed something, and reads the disk when that has it. */
+/** The error while the thread has missed records; it reads the disk when they are there. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
 
-/** What a {@link Follower} has of one reading of the disk. */
+/** The state of a {@link Follower} from one reading of the disk. */
 interface Loaded {
   readonly tables: OpenTables;
   readonly parts: readonly CommitPart[];
@@ -43,7 +43,7 @@ interface Loaded {
 }
 
 /**
- * @param starkSymbols of the thread that writes: `Store.starkSymbols`
+ * @param starkSymbols those of the writing thread: `Store.starkSymbols`
  * @param onDamage called when a read finds a damaged record
  */
 export function openFollower(
@@ -70,7 +70,7 @@ export function openFollower(
 
   function record({ tables, index }: Loaded, asset: AssetName, holding: Holding): void {
     const series = index.of(asset);
-    // What a load has found on disk is told again, also what an asset had before that.
+    // Records that a load has found on disk are received again, also what an asset had before that.
     if (series.newest !== undefined && isBefore(holding, series.newest)) return;
     recordHolding(series, holding, tables);
   }
@@ -104,7 +104,7 @@ export function openFollower(
     },
     committed(isOnDisk) {
       if (!loaded?.isCommitting) return;
-      // What the parts forget must be found on disk.
+      // Records that the parts forget must be found on disk.
       folder.refresh();
       for (const part of loaded.parts) {
         if (isOnDisk) part.endCommit();

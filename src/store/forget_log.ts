@@ -2,7 +2,8 @@ import type { Clock } from '../model/time.js';
 import { openStore } from './store.js';
 
 /**
- * Has the node of a data folder read another log, which begins after all that the folder has. No process may have the folder.
+ * Makes the node of a data folder read another log, which begins after all records of the folder. No process may have the folder
+ * open.
  * @throws Error as {@link openStore}
  */
 export async function forgetLog(dir: string, clock: Clock): Promise<void> {

@@ -6,22 +6,25 @@ import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_
 
 export const MINUTES_PER_QUARTER = 15;
 
-/** How much work one commit may do, so that commits stay short at midnight and after a long pause. */
+/** The largest work of one commit, so that commits stay short at midnight and after a long pause. */
 const REMOVED_SECONDS_MIN = 2_000;
-/** Where commits are slow and assets many, more come in with one: so much more may leave that the records do not become more. */
+/**
+ * The number of records that may be removed for each one written. With slow commits and many assets a commit writes more, so it
+ * must also remove more, or the number of records would grow.
+ */
 const REMOVED_PER_WRITTEN = 2;
 const SEALED_DAYS_MAX = 2;
 const REMOVED_DAYS_MAX = 16;
 
-/** Before these times records are no longer needed. */
+/** The times before which records are no longer needed. */
 export interface Cutoffs {
-  /** UNIX second: only the record in force then, and those after it, are needed. */
+  /** UNIX second: only the record in force at this second, and later ones, are needed. */
   readonly second: number;
   /** Days since 1970: candles of earlier days are past their retention. */
   readonly day: number;
 }
 
-/** A day of an asset whose minutes went from its hours into one record. */
+/** A day of an asset whose minutes were moved from hours into one record. */
 export interface SealedDay {
   readonly assetKey: string;
   readonly day: number;
@@ -30,7 +33,7 @@ export interface SealedDay {
 /**
  * Does a bounded part of the work that keeps the folder small: seals days and removes old records. Runs before every commit.
  * @param onDamage called with a damaged record; the asset's days are no longer sealed, and everything else continues
- * @returns the days that it sealed
+ * @returns the sealed days
  */
 export function runHousekeeping(
   allSeries: Iterable<AssetSeries>,
@@ -92,15 +95,15 @@ export interface Days {
   readonly end: number;
 }
 
-/** The sealed days of an asset: each has one record, or none when it has no candles. */
+/** Returns the sealed days of an asset: each has one record, or none when it has no candles. */
 export function sealedDays(series: AssetSeries): Days {
   const first = series.firstDay ?? 0;
   return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };
 }
 
 /**
- * The day that is not over yet. Without a running minute, as in an asset that is not configured, and so not loaded, or one that only got
- * candles of another store, the stored hours and days tell enough.
+ * Returns the day that is not over yet. An asset has no running minute if it is not configured, and so not loaded, or if it only
+ * received candles of another store; then the stored hours and days are enough.
  */
 function runningDay({ newest, unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
   if (newest?.minute !== undefined) return dayOfMinute(newest.minute.minute);

@@ -12,41 +12,41 @@ export interface Journal {
   beforeCommit(housekeeping: () => void): void;
   /** Sets the watch, which is called when a commit begins, after its housekeeping, and when it ends. */
   watchCommits(watch: CommitWatch): void;
-  /** How many records of all tables wait to be written. */
+  /** The number of records of all tables that wait to be written. */
   readonly waiting: number;
   /**
    * Resolves when everything that was put before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
-  /** When the last commit succeeded, in UNIX milliseconds; `undefined` before the first. */
+  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first. */
   readonly committedAtMs: number | undefined;
-  /** Why writing fails, or `undefined` while it works. */
+  /** Returns the reason why writing fails, or `undefined` while it works. */
   failure(): string | undefined;
   /** Writes the waiting changes and stops. */
   close(): Promise<void>;
 }
 
 export interface CommitWatch {
-  /** A commit takes what was put so far. */
+  /** Called when a commit takes all changes put so far. */
   begun(): void;
-  /** @param isOnDisk otherwise what it took waits again */
+  /** @param isOnDisk false: the changes of the commit wait again */
   settled(isOnDisk: boolean): void;
 }
 
 /**
- * The delay before a commit when no caller waits for it; otherwise it starts at once. With 1,000 assets at 2 Hz, 20
- * commits a second took a fifth less CPU than 50, and 10 no less than 20.
+ * The delay before a commit when no caller waits for it; otherwise it starts at once. With 1,000 assets at 2 Hz, 20 commits a
+ * second took 20 % less CPU than 50, and 10 no less than 20.
  */
 const COMMIT_DELAY_MS = 50;
 /**
- * A failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes every
- * page anew and needs nothing that the disk may have lost. If the last step fails, the page that makes a commit valid, lmdb
+ * The delay before a failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes
+ * each page again and needs nothing that the disk may have lost. If the last step fails, the page that makes a commit valid, lmdb
  * refuses all later commits; then the folder works again after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 1_000;
-/** A commit that takes longer counts as a failing disk, even if it never ends. */
+/** The longest time of a commit; a longer one counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
 interface CommitWaiter {
@@ -105,7 +105,7 @@ export function openJournal(folder: Folder): Journal {
     return done;
   }
 
-  /** When the disk becomes full in the middle of a page, lmdb reports EIO, so the reason names the free space. */
+  /** Reads the free space. When the disk becomes full in the middle of a page, lmdb reports EIO, so the reason names the free space. */
   function freeSpace(): string {
     try {
       return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
@@ -180,7 +180,7 @@ async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[])
   }
 }
 
-/** lmdb rejects with a general error that holds a promise of the system's error. */
+/** Finds the reason: lmdb rejects with a general error that holds a promise of the system's error. */
 async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
   if (error.commitError === undefined) return error;
   return error.commitError.catch((reason: Error) => reason);

@@ -1,11 +1,11 @@
 import type { TimeNs } from '../model/time.js';
 import type { Table } from './table.js';
 
-/** How far a data folder has recorded the log of a cluster. */
+/** The part of a cluster's log that a data folder has recorded. */
 export interface LogProgress {
-  /** The last record that was applied; `undefined` before the first, and when there is to be another log. */
+  /** The last record that was applied; `undefined` before the first, and before another log. */
   position: LogPlace | undefined;
-  /** Inputs in records before that place were left out, as an edge does. */
+  /** True when inputs in records before that place were left out, as on an edge. */
   lacksInputs: boolean;
 }
 
@@ -40,7 +40,7 @@ export function openLogProgress(table: Table<TimeNs>): LogProgress {
   };
 }
 
-/** @throws DamagedRecord when the disk no longer holds what was written. */
+/** @throws DamagedRecord when a record on disk is damaged. */
 function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   const [sequence, run, count] = PARTS.map((part) => table.get([LOG, part]));
   if (sequence === undefined || run === undefined || count === undefined) return undefined;
@@ -48,7 +48,7 @@ function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   return { sequence: Number(sequence), id: count === 0n ? '' : `${digits}-${count}` };
 }
 
-/** An ID of another form is not kept. */
+/** Writes a place; an ID of another form is not kept. */
 function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
   const [, digits = '0', count = '0'] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(id) ?? [];
   const parts = [BigInt(sequence), BigInt.asIntN(64, BigInt(`0x${digits}`)), BigInt(count)];

@@ -23,7 +23,7 @@ export interface OpenTables {
    * coarser candles are merged from these, with 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
-  /** [kind, number]: the time up to which signatures of that kind may carry times. */
+  /** [kind, number]: the latest time that signatures of that kind may carry. */
   readonly marks: Table<TimeNs>;
 }
 

@@ -6,16 +6,16 @@ import { type Days, sealedDays } from './housekeeping.js';
 import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, secondInForce } from './series.js';
 
-/** What is served of the store. */
+/** The part of the store that is served. */
 export interface StoreReader {
   /**
-   * The aggregate in force at the end of a UNIX second: the last one signed before the next second.
-   * @throws DamagedRecord when the disk no longer holds what was written.
+   * Returns the aggregate in force at the end of a UNIX second: the last one signed before the next second.
+   * @throws DamagedRecord when a record on disk is damaged.
    */
   recent(asset: AssetName, second: number): SignedAggregate | undefined;
   /**
-   * The candles that start in `fromS` <= t < `toS` (UNIX seconds).
-   * @throws DamagedRecord when the disk no longer holds what was written.
+   * Returns the candles that start in `fromS` <= t < `toS` (UNIX seconds).
+   * @throws DamagedRecord when a record on disk is damaged.
    */
   history(
     asset: AssetName,
@@ -24,7 +24,7 @@ export interface StoreReader {
     toS: number,
     candlesMax: number,
   ): CandleColumns | 'too many';
-  /** The days whose candles no longer change. */
+  /** Returns the days whose candles no longer change. */
   sealedDays(asset: AssetName): Days;
 }
 

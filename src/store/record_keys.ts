@@ -6,7 +6,7 @@ import { type Key, keyTextOf, type Table } from './table.js';
 
 type InputRange = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
-/** Of a publisher's key in the key of an input. */
+/** The digits of a publisher's key in the key of an input. */
 const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
 /** Symbols hold no spaces. */
 const SEPARATOR = ' ';
@@ -20,14 +20,14 @@ export interface NamedKey {
 /**
  * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark one.
  *
- * Older versions, in which a symbol had one type, wrote `BTCUSD` for Stark assets too. Where the folder has such records
- * they stay the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
+ * Older versions, in which a symbol had one type, wrote `BTCUSD` for Stark assets too. If the folder has such records they stay
+ * the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
  */
 export class RecordKeys {
-  /** By the bytes of the publisher's key, and the text that names the asset. */
+  /** The keys by the bytes of the publisher's key, and by the text that names the asset. */
   readonly #inputKeys = new WeakMap<Buffer, Map<string, NamedKey>>();
 
-  /** @param starkSymbols symbols that name Stark assets by themselves: {@link symbolsOfStarkAssets} */
+  /** @param starkSymbols symbols that name Stark assets without a suffix: {@link symbolsOfStarkAssets} */
   constructor(readonly starkSymbols: ReadonlySet<string>) {}
 
   of({ symbol, signatureType }: AssetName): string {
@@ -35,7 +35,10 @@ export class RecordKeys {
     return signatureType === ofSymbol ? symbol : `${symbol}${SEPARATOR}${signatureType}`;
   }
 
-  /** The key of an input. It is kept as long as the bytes of the publisher's key: to make it takes as long as to put the record. */
+  /**
+   * Returns the key of an input. The key is kept as long as the bytes of the publisher's key: making it takes as long as putting
+   * the record.
+   */
   ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
     const assetKey = this.of(asset);
     let known = this.#inputKeys.get(publisherKey);
@@ -53,19 +56,19 @@ export class RecordKeys {
   }
 }
 
-/** The symbol of the asset that such a text names. */
+/** Returns the symbol of the asset that such a text names. */
 export function symbolOf(assetKey: string): string {
   return assetKey.split(SEPARATOR, 1)[0]!;
 }
 
-/** The signature type of a publisher's key, by its length in hex. */
+/** Returns the signature type of a publisher's key, by its length in hex. */
 export function inputSignatureType(keyDigits: string): SignatureType {
   return keyDigits.length === EVM_KEY_DIGITS ? 'evm' : 'stark';
 }
 
 /**
- * The symbols that name Stark assets by themselves. The publishers' keys of the stored inputs show it: every asset with
- * records has an input, which is written first and never deleted.
+ * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show them: each asset
+ * with records has an input, which is written first and never deleted.
  */
 export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();
@@ -80,7 +83,7 @@ export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   return new Set(symbols.map(([symbol]) => symbol));
 }
 
-/** An asset whose type was changed has inputs of both types; the newest one decides. */
+/** Recognises a Stark asset. An asset whose type was changed has inputs of both types; the newest one decides. */
 function isStark(symbol: string, publisherKeys: readonly string[], inputs: InputRange): boolean {
   const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
   if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))

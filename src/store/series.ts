@@ -9,8 +9,8 @@ export const HOURS_PER_DAY = 24;
 export const MINUTES_PER_DAY = 1_440;
 
 /**
- * While the disk fails, seconds wait in memory, up to this many: about 60 MB with five inputs each. The store drops later
- * ones and records a gap, for which `recent` returns nothing instead of an older price.
+ * The number of seconds that wait in memory while the disk fails: about 60 MB with five inputs each. The store drops later ones
+ * and records a gap, for which `recent` returns nothing instead of an older price.
  */
 const WAITING_SECONDS_MAX = 10_000;
 
@@ -26,7 +26,7 @@ export interface AssetSeries {
   hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
   /** Days whose minutes are still in hours, ascending. */
   readonly unsealedDays: number[];
-  /** An hour is damaged. Days then stay in hours, and reading the damaged one fails. */
+  /** True when an hour is damaged: days then stay in hours, and reading the damaged hour fails. */
   isSealingStopped: boolean;
   /** The first day that may have candles, or `undefined` when there are none. */
   firstDay: number | undefined;
@@ -50,7 +50,7 @@ export function emptySeries(assetKey: string): AssetSeries {
 /**
  * Records the asset's next aggregate, in signing order.
  *
- * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
+ * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: then it is
  * the last of that second and the close of that minute. Closed candles never change.
  */
 export function recordAggregate(
@@ -65,7 +65,7 @@ export function recordAggregate(
 
 /**
  * Records that the asset has no price from `atNs` on, until its next aggregate.
- * @returns `undefined` when that was so already
+ * @returns `undefined` when the asset had none already
  */
 export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables): Holding | undefined {
   const holding = endingOf(atNs, series.newest);
@@ -73,20 +73,23 @@ export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables)
   return holding;
 }
 
-/** What is recorded of an aggregate. @param newest the asset's holding before it */
+/** Returns the holding for an aggregate. @param newest the asset's holding before it */
 export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
   const timeNs = notBefore(newest, aggregate.signedAtNs);
   const minute = runningMinute(newest, minuteOf(timeNs), toDouble(aggregate.price));
   return { state: 'priced', timeNs, minute, aggregate };
 }
 
-/** What is recorded of the end of a price; `undefined` when there is none that could end. */
+/** Returns the holding for the end of a price; `undefined` when no price could end. */
 export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | undefined {
   if (newest?.state !== 'priced') return undefined;
   return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
 }
 
-/** Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before the newest. */
+/**
+ * Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before that of
+ * the newest one.
+ */
 export function recordHolding(series: AssetSeries, holding: Holding, tables: OpenTables): void {
   const { minute } = holding;
   const running = series.newest?.minute;
@@ -97,7 +100,7 @@ export function recordHolding(series: AssetSeries, holding: Holding, tables: Ope
   remember(series, Number(holding.timeNs / NS_PER_SECOND), holding, tables);
 }
 
-/** The newest second of `seconds` that is not after `second`. */
+/** Returns the newest second of `seconds` that is not after `second`. */
 export function secondInForce(series: AssetSeries, second: number): number | undefined {
   let low = 0;
   let high = series.seconds.length;
@@ -122,7 +125,7 @@ function minuteOf(timeNs: TimeNs): number {
   return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
 }
 
-/** The running minute candle after `price`, which opens a new one when it is the first of a later minute. */
+/** Returns the running minute candle after `price`; the first price of a later minute opens a new candle. */
 function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
   const running = newest?.minute;
   if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };
@@ -172,7 +175,7 @@ function letGo(series: AssetSeries, tables: OpenTables): void {
   }
 }
 
-/** Whether a holding that is told again is older than the newest one. Several may have one time. */
+/** Tells whether a holding that is received again is older than the newest one. Several may have the same time. */
 export function isBefore(told: Holding, newest: Holding): boolean {
   if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
   return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);

@@ -4,13 +4,13 @@ import type { OpenTables } from './open_tables.js';
 import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 
-/** More than any day since 1970 in a record's key. */
+/** The largest day, more than any day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
 
 /** The series of all assets that have records, configured or not, so an asset that is configured again finds its own. */
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
-  /** @throws DamagedRecord when the asset's newest record or hour cannot be trusted. */
+  /** @throws DamagedRecord when the asset's newest record or hour is damaged. */
   of(asset: AssetName): AssetSeries;
 }
 
@@ -37,7 +37,7 @@ export function loadSeries(
     const { unsealedDays } = seriesOf(String(assetKey));
     if (unsealedDays.at(-1) !== day) unsealedDays.push(day);
   }
-  // One that only got candles of another store may have nothing but days.
+  // An asset that only received candles of another store may have nothing except days.
   for (const asset of assets) seriesOf(recordKeys.of(asset));
   for (const series of byAssetKey.values()) {
     const range = { start: [series.assetKey, 0], end: [series.assetKey, DAY_MAX], limit: 1 } as const;
@@ -62,8 +62,8 @@ export function loadSeries(
   }
 
   /**
-   * Continues the stored hour, so that appending never reads the disk. In a follower the disk may be ahead of what it was told:
-   * it closes the running minute itself.
+   * Continues the stored hour, so that appending never reads the disk. The disk of a follower may be ahead of the records
+   * received: the follower closes the running minute itself.
    */
   function loadHour({ assetKey }: AssetSeries, runningMinute: number): AssetSeries['hour'] {
     const hour = Math.floor(runningMinute / MINUTES_PER_HOUR);
@@ -79,7 +79,7 @@ export function loadSeries(
   return { all: () => byAssetKey.values(), of };
 }
 
-/** The newest UNIX second of all that has a record. */
+/** Returns the newest UNIX second of all assets that has a record. */
 export function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
   let newest: number | undefined;
   for (const { seconds } of seriesIndex.all()) {
@@ -89,7 +89,7 @@ export function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
   return newest;
 }
 
-/** The first day of all that has candles, in days since 1970. */
+/** Returns the first day of all assets that has candles, in days since 1970. */
 export function findOldestDay(seriesIndex: SeriesIndex): number | undefined {
   let oldest: number | undefined;
   for (const { firstDay } of seriesIndex.all())

@@ -20,70 +20,69 @@ import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
 
-/** Seconds that `recent` keeps beyond its window, for clocks that differ. */
+/** The number of seconds that `recent` keeps beyond its window, for clocks that differ. */
 const RECENT_SLACK_S = 60;
-/** How often the check at a start tells its progress, in records. */
+/** The interval of progress reports of the check at a start, in records. */
 const TELL_RECORDS = 1_000;
 
 /** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store
   extends StoreReader,
     Pick<Folder, 'isHandedOver' | 'onTakeOver' | 'successorServes' | 'tellServing'> {
-  /** Records the next aggregate, in signing order. This changes only memory; a group commit writes it soon after. */
+  /** Records the next aggregate, in signing order. Changes only memory; a group commit writes the record soon after. */
   append(aggregate: SignedAggregate): Holding;
   /**
    * Records that the asset has no live price from `atNs` on, until its next aggregate.
-   * @returns `undefined` when that was recorded already
+   * @returns `undefined` when its end was recorded already
    */
   ended(asset: AssetName, atNs: TimeNs): Holding | undefined;
   /**
-   * Keeps the latest accepted input of a publisher for an asset, in one record with what must be remembered of those
-   * before it.
-   * @param key the publisher's: its bytes
+   * Keeps the latest accepted input of a publisher for an asset, in one record with the memory of earlier ones.
+   * @param key the bytes of the publisher's key
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
-  /** Records what another machine made, after all that it made before; what is older than the newest stays as it is. */
+  /** Records a holding of another machine, after all earlier ones of that machine; one that is older than the newest changes nothing. */
   record(asset: AssetName, holding: Holding): void;
-  /** The same of an input that another machine accepted. @param input its record */
+  /** Records an input that another machine accepted, in the same way. @param input its record */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
-  /** The newest record of the asset. */
+  /** Returns the newest record of the asset. */
   newest(asset: AssetName): Holding | undefined;
-  /** For stores of other nodes, and from them. */
+  /** The candles for stores of other nodes, and from them. */
   readonly candles: StoredCandles;
-  /** What of the log of a cluster has been recorded; written together with that. */
+  /** The recorded part of a cluster's log; written together with its records. */
   readonly log: LogProgress;
   /**
    * Resolves when everything recorded before this call has been flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails.
    */
   durable(): Promise<void>;
-  /** The last aggregate, or `undefined` when there is none or the asset's price has ended. */
+  /** Returns the last aggregate, or `undefined` when there is none or the asset's price has ended. */
   latest(asset: AssetName): SignedAggregate | undefined;
-  /** The latest accepted inputs of all publishers for the configured assets. */
+  /** Returns the latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
   readonly marks: StoredMarks;
   /** Symbols that name Stark assets in the keys of records, for followers. */
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */
   watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
-  /** The newest UNIX second that the folder had a record of when it was opened. */
+  /** The newest UNIX second of which the folder had a record when it was opened. */
   readonly newestSecond: number | undefined;
-  /** Records that are not on disk yet. */
+  /** The number of records that are not on disk yet. */
   readonly recordsWaiting: number;
-  /** Another thread found a damaged record. */
+  /** Called when another thread found a damaged record. */
   noticeDamage(reason: string): void;
-  /** What the folder takes and how old it is. */
+  /** Returns the size and the age of the folder. */
   figures(): StoreFigures;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
-   * Puts a reloaded configuration in force.
-   * @throws DamagedRecord, and changes nothing, when the newest record of an added asset, or its hour of candles, is damaged.
+   * Applies a reloaded configuration.
+   * @throws DamagedRecord, without any change, when the newest record of an added asset, or its hour of candles, is damaged.
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
   /**
-   * Writes the waiting records and lets the process that asked for the folder have it. What is recorded from then on is
-   * never written; what is on disk can be read until {@link close}.
-   * @throws Error when the last commit failed; the folder is still this process's then.
+   * Writes the waiting records and gives the folder to the process that asked for it. Records made from then on are never
+   * written; those on disk can be read until {@link close}.
+   * @throws Error when the last commit failed; this process still has the folder then.
    */
   handOver(): Promise<void>;
   /**
@@ -95,7 +94,7 @@ export interface Store
 
 export interface StoreFigures {
   readonly bytes: number;
-  /** What its file system has left for this process. */
+  /** The free space of its file system for this process. */
   readonly freeBytes: number;
   /** UNIX milliseconds; `undefined` before the first commit. */
   readonly committedAtMs: number | undefined;
@@ -103,7 +102,7 @@ export interface StoreFigures {
   readonly oldestDay: number | undefined;
 }
 
-/** What a follower must know of a commit. */
+/** The part of a commit that a follower must know. */
 export interface Commit {
   readonly cutoffs: Cutoffs;
   readonly sealed: readonly SealedDay[];
@@ -116,9 +115,9 @@ export interface StoredInput extends AcceptedInput {
 }
 
 export interface StoreOptions {
-  /** The data folder. It is made when there is none. One process at a time can open it. */
+  /** The data folder; created if it is missing. One process at a time can open it. */
   readonly dir: string;
-  /** The configured assets. Records of others stay unchanged. */
+  /** The configured assets. Records of other assets stay unchanged. */
   readonly assets: readonly AssetName[];
   /** How long candles are kept. Whole days are deleted, some time after this. */
   readonly candleRetentionMs: number;
@@ -189,7 +188,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   let written: Promise<void> | undefined;
-  /** Nothing is written after it: the folder may be another process's then. */
+  /** Writes for the last time: then another process may own the folder. */
   function writeLast(): Promise<void> {
     written ??= journal.close();
     return written;

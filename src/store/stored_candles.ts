@@ -7,17 +7,18 @@ import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 import type { SeriesIndex } from './series_index.js';
 
-/** Candles as records that another store can take. Minutes, hours and days are counted since 1970. */
+/** Candles as records that another store can use. Minutes, hours and days are counted since 1970. */
 export interface StoredCandles {
   /** The closed minutes of an hour whose day is not sealed; `undefined` when there are none. */
   hour(asset: AssetName, hour: number): Uint8Array | undefined;
   /** The minutes of a sealed day; `undefined` when there are none. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
-  /** Forgets minutes that had begun before this one: what another store gave has them whole. To be called before the next two. */
-  forgetRunningBefore(minute: number): void;
   /**
-   * Adds the minutes of another store before `beforeMinute`, the first that will be recorded here; they replace those that are here.
+   * Forgets minutes that had begun before this one: the records of another store have them complete. Must be called before the
+   * next two methods.
    */
+  forgetRunningBefore(minute: number): void;
+  /** Adds the minutes of another store before `beforeMinute`, the first that will be recorded here; they replace the present ones. */
   addHour(asset: AssetName, hour: number, record: Uint8Array, beforeMinute: number): void;
   addDay(asset: AssetName, day: number, record: Uint8Array, beforeMinute: number): void;
 }
@@ -63,7 +64,7 @@ function addHour(
   const added = before(given, beforeMinute - hour * MINUTES_PER_HOUR);
   if (added.length === 0) return;
   const block = merged(minutesOf(series, hour, tables), added, MINUTES_PER_HOUR);
-  // Minutes that are recorded go on behind these.
+  // Recorded minutes continue behind these.
   if (series.hour?.hour === hour || hour === Math.floor(beforeMinute / MINUTES_PER_HOUR))
     series.hour = { hour, block };
   tables.hours.put([series.assetKey, hour], block);
@@ -75,7 +76,7 @@ function addHour(
   noteFirst(series, day);
 }
 
-/** A day of which some is not sealed here, or will be recorded, is sealed later. */
+/** Adds a day. A day that is partly unsealed here, or will be recorded further, is sealed later. */
 function addDay(
   series: AssetSeries,
   day: number,
@@ -101,14 +102,14 @@ function noteFirst(series: AssetSeries, day: number): void {
   if (series.firstDay === undefined || day < series.firstDay) series.firstDay = day;
 }
 
-/** The candles with a smaller slot. */
+/** Returns the candles with a smaller slot. */
 function before(given: CandleBlock, slotEnd: number): CandleBlock {
   const block = CandleBlock.withRoomFor(given.length);
   for (let i = 0; i < given.length && given.slot[i]! < slotEnd; i++) pushFrom(block, given, i, 0);
   return block;
 }
 
-/** The minutes of one hour of a day. */
+/** Returns the minutes of one hour of a day. */
 function hourOf(day: CandleBlock, hourOfDay: number): CandleBlock {
   const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
   for (let i = 0; i < day.length; i++)
@@ -117,7 +118,7 @@ function hourOf(day: CandleBlock, hourOfDay: number): CandleBlock {
   return block;
 }
 
-/** The candles of both, ascending; of two with one slot those of `added`. */
+/** Merges the candles of both, ascending; for a slot in both, those of `added`. */
 function merged(known: CandleBlock | undefined, added: CandleBlock, slots: number): CandleBlock {
   const block = CandleBlock.withRoomFor(slots);
   let at = 0;

@@ -1,41 +1,41 @@
 import type { Database } from 'lmdb';
 import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
 
-/** The records of a table are ordered by two parts: first a second or an asset, then what is unique with it. */
+/** The records of a table are ordered by two parts: first a second or an asset, then a part that is unique within it. */
 export type Key = readonly [string | number, string | number];
 
-/** How the values of one kind of record become bytes. */
+/** The conversion of one kind of record's values to bytes. */
 export interface Codec<Value> {
   /** The bytes may be valid only until the next call. */
   encode(value: Value): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }
 
-/** One kind of record. A change stays in memory until the journal's next commit; a read sees it at once. */
+/** The records of one kind. A change stays in memory until the journal's next commit; a read sees it at once. */
 export interface Table<Value> {
-  /** @throws DamagedRecord when the disk no longer holds what was written. */
+  /** @throws DamagedRecord when the record on disk is damaged. */
   get(key: Key): Value | undefined;
   /**
-   * Records a value. If it changes afterwards, it must be put again.
-   * @param keyText of the key, from {@link keyTextOf}, where it is known already
+   * Records a value. A value that changes afterwards must be put again.
+   * @param keyText the text of the key, from {@link keyTextOf}, if it is known already
    */
   put(key: Key, value: Value, keyText?: string): void;
   remove(key: Key): void;
-  /** Whether this record waits to be written. */
+  /** Tells whether this record waits to be written. */
   isWaiting(key: Key): boolean;
-  /** How many records wait to be written. */
+  /** The number of records that wait to be written. */
   readonly waiting: number;
   /** The keys on disk, ascending, without those that wait to be written. */
   keysOnDisk(range?: KeyRange): Iterable<Key>;
   /** The keys on disk, and those that wait to be written. */
   keys(): Iterable<Key>;
-  /** How many records are on disk. */
+  /** The number of records on disk. */
   readonly recordCount: number;
   /** Every record on disk, checked against its checksum. */
   recordsOnDisk(): Iterable<StoredRecord>;
 }
 
-/** Keys from `start` on, before `end`; with `reverse` they descend, and `start` is the greater one. */
+/** A range of keys: from `start` on, before `end`; with `reverse` keys descend, and `start` is the greater one. */
 export interface KeyRange {
   readonly start: Key;
   readonly end: Key;
@@ -46,19 +46,19 @@ export interface KeyRange {
 /** A record on disk, undecoded. */
 export interface StoredRecord {
   readonly key: Key;
-  /** Of its value. */
+  /** The size of its value. */
   readonly bytes: number;
-  /** Why it is damaged, if it is. */
+  /** The reason why it is damaged, if it is. */
   readonly damage: string | undefined;
 }
 
-/** What a commit does with each table. */
+/** The methods of a table that a commit calls. */
 export interface CommitPart {
   readonly waiting: number;
-  /** How many changes the next commit takes. */
+  /** The number of changes that the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes the changes that the commit writes. @returns how many bytes they are */
+  /** Encodes the changes that the commit writes. @returns their size in bytes */
   encodeCommit(): number;
   /** Runs inside the commit's transaction. */
   writeCommit(): void;
@@ -192,9 +192,9 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
 
 interface Change<Value> {
   readonly key: Key;
-  /** `undefined` removes the record. */
+  /** The new value; `undefined` removes the record. */
   readonly value: Value | undefined;
-  /** The bytes for the disk, made by the first commit that tries. */
+  /** The bytes for the disk, made by the first commit that tries to write them. */
   wrapped?: Buffer;
 }
 
@@ -208,7 +208,7 @@ function damageOf(keyText: string, wrapped: Buffer): string | undefined {
   }
 }
 
-/** Names the record in its checksum. */
+/** Returns the text that names the record in its checksum. */
 export function keyTextOf(key: Key): string {
   return `${key[0]}/${key[1]}`;
 }

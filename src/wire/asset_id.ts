@@ -1,5 +1,5 @@
 /** Streaming asset IDs and taxonomy IDs are uint16. */
 export const UINT16_MAX = 0xffff;
 
-/** What a symbol looks like, as a regular expression with the flag `u`: symbols stand in comma-separated lists and in URLs. */
+/** The form of a symbol, as a regular expression with the flag `u`: symbols stand in comma-separated lists and in URLs. */
 export const SYMBOL_PATTERN = '[^\\s\\p{C},"\\\\]{1,64}';

@@ -1,15 +1,15 @@
-/** One way in which a WebSocket is closed. */
+/** A way in which a WebSocket is closed. */
 export interface Close {
   readonly code: number;
-  /** What the close frame says. */
+  /** The text of the close frame. */
   readonly reason: string;
-  /** On which paths: streams, publishers, or both. */
+  /** The paths on which it is used: streams, publishers, or both. */
   readonly paths: 'all' | 'stream' | 'publish';
-  /** Whether a client should connect again. */
+  /** True when a client should connect again. */
   readonly reconnect: boolean;
 }
 
-/** How the service closes WebSockets. Where two have one code, the reason tells them apart. */
+/** The ways in which the service closes WebSockets. Where two have the same code, the reason distinguishes them. */
 export const CLOSES = {
   shuttingDown: {
     code: 1001,
@@ -67,7 +67,7 @@ export const CLOSES = {
   },
 } as const satisfies Readonly<Record<string, Close>>;
 
-/** What documents say of each, in CommonMark; a client does not load it. */
+/** The text of documents for each of them, in CommonMark; a client does not load it. */
 export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
   shuttingDown: 'the service is shutting down',
   binaryMessage: 'a binary message',
@@ -82,12 +82,12 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
   keyRemoved: 'the key that logged in by signature is no longer on the allow-list',
 };
 
-/** What a client sends that closes a connection. */
+/** The code with which a client closes a connection. */
 export const CLIENT_CLOSE_CODE = 1000;
 
 /**
- * Whether a client whose connection was closed should connect again. It should after codes that the service does not send.
- * @param reason what the close frame said, or a text that contains it
+ * Tells whether a client whose connection was closed should connect again; yes for codes that the service does not send.
+ * @param reason the reason of the close frame, or a text that contains it
  */
 export function mayReconnect(code: number, reason: string): boolean {
   const closes = Object.values<Close>(CLOSES).filter((close) => close.code === code);

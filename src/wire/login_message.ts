@@ -1,4 +1,4 @@
-// How publishers log in with a signature instead of an access token: the headers sign a price of an asset that does not exist.
+// The login of publishers with a signature instead of an access token: the headers sign a price of an asset that does not exist.
 
 /** The headers, in lower case: each stands once in a request. */
 export const LOGIN_HEADERS = {
@@ -11,11 +11,11 @@ export const LOGIN_HEADERS = {
   signatureType: 'x-signature-type',
 } as const;
 
-/** No asset may have this symbol, or a login would be a price of it. */
+/** The symbol that the login signs. No asset may have it, or a login would be a price of that asset. */
 export const LOGIN_SYMBOL = 'STORKAUTH';
 
 /** The price that is signed. */
 export const LOGIN_PRICE = 103_109_111_114_107_119_111_114_108_100n;
 
-/** The oracle ID that is signed with a Stark key. */
+/** The oracle ID that a Stark key signs. */
 export const LOGIN_ORACLE_ID = 'sauth';

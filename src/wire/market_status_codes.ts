@@ -6,7 +6,7 @@ export const MARKET_AFTER_HOURS = 3;
 
 export type MarketStatus = 0 | 1 | 2 | 3;
 
-/** What documents call the codes. */
+/** The names of the codes in documents. */
 export const MARKET_STATUS_NAMES: Readonly<Record<MarketStatus, string>> = {
   [MARKET_CLOSED]: 'closed',
   [MARKET_REGULAR]: 'regular hours',
@@ -14,7 +14,7 @@ export const MARKET_STATUS_NAMES: Readonly<Record<MarketStatus, string>> = {
   [MARKET_AFTER_HOURS]: 'after hours',
 };
 
-/** Ascending. */
+/** The codes, ascending. */
 export const MARKET_STATUS_CODES: readonly MarketStatus[] = [
   MARKET_CLOSED,
   MARKET_REGULAR,
@@ -22,10 +22,10 @@ export const MARKET_STATUS_CODES: readonly MarketStatus[] = [
   MARKET_AFTER_HOURS,
 ];
 
-/** Stands in payloads for the status of an asset that has no market schedule; JSON leaves the field out. */
+/** The code in payloads for the status of an asset that has no market schedule; JSON leaves the field out. */
 export const NO_SCHEDULE = 0xff;
 
-/** What `/v1/market_status` adds to the symbol: the names of its three values. */
+/** The suffixes that `/v1/market_status` adds to the symbol: the names of its three values. */
 export const MARKET_STATUS_SUFFIXES = {
   current: '_CURRENT_STATUS',
   next: '_NEXT_STATUS',

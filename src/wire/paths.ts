@@ -1,13 +1,13 @@
-/** Where streams of prices are subscribed. */
+/** The path on which streams of prices are subscribed. */
 export const STREAM_PATH = '/ws';
 
-/** Where publishers send their signed prices, by signature type. */
+/** The paths on which publishers send their signed prices, by signature type. */
 export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
 
-/** Where signed aggregates are subscribed, by signature type. */
+/** The paths on which signed aggregates are subscribed, by signature type. */
 export const SUBSCRIBE_PATHS = { evm: '/evm/subscribe', stark: '/stark/subscribe' } as const;
 
-/** Every path that takes WebSockets. */
+/** All paths that accept WebSockets. */
 export const SOCKET_PATHS = [
   STREAM_PATH,
   PUBLISH_PATHS.evm,
@@ -16,7 +16,7 @@ export const SOCKET_PATHS = [
   SUBSCRIBE_PATHS.stark,
 ] as const;
 
-/** The paths of REST, but for the one that `pushedAssetsPath` names after the service. */
+/** The paths of REST, except the one that `pushedAssetsPath` names after the service. */
 export const REST_PATHS = {
   assets: '/v1/prices/assets',
   latest: '/v1/prices/latest',

@@ -1,23 +1,23 @@
 import { PRICE_BYTES } from './quantized_price.js';
 import { WORD_BYTES } from './signatures.js';
 
-// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all
-// integers are big-endian. What documents say of each field is in `payload_rules.ts`, which a client does not load.
+// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all integers are
+// big-endian. The text of documents for each field is in `payload_rules.ts`, which a client does not load.
 
 export interface PayloadField<Name extends string = string> {
   readonly name: Name;
   readonly bytes: number;
 }
 
-/** Fields one behind the other. */
+/** Consecutive fields. */
 export interface PayloadPart<Name extends string = string> {
   readonly fields: readonly PayloadField<Name>[];
-  /** Where each field begins. */
+  /** The offset of each field. */
   readonly at: Readonly<Record<Name, number>>;
   readonly bytes: number;
 }
 
-/** What stands once behind the signature, and what is repeated for each asset. */
+/** The layout behind the signature: a head that stands once, and the fields that are repeated for each asset. */
 export interface PayloadLayout {
   readonly head: PayloadPart;
   readonly asset: PayloadPart;
@@ -27,10 +27,10 @@ export interface PayloadLayout {
 export const LAYOUT_MAGIC = 0xff;
 /** The second byte of the versioned layout. */
 export const LAYOUT_VERSION = 0x02;
-/** Bits of the attribute mask. The price is always there. */
+/** Bits of the attribute mask. The price is always present. */
 export const MASK_PRICE = 0b01;
 export const MASK_MARKET_STATUS = 0b10;
-/** The mask of a connection with `addtl_attrs=ms`. */
+/** The mask of connections with `addtl_attrs=ms`. */
 export const MASK_PRICE_AND_MARKET_STATUS = MASK_PRICE | MASK_MARKET_STATUS;
 
 const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2 } as const;
@@ -38,7 +38,7 @@ const TIMESTAMP = { name: 'timestamp', bytes: 8 } as const;
 const ASSET_ID = { name: 'asset ID', bytes: 2 } as const;
 const PRICE = { name: 'price', bytes: PRICE_BYTES } as const;
 
-/** Stands first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
+/** The signature, first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
 export const PAYLOAD_SIGNATURE = partOf([
   { name: 'r', bytes: WORD_BYTES },
   { name: 's', bytes: WORD_BYTES },

@@ -1,13 +1,13 @@
-// What is said on the publisher paths.
+// Messages on the publisher paths.
 
-/** The values of `ack`: whether each message is answered, and when: at once, or once its effect is on disk. */
+/** The values of `ack`: is each message answered, and when: at once, or after its effect is on disk. */
 export const ACKS = ['true', 'false', 'durable'] as const;
 export type Ack = (typeof ACKS)[number];
 
-/** What a connection gets that does not ask: only faults are reported. */
+/** The value for a connection that does not ask: only faults are reported. */
 export const DEFAULT_ACK = 'false' satisfies Ack;
 
-/** What a publisher asks for that wants answers. */
+/** The values with which a publisher asks for answers. */
 export type RequestedAck = Exclude<Ack, typeof DEFAULT_ACK>;
 
 /** The `type` of a publisher's message. */

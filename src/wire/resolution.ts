@@ -1,6 +1,6 @@
 import type { Resolution } from './rest_values.js';
 
-/** One interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
+/** An interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
 export interface CandleInterval {
   readonly startS: number;
   readonly endS: number;
@@ -12,7 +12,7 @@ const WEEK_S = 7 * DAY_S;
 /** 1970-01-05, the first Monday. */
 const MONDAY_S = 4 * DAY_S;
 
-/** The interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
+/** Returns the interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
 export function intervalAt(resolution: Resolution, atS: number): CandleInterval {
   switch (resolution) {
     case 'D':
@@ -29,7 +29,7 @@ export function intervalAt(resolution: Resolution, atS: number): CandleInterval 
   }
 }
 
-/** Whether every interval of the resolution consists of whole quarter hours. */
+/** Tells whether each interval of the resolution consists of whole quarter hours. */
 export function isWholeQuarters(resolution: Resolution): boolean {
   return resolution !== '1' && resolution !== '2' && resolution !== '5';
 }

@@ -1,4 +1,4 @@
-/** `/v1/prices/recent` reaches this far back, in seconds. */
+/** The number of seconds that `/v1/prices/recent` reaches back. */
 export const RECENT_WINDOW_S = 600;
 
 /** The values of `resolution`: minutes, then day, week and month. */

@@ -1,6 +1,6 @@
-// What is said on `/ws`, in its query and in its messages.
+// Values of the query and the messages of `/ws`.
 
-/** How often frames come, in ms: at each wall-clock multiple, or on `real_time` when a price changed. */
+/** The intervals of frames, in ms: at each wall-clock multiple, or for `real_time` when a price changed. */
 export const CHANNEL_INTERVALS_MS = {
   '10ms': 10,
   '20ms': 20,
@@ -13,40 +13,40 @@ export const CHANNEL_INTERVALS_MS = {
 
 export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 
-/** In the order in which they are documented. */
+/** The channels in the order in which they are documented. */
 export const CHANNELS = Object.keys(CHANNEL_INTERVALS_MS) as [Channel, ...Channel[]];
 
-/** Frames of `real_time` on one connection are at least this far apart. */
+/** The shortest interval between frames of `real_time` on one connection. */
 export const REAL_TIME_INTERVAL_MS = 1;
 
 /** The values of `message_type`, which are also the `type` of the frames. */
 export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** Names in `addtl_attrs`. `ms` adds the market status of each asset. */
+/** The names in `addtl_attrs`. `ms` adds the market status of each asset. */
 export const ATTRIBUTES = ['ms'] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
 
-/** What a connection gets that does not ask. */
+/** The channel of a connection that does not ask. */
 export const DEFAULT_CHANNEL: Channel = 'real_time';
 export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
 
-/** The `type` of what a client sends, and of the answer to it. */
+/** The `type` of a client's request, and of the answer to it. */
 export const REQUEST_TYPES = ['subscribe', 'unsubscribe'] as const;
 export type RequestType = (typeof REQUEST_TYPES)[number];
 
-/** The `type` of a question whether the connection still works, and of its answer, on every path. */
+/** The `type` of the message that tests whether the connection still works, and of the answer, on every path. */
 export const PING_TYPE = 'ping';
 export const PONG_TYPE = 'pong';
 
-/** The `type` of the message behind which IDs of the connection's assets mean other assets: the taxonomy is to be read again. */
+/** The `type` of the message after which IDs of the connection's assets mean other assets: the client must read the taxonomy again. */
 export const TAXONOMY_TYPE = 'taxonomy';
 
-/** The `type` of what reports a fault, on every path. */
+/** The `type` of a message that reports a fault, on every path. */
 export const ERROR_TYPE = 'error';
 
 /** UTF-16 code units of a request's `id`, which comes back in the answer. */
 export const REQUEST_ID_LENGTH_MAX = 256;
 
-/** The bad message with this number closes the connection. */
+/** The number of bad messages after which the connection is closed. */
 export const BAD_MESSAGES_MAX = 10;

@@ -23,7 +23,7 @@ const assets = [bitcoin, ether, starkBitcoin];
 const [first, second, stark] = [testPublisher(0), testPublisher(1), testPublisher(2, 'stark')];
 const publishers = [first, second, stark];
 const REPLAY = 'replay: timestamp is not newer than the one that this update was accepted with';
-/** Enough at once that a pool with a thread verifies and signs there. */
+/** Enough updates at once that a pool with a thread verifies and signs there. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
 
@@ -379,11 +379,11 @@ test('a caller has as many updates waiting for verification as there is room lef
       return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
     }),
   );
-  // Forty signatures are for the thread. What comes behind them waits as well, and a wrong hash is quickly found.
+  // The thread verifies forty signatures. Later updates wait as well, and a wrong hash is quickly found.
   let price = 0n;
   const text = JSON.stringify({ type: 'signed_prices', data });
   const outcomes: Promise<PublishOutcome>[] = [];
-  /** Sends more than may wait. @returns how many of them do. */
+  /** Sends more than may wait. @returns the number of those that wait. */
   function flood(caller: string): number {
     const session = newSession('evm', caller);
     const before = aggregator.updatesWaiting;

@@ -55,17 +55,17 @@ export interface AggregatorHarnessOptions {
   readonly assets: readonly Asset[];
   readonly publishers: readonly TestPublisher[];
   readonly threads?: number;
-  /** Stands between the aggregator and its signer. */
+  /** Wraps the aggregator's signer. */
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
   /** A folder that another harness left behind. */
   readonly dir?: string;
-  /** What verifies in the place of the pool. */
+  /** Replaces the pool in verification. */
   readonly verifying?: (pool: CryptoPool) => CryptoPool;
-  /** What measures the work of a turn; by default it takes no time. */
+  /** Measures the work of a turn; by default it takes no time. */
   readonly nowMs?: () => number;
 }
 
-/** An aggregator with everything real around it but its clock and the end of its turns. */
+/** An aggregator with real parts around it, except its clock and the end of its turns. */
 export class AggregatorHarness {
   readonly #deferred: (() => void)[];
 
@@ -80,7 +80,7 @@ export class AggregatorHarness {
     readonly table: PriceTable,
     readonly counters: ReturnType<typeof createCounters>,
     readonly store: Store,
-    /** How many could not be signed, and why. */
+    /** The numbers of aggregates that could not be signed, with the reasons. */
     readonly failures: readonly (readonly [count: number, reason: string])[],
     /** Frees the folder. */
     readonly stop: () => Promise<void>,
@@ -188,18 +188,18 @@ export class AggregatorHarness {
     );
   }
 
-  /** What a service does at its start. */
+  /** Restores like a service at its start. */
   restore(): void {
     this.aggregator.restore();
     this.sink.restore(this.catalogue);
   }
 
-  /** Does what was deferred to the end of the turn, until nothing is. */
+  /** Runs the callbacks deferred to the end of the turn, until there are none. */
   endTurn(): void {
     while (this.#deferred.length > 0) this.#deferred.shift()!();
   }
 
-  /** Time passes in steps of 10 ms, with ticks when a part asked for them. */
+  /** Lets time pass in steps of 10 ms, with ticks at the requested times. */
   advanceMs(durationMs: number): void {
     for (let ms = 0; ms < durationMs; ms += 10) {
       this.clock.advance(10_000_000n);
@@ -218,7 +218,7 @@ export function newSession(type: SignatureType = 'evm', identity = 'alice'): Pub
   };
 }
 
-/** A message in which one publisher signs a price for each asset. */
+/** Returns a message in which one publisher signs a price for each asset. */
 export function messageOf(
   { signer }: TestPublisher,
   prices: Readonly<Record<string, bigint>>,
@@ -230,7 +230,7 @@ export function messageOf(
   return publishMessage('t1', updates);
 }
 
-/** Reads a message and has the aggregator take it. */
+/** Reads a message and gives it to the aggregator. */
 export function receive(
   aggregator: Aggregator,
   session: PublisherSession,
@@ -242,7 +242,7 @@ export function receive(
   return aggregator.receive(session, { ...message, again });
 }
 
-/** An outcome that no other thread had to be waited for. */
+/** Returns an outcome that came without waiting for another thread. */
 export function atOnce(outcome: PublishOutcome | Promise<PublishOutcome>): PublishOutcome & { ok: true } {
   if (outcome instanceof Promise) throw new Error('not at once');
   if (!outcome.ok) throw new Error(outcome.error);

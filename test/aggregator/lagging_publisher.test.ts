@@ -13,15 +13,15 @@ import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublishe
 const RESIGN_MS = 500;
 const MOVE_MS = 103;
 const DURATION_MS = 8_000;
-/** When the service is stopped and started on the same folder. */
+/** The time at which the service is stopped and started on the same folder. */
 const RESTART_MS = 4_000;
 const KEPT_MESSAGES = 40;
 
-/** A publisher and a stranger with a token of its own, who sends all that the publisher sent again. */
+/** A publisher, and a stranger with a token of its own who sends all messages of the publisher again. */
 class Run {
   published = 0;
   replays = 0;
-  /** Of the publisher's updates. */
+  /** The refusals of the publisher's updates. */
   readonly refusals: string[] = [];
   readonly replaysAccepted: string[] = [];
   readonly #sent: string[] = [];
@@ -77,7 +77,7 @@ class Run {
     this.#replayAll();
   }
 
-  /** Byte for byte by both, and by the stranger with the last nanosecond that the signature is good for. */
+  /** Replays all messages byte for byte by both, and by the stranger with the last nanosecond for which the signature is valid. */
   #replayAll(): void {
     const price = this.harness.table.price(this.#asset.index);
     for (const text of this.#sent) {

@@ -10,11 +10,11 @@ const MS = 1_000_000n;
 const bitcoin = sampleAsset();
 const first = testPublisher(0);
 const publishers = [first];
-/** Enough at once that a pool with a thread verifies and signs there. */
+/** Enough aggregates at once that a pool with a thread verifies and signs there. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = Object.fromEntries(many.map(({ symbol }) => [symbol, 7n]));
 
-/** Holds each batch until it is let go. */
+/** Holds each batch until it is released. */
 function gated() {
   const waiting: { release: () => void; fail: () => void }[] = [];
   const through = (signer: AggregateSigner): AggregateSigner => ({

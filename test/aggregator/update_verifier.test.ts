@@ -38,7 +38,7 @@ function candidateOf(by: TestPublisher, asset: Asset, price = 5n): Candidate {
 const goodEvm = candidateOf(evm, bitcoin, -72147681412670819000000n);
 const goodStark = candidateOf(stark, starkBitcoin, 72147681412670819000000n);
 
-/** The signature with s in the other half of the group and the recovery bit to go with it: a second form of the same. */
+/** Returns the signature with s in the other half of the group and the matching recovery bit: a second form of the same signature. */
 function highForm({ signature, recovery }: Candidate): Partial<Candidate> {
   const s = N - BigInt(`0x${signature.subarray(32).toString('hex')}`);
   const high = Buffer.from(s.toString(16).padStart(64, '0'), 'hex');
@@ -140,7 +140,7 @@ test('two threads that hang with signatures leave them unverified: refused, and 
   hang(2);
   const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
   const known = { ...goodEvm, verified: true };
-  // More than the calling thread does by itself.
+  // More candidates than the calling thread verifies by itself.
   const these = [wrong, known, ...new Array<Candidate>(40).fill(goodEvm)];
   const refusals = verifyCandidates(these, 'evm', pool);
   for (const left of [1, 0]) {

@@ -6,12 +6,12 @@ import { runRounds } from '../../bench/harness/rounds.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
 import { ROWS, rowByName } from '../../bench/rows/index.js';
 
-// The least of every row, to see that it runs and that its figures are all there. How large they are says nothing: the
-// other tests run at the same time, and so do the rows among themselves.
+// Runs the smallest part of each row, to check that it runs and gives all of its figures. Their values have no meaning, because
+// other tests and rows run at the same time.
 
 const AT_ONCE_MAX = 3;
 
-/** Variants of the row `threads`, which runs the loads of other rows again, and the variant that is run in their place. */
+/** Variants of the row `threads`, which runs the loads of other rows again, and the variant that runs in their place. */
 const REPLACED: ReadonlyMap<string, string> = new Map([['1 thread', '2 threads']]);
 // Each run removes its folder when its process ends, and here that is one process for all.
 process.setMaxListeners(50);

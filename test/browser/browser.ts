@@ -12,7 +12,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-c
 /** Another browser than the first one on the path. */
 const FILE_VARIABLE = 'TICKSEAL_TEST_BROWSER';
 
-/** The browser's program, or `undefined` where there is none. */
+/** Returns the browser's program, or `undefined` if there is none. */
 export function findBrowser(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const named = env[FILE_VARIABLE];
   if (named !== undefined) return isProgram(named) ? named : undefined;
@@ -21,8 +21,8 @@ export function findBrowser(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * The options of a test that needs a browser. Without one it is skipped, with a line that says so; on continuous integration
- * it runs and fails.
+ * Returns the options of a test that needs a browser. Without one it is skipped, with a line that reports it; on continuous
+ * integration it runs and fails.
  */
 export function needsBrowser(env: Readonly<Record<string, string | undefined>> = process.env): {
   readonly skip: string | false;
@@ -33,7 +33,10 @@ export function needsBrowser(env: Readonly<Record<string, string | undefined>> =
 
 const NO_BROWSER = `there is no Chromium: install it, or name its file in ${FILE_VARIABLE}`;
 
-/** Starts the browser, and ends it with the test. It reaches this machine alone, which every name below `.test` means. @throws Error where there is none. */
+/**
+ * Starts the browser, and ends it with the test. The browser reaches this machine only, to which each name below `.test` leads.
+ * @throws Error if there is none.
+ */
 export async function launchBrowser(t: Test): Promise<Browser> {
   const executablePath = findBrowser(process.env);
   if (executablePath === undefined) throw new Error(NO_BROWSER);
@@ -49,7 +52,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** Serves an empty page on a port of its own. @returns its origin, which is another one than that of every service */
+/** Serves an empty page on a port of its own. @returns its origin, which differs from that of each service */
 export async function serveEmptyPage(t: Test): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
@@ -63,7 +66,7 @@ export async function serveEmptyPage(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Runs the text of a function's body in a page, where `args` is what is handed over. @returns what it returns, by way of JSON */
+/** Runs the text of a function's body in a page, where `args` has the given arguments. @returns its result, through JSON */
 export function runInPage<T>(page: Page, body: string, args: object = {}): Promise<T> {
   return page.evaluate<T>(`(async (args) => { ${body} })(${JSON.stringify(args)})`);
 }

@@ -22,7 +22,7 @@ test('the live page', needsBrowser(), async (t) => {
     await evm.accept({ symbol: 'BTCUSD', price: units(price) });
     await stark.accept({ symbol: 'DYDXUSD', price: units(2) });
   };
-  // One step after the other: an update on its way when the clock goes ahead would be too old.
+  // Steps run one after the other: an update on its way when the clock goes ahead would be too old.
   let last: Promise<void> = Promise.resolve();
   const inTurn = (step: () => void | Promise<void>) => {
     last = last.then(step);
@@ -78,7 +78,7 @@ test('the live page', needsBrowser(), async (t) => {
   await t.test('prices move, and the chart goes on', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
-      /** What the chart says of itself. */
+      /** The statements of the chart about itself. */
       const candles = async (last: number) => {
         const text = (await page.getAttribute('#chart', 'aria-label')) ?? '';
         const [, count, close] = /: (\d+) candles .* closes at (\d+)/.exec(text) ?? [];
@@ -174,8 +174,8 @@ test('the live page', needsBrowser(), async (t) => {
       t.notOk(await isWide());
       await page.goBack();
       t.ok(await page.isVisible('#grid'));
-      // As where the taxonomy says that prices are simulated, with the longest state of the connection. In one script,
-      // so that the page cannot write its own state in between.
+      // Shows the page as for simulated prices, with the longest state of the connection. All runs in one script, so that the
+      // page cannot write its own state in between.
       const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
         const tag = document.querySelector('#simulation');
         tag.hidden = false;

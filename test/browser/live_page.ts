@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { TOKEN } from '../service/harness.js';
 
-// What the tests of the live page see of it.
+// The observations of the tests of the live page.
 
-/** Opens a page of its own, with an empty storage, and checks afterwards that it kept to its origin and its policy. */
+/** Opens a page of its own, with an empty storage, and checks afterwards that the page kept to its origin and its policy. */
 export async function withTab(
   t: Test,
   {
@@ -20,7 +20,7 @@ export async function withTab(
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('console', (message) => {
-      // A refused request is said here too, and some tests want one.
+      // Refused requests appear here too, and some tests want one.
       if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
         problems.push(message.text());
     });
@@ -37,12 +37,12 @@ export async function withTab(
   }
 }
 
-/** The address of the page with what the demo's link has behind `#`. */
+/** Returns the address of the page with the part of the demo's link after `#`. */
 export function linkTo(url: string, signer?: string): string {
   return `${url}/#token=${TOKEN}${signer === undefined ? '' : `&signer=${signer}`}`;
 }
 
-/** What a row of the table shows. */
+/** The content of a row of the table. */
 export interface ShownRow {
   readonly price: string;
   readonly seal: string;
@@ -51,7 +51,7 @@ export interface ShownRow {
   readonly change: string;
 }
 
-/** Every row that is drawn, by symbol. */
+/** Returns all drawn rows by symbol. */
 export function shownRows(page: Page): Promise<Record<string, ShownRow>> {
   return page.evaluate(`Object.fromEntries([...document.querySelectorAll('#grid [role=row]:not([hidden])')].map((row) => {
     const text = (name) => row.querySelector('.' + name).textContent;

@@ -54,7 +54,7 @@ test('with 1,000 assets only what is seen is drawn and subscribed', needsBrowser
 });
 
 interface Scrolled {
-  /** The most rows that there were at a frame. */
+  /** The largest number of rows at a frame. */
   readonly rowsMax: number;
   /** Tasks of the page that took 50 ms or more; on a busy machine some do. */
   readonly longTasks: number;

@@ -6,7 +6,7 @@ import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// What readers do on the live page, with the keyboard and with links.
+// Actions of readers on the live page, with the keyboard and with links.
 
 const LONG = 'A_SYMBOL_WITH_SIXTY_FOUR_CHARACTERS_WHICH_IS_THE_MOST_THAT_FITS';
 const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_456_789_012 };
@@ -64,7 +64,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
         t.ok(await page.evaluate('document.activeElement.matches(".copies button")'));
         await page.route('**/v1/prices/latest*', async (route) => {
           const body = await (await route.fetch()).text();
-          // An hour before it was signed.
+          // An hour before the signature.
           const seconds = /(?<="timestamp":"?)\d{10}/g;
           await route.fulfill({ body: body.replace(seconds, (second) => String(Number(second) - 3_600)) });
         });

@@ -6,7 +6,8 @@ import { readPage } from '../pages.js';
 import { sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
 
-// Web pages of other origins use the service in a real browser: what it lets them read and open, and what it sends.
+// Web pages of other origins use the service in a real browser: the service's permissions for reading and opening, and its
+// responses.
 
 test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
@@ -167,7 +168,7 @@ interface Answer {
 
 type Reachable = Pick<TestService, 'url'>;
 
-/** A service that allows one other origin, and a page of that origin. */
+/** Opens a service that allows one other origin, and a page of that origin. */
 async function openPage(t: Test, browser: Browser, clock?: FakeClock) {
   const origin = await serveEmptyPage(t);
   const service = await startTestService(
@@ -189,12 +190,12 @@ async function ticketOf(page: Page, service: Reachable, token: string): Promise<
   return JSON.parse((await ask(page, service, '/v1/stream_ticket', token)).body).data.ticket;
 }
 
-/** @returns the subprotocol that the server selected, or the code with which the browser says that there is no connection */
+/** @returns the subprotocol that the server selected, or the browser's code for a failed connection */
 function openStream(page: Page, { url }: Reachable, ticket: string, name = 'last'): Promise<object> {
   return runInPage(page, OPEN_STREAM, { url: `${url.replace(/^http/, 'ws')}/ws`, ticket, name });
 }
 
-/** Stands between browsers and a service, and keeps the heads of what browsers send. */
+/** A proxy between browsers and a service that keeps the heads of browsers' requests. */
 async function recordRequests(t: Test, port: number) {
   const sent: string[] = [];
   const server = createServer((client) => {

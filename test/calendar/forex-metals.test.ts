@@ -71,7 +71,7 @@ test('metals know no halt on other US holidays, until the configuration names it
   ]);
 });
 
-/** 25 December on each weekday, and how the weeks around it and New Year's Day (a week later) go. */
+/** 25 December on each weekday, with the weeks around it and around New Year's Day (a week later). */
 const CHRISTMAS_WEEKS: Readonly<Record<string, readonly string[]>> = {
   'a Monday: the week opens a day later': [
     '2028-12-22 17:00 0',

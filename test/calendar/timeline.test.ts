@@ -65,7 +65,7 @@ const weekOfSessions = fc
     const sessions = cuts.flatMap((cut, place) => {
       const status = statuses[place]!;
       const next = cuts[place + 1] ?? cuts[0]! + 2016;
-      // A session lasts a day at most.
+      // Sessions last at most a day.
       return status === 0 ? [] : [{ fromMin: cut * 5, toMin: Math.min(next * 5, cut * 5 + 1440), status }];
     });
     return { sessions, closures: closedDays.map((day) => plusDays('2026-01-01', day)) };

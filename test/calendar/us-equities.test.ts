@@ -33,7 +33,7 @@ interface Change {
   readonly status: MarketStatus;
 }
 
-/** Every change of the five years, and the first of 2029. */
+/** Returns each change of the five years, and the first of 2029. */
 function expectedChanges(): Change[] {
   const changes: Change[] = [];
   const add = (date: string, time: string, status: MarketStatus): void => {
@@ -66,7 +66,7 @@ test('every day of 2024 to 2028 is as NYSE published it, on both sides of every 
   let place = 0;
   let asked = 0;
   const ask = (unixS: number): void => {
-    // The changes are in order and so are the questions.
+    // The changes are in order and so are the queries.
     while (changes[place]!.atS <= unixS) place++;
     const status = place === 0 ? 0 : changes[place - 1]!.status;
     const next = changes[place]!;

@@ -7,7 +7,7 @@ const FRAME = '{"type":"unsigned","tax":1,"ts":1757543080505451011,"a":[{"id":1,
 const SIGNED =
   '{"type":"signed_ecdsa","p":"0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000"}';
 
-/** A service that sends `frames` after the first message of each connection. */
+/** Starts a service that sends `frames` after the first message of each connection. */
 async function streaming(t: { teardown: (close: () => Promise<void>) => void }, frames: string[]) {
   const server = await startContractServer();
   t.teardown(() => server.close());
@@ -18,7 +18,7 @@ async function streaming(t: { teardown: (close: () => Promise<void>) => void }, 
   return server;
 }
 
-// Given as an argument it would be a warning.
+// The token would give a warning as an argument.
 process.env['TICKSEAL_TOKEN'] = TOKEN;
 
 function subscribe(server: ContractServer, ...args: string[]) {

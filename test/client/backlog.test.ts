@@ -8,7 +8,7 @@ const FRAMES = 300;
 const BTCUSD = 1;
 const ETHUSD = 2;
 
-/** The frame of a tick of 10 ms. */
+/** Returns the frame of a tick of 10 ms. */
 function frameOf(tick: number, ...ids: readonly number[]): string {
   const timestampNs = 1_765_215_119_000_000_000n + BigInt(tick) * 10_000_000n;
   const assets = ids.map((id) => [id, BigInt(tick), 1] as const);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A small service that speaks the wire protocol over real sockets; a test sees and says everything. */
+/** A small service that speaks the wire protocol over real sockets; a test sees all messages and decides all answers. */
 export interface ContractServer {
   /** `ws://` base address. */
   readonly url: string;
@@ -12,7 +12,7 @@ export interface ContractServer {
   readonly received: string[];
   /** Open sockets. */
   readonly sockets: Set<WebSocket>;
-  /** Asset to reason: what the publisher sockets reject. */
+  /** The rejections of the publisher sockets: reasons by asset. */
   readonly rejects: Record<string, string>;
   /** Called with each new socket. */
   onSocket: (socket: WebSocket) => void;

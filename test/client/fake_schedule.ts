@@ -1,6 +1,6 @@
 import type { Schedule } from '../../src/client/connect/liveness.js';
 
-/** Timers that run when the test says so. */
+/** Timers that run when the test calls. */
 export class FakeSchedule {
   readonly pending: { readonly run: () => void; readonly delayMs: number }[] = [];
 

@@ -4,7 +4,7 @@ import * as portable from '../../src/client/index.js';
 import * as node from '../../src/client/node.js';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
 
-// What Node's client signs with the service's curves, against @noble and @scure.
+// Signatures of Node's client with the service's curves, against @noble and @scure.
 
 const MESSAGES = 500;
 

@@ -12,8 +12,8 @@ import { WebSocket } from 'ws';
 import { runProgram } from '../run_program.js';
 import { startContractServer, TOKEN } from './contract_server.js';
 
-// The client as an npm package: packed, installed into an empty project without a network, type-checked, bundled for a
-// browser, and run in a realm that has what browsers have and nothing of Node.
+// The client as an npm package: packed, installed into an empty project without a network, type-checked, bundled for a browser,
+// and run in a realm with the globals of browsers and without those of Node.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = 'tickseal-client';
@@ -73,12 +73,12 @@ test("the client is exported by this project's own package too", async (t) => {
   );
 });
 
-/** @returns the path of the tarball */
+/** Packs the client. @returns the path of the tarball */
 async function pack(dir: string): Promise<string> {
   return (await runProgram('node', [join(ROOT, 'dist/scripts/pack_client.js'), dir])).trim();
 }
 
-/** What the client and its dependencies depend on comes from the installed packages of this project: nothing is downloaded. */
+/** Installs the packages from this project's own: nothing is downloaded. */
 async function install(t: Test, project: string, tarball: string): Promise<void> {
   writeFileSync(join(project, 'package.json'), '{ "name": "project", "version": "1.0.0", "private": true }');
   const { dependencies, scripts } = readPackage(join(project, PACKAGE));
@@ -100,7 +100,7 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
   t.same([...new Set(own)].sort(), ['LICENSE', 'README.md', 'client', 'model', 'package.json', 'wire']);
 }
 
-/** Whoever has only this package can run the examples of its page. */
+/** Checks that the examples of the page run with this package alone. */
 async function checkExamples(t: Test, project: string): Promise<void> {
   const page = readFileSync(join(project, 'node_modules', PACKAGE, 'README.md'), 'utf8');
   const examples = [...page.matchAll(/^```js\n(.*?)^```/gms)].map(([, text = '']) => text);
@@ -111,7 +111,7 @@ async function checkExamples(t: Test, project: string): Promise<void> {
   }
 }
 
-/** The folders of packages and of all that these depend on. */
+/** Returns the folders of packages and of all their dependencies. */
 function dependencyFolders(names: readonly string[]): string[] {
   const found = new Set<string>();
   const visit = (name: string): void => {
@@ -133,7 +133,7 @@ function readPackage(folder: string): PackageFile {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
 }
 
-/** A program that uses the types; each comment asks for an error in the line after it. */
+/** A program that uses the types; each comment expects an error in the line after it. */
 const CONSUMER = `
 import {
   createClient, Publisher, type PublishResult, type PublishVerdict, type Signers, Subscriber, type Tick, verifyAggregate, verifyPayload,
@@ -190,7 +190,7 @@ function checkTypes(t: Test, project: string): void {
       lib: [...lib],
       types: [],
       strict: true,
-      // Only of TypeScript's own; those of the package are checked.
+      // Skips TypeScript's own declarations only; those of the package are checked.
       skipDefaultLibCheck: true,
       exactOptionalPropertyTypes: true,
       noEmit: true,
@@ -201,7 +201,7 @@ function checkTypes(t: Test, project: string): void {
   }
 }
 
-/** The text of a minified script that sets the global `client`. A module of Node in it would be an error. */
+/** Returns the text of a minified script that sets the global `client`. A module of Node in it would be an error. */
 async function bundle(project: string, entry: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: entry, resolveDir: project },
@@ -225,7 +225,7 @@ function kilobytes(text: string): string {
   return (gzippedBytes(text) / 1_000).toFixed(1);
 }
 
-/** Runs a bundle and then a script in a realm with some globals of browsers. @returns what the script evaluates to. */
+/** Runs a bundle and then a script in a realm with some globals of browsers. @returns the value of the script. */
 function runInRealm(code: string, script: string, globals: object): unknown {
   const names = { TextEncoder, TextDecoder, crypto: webcrypto, setTimeout, clearTimeout, btoa };
   const realm = createContext({ ...names, ...globals });

@@ -1,4 +1,4 @@
-/** What `/v1/taxonomy` answers, without its signers. @param ids streaming IDs by symbol */
+/** Returns the answer of `/v1/taxonomy`, without its signers. @param ids streaming IDs by symbol */
 export function taxonomyAnswer(ids: Readonly<Record<string, number>>) {
   return {
     taxonomy_id: 1,

@@ -1,7 +1,7 @@
 import { type Clock, NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { START_NS } from '../model/sample.js';
 
-/** A clock that moves when a test says so. Given another clock, it runs with that one and can be moved against it. */
+/** A clock that moves when a test moves it. With another clock given, this clock runs with that one and can be moved against it. */
 export class FakeClock implements Clock {
   readonly #base: Clock;
   #aheadNs = 0n;

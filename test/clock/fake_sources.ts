@@ -4,10 +4,10 @@ import { NS_PER_MS } from '../../src/model/time.js';
 /** 2026-03-02 14:00:00 UTC. */
 const WALL_NS = 1_772_460_000_000_000_000n;
 
-/** The clocks of a machine on which each look at one takes 1 µs and somebody steps the wall clock. */
+/** The clocks of a machine on which each read takes 1 µs and a test steps the wall clock. */
 export class FakeSources implements ClockSources {
   #elapsedNs = 0n;
-  /** How far the wall clock was stepped. */
+  /** The sum of the steps of the wall clock. */
   steppedNs = 0n;
 
   wallMs(): number {
@@ -20,7 +20,7 @@ export class FakeSources implements ClockSources {
     return this.#elapsedNs;
   }
 
-  /** Exactly. */
+  /** The exact wall clock. */
   get wallNs(): bigint {
     return WALL_NS + this.#elapsedNs + this.steppedNs;
   }

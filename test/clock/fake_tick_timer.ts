@@ -1,9 +1,9 @@
 import type { TickTimer } from '../../src/clock/ticker.js';
 import type { Clock } from '../../src/model/time.js';
 
-/** A timer whose time passes when a test says so, however the clock is set meanwhile. */
+/** A timer whose time a test advances, whatever the clock shows meanwhile. */
 export class FakeTickTimer implements TickTimer {
-  /** How long until it calls. */
+  /** The time until it calls. */
   leftNs = 0n;
   readonly #clock: Clock;
   readonly #onTime: () => void;

@@ -6,7 +6,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 const clock = systemClock();
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 
-/** A timer whose calls a test waits for. */
+/** Starts a timer whose calls a test waits for. */
 function startTimer() {
   let onTime = () => {};
   const timer = new PreciseTimer(clock, () => onTime());

@@ -7,7 +7,7 @@ import { FakeTickTimer } from './fake_tick_timer.js';
 const MS = NS_PER_MS;
 const START = 1_000_003n * MS;
 
-/** A ticker of parts that are due at those times; its time passes in steps that are smaller than any tick. */
+/** Starts a ticker of parts that are due at those times; its time passes in steps that are smaller than any tick. */
 function start(...dueNs: readonly ((nowNs: bigint) => bigint | undefined)[]) {
   const clock = new FakeClock(START);
   const ticker = new Ticker(clock);

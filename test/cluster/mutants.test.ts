@@ -4,7 +4,7 @@ import { type Test, test } from 'tap';
 import type { Found, Search } from './simulation/search.js';
 import { simulate } from './simulation/simulation.js';
 
-// The simulation must see what would break the cluster: each of these runs the real code with one rule taken away.
+// The simulation must find faults that would break the cluster: each mutant runs the real code without one rule.
 
 const SCHEDULES_MAX = 2_000;
 
@@ -37,7 +37,7 @@ test('a tick without a look at the lease', async (t) => {
   await failsSome(t, /ticks in epoch \d+ \S+ ms after epoch \d+ began/, { mutant: 'SKIPS_LEASE' });
 });
 
-/** @returns the first seed whose schedule breaks the rule */
+/** Searches. @returns the first seed whose schedule breaks the rule */
 async function failsSome(
   t: Test,
   rule: RegExp,

@@ -4,8 +4,8 @@ import { test } from 'tap';
 import type { Schedules, Summary } from './simulation/schedules.js';
 import { simulate } from './simulation/simulation.js';
 
-// Schedules of faults that follow from a seed, under a clock that only they move. One of them alone:
-// SEED=42 node dist/test/cluster/simulation.test.js
+// Schedules of faults that follow from a seed, under a clock that only they move. To run one of them: SEED=42 node
+// dist/test/cluster/simulation.test.js
 
 const SCHEDULES = 10_000;
 

@@ -5,7 +5,7 @@ import { EVM_PUBLISHER_KEY, STARK_PUBLISHER_KEY, sampleFile, sampleWith } from '
 
 const FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
 const hex = (value: bigint) => `0x${value.toString(16)}`;
-/** How the schema's library and its types would say it. */
+/** The words of the schema's library and its types. */
 const LIBRARY_WORDS =
   /Invalid|Too (?:small|big)|received|something else|undefined|null|NaN| (?:int|string|object|record|array|regex|url)\b/;
 const WRONG_CHECKSUM = EVM_PUBLISHER_KEY.replace('C', 'c');

@@ -16,17 +16,17 @@ export const batch = new EcdsaBatch(KEYS.length);
 for (const [i, publicKey] of publicKeys.entries()) batch.learn(i, publicKey);
 
 export interface Signed extends Signature {
-  /** Its place in {@link KEYS}. */
+  /** The index in {@link KEYS}. */
   readonly key: number;
 }
 
-/** In one batch that knows all keys. */
+/** Verifies in one batch that knows all keys. */
 export function verify(signatures: readonly Signed[]): boolean[] {
   for (const { key, digest, rs, recovery } of signatures) batch.add(key, digest, rs, recovery);
   return batch.verify();
 }
 
-/** What a recovery of the key says. */
+/** Returns the answer of a recovery of the key. */
 export function recovered({ key, digest, rs, recovery }: Signed, curve = secp256k1): boolean {
   const publicKey = curve.recover(digest, rs, recovery);
   return publicKey !== undefined && publicKeys[key]!.equals(publicKey);
@@ -46,7 +46,7 @@ export const otherParity = (signed: Signed): Signed => ({
   recovery: signed.recovery === 0 ? 1 : 0,
 });
 
-/** Ordinary ones, of several keys. */
+/** Ordinary signatures of several keys. */
 export const ordinary = Array.from({ length: BATCH_MAX }, (_, i) =>
   sign(i % 2 === 0 ? FAR : FAR + 1, word(modulo(7n ** BigInt(100 + i), N))),
 );

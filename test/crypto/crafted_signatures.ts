@@ -1,7 +1,7 @@
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 
-/** What {@link EcdsaBatch} takes of a signature. */
+/** The fields of a signature for {@link EcdsaBatch}. */
 export interface Signature {
   readonly digest: Uint8Array;
   readonly rs: Uint8Array;
@@ -26,14 +26,14 @@ export function power(value: bigint, exponent: bigint, modulus: bigint): bigint 
   return result;
 }
 
-/** 1 / value, by Fermat. */
+/** Returns 1 / value, by Fermat. */
 export function inverse(value: bigint, prime: bigint): bigint {
   return power(value, prime - 2n, prime);
 }
 
 /**
- * A valid signature of a private key whose verification takes these multiples: u1 of the generator, u2 of the key. The digest follows from
- * them. When the sum of the multiples is no point, the signature is an invalid one.
+ * Makes a valid signature of a private key whose verification takes these multiples: u1 of the generator, u2 of the key. The
+ * digest follows from them. When the sum of the multiples is not a point, the signature is invalid.
  * @param u2 1 .. n - 1
  */
 export function craft(key: bigint, u1: bigint, u2: bigint): Signature {
@@ -48,10 +48,7 @@ export function craft(key: bigint, u1: bigint, u2: bigint): Signature {
   };
 }
 
-/**
- * Whether points that are added for these multiples meet: two that are the same, or one the negative of the other. All are multiples of the
- * generator, so numbers show it.
- */
+/** Tells whether two equal or opposite points are added for these multiples. All are multiples of the generator, so numbers show it. */
 export function doPointsMeet(key: bigint, u1: bigint, u2: bigint): boolean {
   let points = [...partsOf(u1), ...partsOf(u2).map((part) => modulo(part * key, N))];
   while (points.length > 1) {
@@ -66,7 +63,7 @@ export function doPointsMeet(key: bigint, u1: bigint, u2: bigint): boolean {
   return false;
 }
 
-/** The 32 multiples that a multiple is the sum of: odd ones up to 255 of the powers of 256, of an odd number. */
+/** Returns the 32 parts of an odd multiple: odd multiples up to 255 of the powers of 256. */
 function partsOf(multiple: bigint): bigint[] {
   const isEven = (multiple & 1n) === 0n;
   const half = ((isEven ? N - multiple : multiple) >> 1n) + 2n ** 255n;

@@ -17,7 +17,7 @@ import {
 } from './batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, power, word } from './crafted_signatures.js';
 
-// Signatures that a signer makes so that the sums of points go through rare cases.
+// Signatures crafted so that the sums of points go through rare cases.
 
 /** Multiples whose bytes, or those of half of them, are all the same or almost, and small ones. */
 const MULTIPLES: readonly bigint[] = [
@@ -31,7 +31,7 @@ function repeated(twoBytes: bigint): bigint {
   return modulo(BigInt(`0x${twoBytes.toString(16).padStart(4, '0').repeat(16)}`), N);
 }
 
-/** Whether each is said to be what it is, but not to be valid when its points meet. */
+/** Checks that each verdict is right; a valid signature whose points meet must be invalid. */
 function areRight(t: Test, all: readonly { u1: bigint; u2: bigint; signed: Signed }[]): void {
   for (let from = 0; from < all.length; from += BATCH_MAX) {
     const some = all.slice(from, from + BATCH_MAX);
@@ -129,7 +129,7 @@ test('an r that differs by one bit from the x of the sum is invalid', async (t) 
   const wrong = Array.from({ length: 256 }, (_, bit) => r ^ (2n ** BigInt(bit)))
     .filter((other) => other < N)
     .map((other): Signed => {
-      // The digest is such that the sum stays the same point.
+      // The digest is chosen so that the sum stays the same point.
       const digest = word(modulo(nonce * s - other * KEYS[FAR]!, N));
       return { key: FAR, digest, rs: Buffer.concat([word(other), word(s)]), recovery };
     });
@@ -161,7 +161,7 @@ test('digests that are 0 modulo n make points meet, those above n are taken modu
   for (const [i, [signed, verdict]] of cases.entries()) t.equal(recovered(signed), i < 2 || verdict);
 });
 
-/** A valid one, with the nonce 2^100. */
+/** Makes a valid signature with the nonce 2^100. */
 function craftedWithDigest(key: number, digest: bigint): Signed & { rs: Buffer } {
   const nonce = 2n ** 100n;
   const point = Buffer.from(secp256k1.publicKey(word(nonce)));
@@ -186,14 +186,14 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
     2n ** 60n,
     2n ** 64n,
   ];
-  // A point with this x; and of a y the x is the third root of y² - 7.
+  // A point with this x; for a given y, x is the third root of y² − 7.
   const ofY = [...near, ...near.map((small) => P - small)].flatMap((y) => firstFrom(y, (one) => rootX(one)));
   const all = [...near.flatMap((x) => firstFrom(x, (one) => one)), ...ofY];
   const one = new EcdsaBatch(1);
   let valid = 0;
   for (const [i, x] of all.entries()) {
     for (const recovery of [0, 1] as const) {
-      // Whatever is signed, there is a key for it.
+      // A key exists for each signed digest.
       const digest = word(modulo(7n ** BigInt(99 + i), N));
       const rs = Buffer.concat([word(x), word(modulo(5n ** BigInt(120 + i), N))]);
       const publicKey = secp256k1.recover(digest, rs, recovery);
@@ -208,14 +208,14 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
   t.ok(valid >= 40, `${valid} points`);
 });
 
-/** The x that belongs to the first numbers from here on that have one which can be r. */
+/** Returns the x of the first numbers from here on whose x can be r. */
 function firstFrom(number: bigint, xOf: (number: bigint) => bigint | undefined): bigint[] {
   const step = number > P / 2n ? -1n : 1n;
   const numbers = Array.from({ length: 8 }, (_, i) => xOf(number + step * BigInt(i)));
   return numbers.filter((x) => x !== undefined && x > 0n && x < N).slice(0, 3) as bigint[];
 }
 
-/** The x of a point with this y, if there is one. */
+/** Returns the x of a point with this y, if there is one. */
 function rootX(y: bigint): bigint | undefined {
   const cube = modulo(y * y - 7n, P);
   // p is 7 modulo 9.
@@ -224,7 +224,7 @@ function rootX(y: bigint): bigint | undefined {
 }
 
 test('points whose x have the same lowest limb are added as any', async (t) => {
-  // Of the digests from 1 on the first one of this key with two such points.
+  // The first digest of this key, from 1 on, with two such points.
   const seeming = sign(FAR, word(2_781_687n));
   for (const place of [0, 31, BATCH_MAX - 1]) {
     const verdicts = verify(ordinary.with(place, seeming));

@@ -9,10 +9,10 @@ import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { word } from './crafted_signatures.js';
 
-/** More signatures than a signer needs for a table. */
+/** A number of signatures above that after which a signer gets a table. */
 const ENOUGH = 150;
 const TABLES = 64;
-/** More than must come before another signer gets a table. */
+/** A number of signatures above that after which another signer gets a table. */
 const MANY = 101_000;
 
 function jobOf(key: bigint, number: bigint): EvmVerifyJob {
@@ -27,14 +27,14 @@ function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Signatu
 
 const repeated = (job: EvmVerifyJob, count: number) => new Array<EvmVerifyJob>(count).fill(job);
 
-/** One with tables of these keys. */
+/** Returns a verifier with tables of these keys. */
 function verifierOf(...keys: readonly bigint[]): EvmVerifier {
   const verifier = new EvmVerifier();
   for (const key of keys) verifier.verify(repeated(jobOf(key, 1n), ENOUGH));
   return verifier;
 }
 
-/** What batches are asked meanwhile. */
+/** Records the calls of batches meanwhile. */
 function watch(t: Test): { learned: number[]; batched: number } {
   const seen = { learned: [] as number[], batched: 0 };
   const { learn, add } = EcdsaBatch.prototype;
@@ -97,7 +97,7 @@ test('gives every job its verdict, known and unknown signers mixed, for every le
 test('verifies again what a batch does not find valid', async (t) => {
   const key = 3_001n;
   const job = jobOf(key, 1n);
-  // The digest of a job is a hash, so nobody makes one whose points meet, and no table is wrong.
+  // The digest of a job is a hash, so nobody can craft one whose points meet, and no table is wrong.
   const verifier = verifierOf(key);
   const { verify } = EcdsaBatch.prototype;
   t.teardown(() => Object.assign(EcdsaBatch.prototype, { verify }));
@@ -149,7 +149,7 @@ test('a table goes to another signer when its signer has not signed for long', a
   verifier.verify(repeated(newcomer, ENOUGH));
   t.equal(seen.learned.length, TABLES, 'all others have signed lately');
 
-  // All sign but the sixth; the fourth first.
+  // All keys sign except the sixth; the fourth signs first.
   verifier.verify([settled[3]!, ...settled.filter((_, i) => i !== 5 && i !== 3)]);
   verifier.verify(repeated(settled[0]!, MANY));
   const wrong = { ...settled[5]!, msgHash: newcomer.msgHash };
@@ -158,7 +158,7 @@ test('a table goes to another signer when its signer has not signed for long', a
   t.same(wanted.filter((verdict) => verdict === 'valid').length, 5);
   t.same(verifier.verify(jobs), wanted);
   t.equal(seen.learned[TABLES], 5);
-  // The one that lost it gets the next, which is that of the longest silent one.
+  // The key that lost its table gets that of the key that has not signed for the longest time.
   verifier.verify(repeated(settled[5]!, ENOUGH));
   t.same(seen.learned.slice(TABLES), [5, 3]);
   t.same(verifier.verify([...settled, newcomer]), new Array(TABLES + 1).fill('valid'));

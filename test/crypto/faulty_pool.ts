@@ -4,24 +4,24 @@ import { eventually } from '../../scripts/load/wait.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { CRASHES_LEFT, HANGS_LEFT } from './faulty_worker.js';
 
-/** A pool whose threads crash or hang when a test says so. No deadline passes by itself: a test calls {@link expire}. */
+/** A pool whose threads crash or hang when a test requests it. Deadlines pass only when a test calls {@link expire}. */
 export interface FaultyPool {
   readonly pool: CryptoPool;
-  /** Lets that many of the next pieces of EVM signatures end their threads. */
+  /** Makes that many of the next pieces of EVM signatures end their threads. */
   crash(times: number): void;
-  /** How many crashes are still to come; below 0 when there were more pieces. */
+  /** Returns the number of crashes still to come; below 0 when there were more pieces. */
   crashesLeft(): number;
-  /** Lets that many of the next pieces of EVM signatures hang. */
+  /** Makes that many of the next pieces of EVM signatures hang. */
   hang(times: number): void;
-  /** How many hangs are still to come. */
+  /** Returns the number of hangs still to come. */
   hangsLeft(): number;
-  /** Waits until at most `count` are. */
+  /** Waits until at most `left` hangs are still to come. */
   hanging(left: number): Promise<void>;
-  /** Lets the time run out in which the pieces must be done that are with a thread now. */
+  /** Ends the time limit of the pieces that threads have now. */
   expire(): void;
 }
 
-/** More ticks than a deadline is made of. */
+/** The number of ticks, more than those of a deadline. */
 const TICKS = 100;
 
 export async function createFaultyPool(threads: number): Promise<FaultyPool> {
@@ -51,7 +51,7 @@ export async function createFaultyPool(threads: number): Promise<FaultyPool> {
   };
 }
 
-/** A number that the worker threads of pools made from now on share with the test. */
+/** Returns a number that the worker threads of pools made from now on share with the test. */
 function sharedCounter(name: string): Int32Array {
   const counter = new Int32Array(new SharedArrayBuffer(4));
   setEnvironmentData(name, counter);

@@ -3,11 +3,11 @@ import { verifyEvm as verify } from '../../src/crypto/pool/worker.js';
 
 export { signEvm, signStark, verifyStark } from '../../src/crypto/pool/worker.js';
 
-/** Under these names of environment data the threads find how often they are still to crash, and to hang. */
+/** The names of environment data under which threads find the remaining numbers of crashes and hangs. */
 export const CRASHES_LEFT = 'crashesLeft';
 export const HANGS_LEFT = 'hangsLeft';
 
-/** The real worker; instead of verifying it ends its thread, or loops, as often as the shared counters say. */
+/** Verifies like the real worker, but first ends its thread, or loops, as often as the shared counters say. */
 export function verifyEvm(message: Uint8Array): Uint8Array {
   if (isDue(CRASHES_LEFT)) process.exit(1);
   if (isDue(HANGS_LEFT)) for (;;);

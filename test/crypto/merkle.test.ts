@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 
-/** The definition, word by word. */
+/** Computes the root by its definition. */
 function plainRoot(level: readonly Buffer[]): Buffer {
   if (level.length === 1) return level[0]!;
   const even = level.length % 2 === 0 ? level : [...level, level.at(-1)!];

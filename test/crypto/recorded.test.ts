@@ -9,7 +9,7 @@ import { parseHex } from '../../src/model/hex.js';
 import { parsePrice } from '../../src/model/price.js';
 import { parseTimeNs } from '../../src/model/time.js';
 
-// Real updates and aggregates, which are not part of the project: they lie beside the repository where it was made.
+// Real updates and aggregates, which are not part of the project: they are beside the repository in which it was made.
 const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';
 

@@ -8,14 +8,14 @@ import {
 import { openSecp256k1Module } from '../../src/crypto/wasm/secp256k1_module.js';
 import { type Interval, isWithin, join, parseFunctions, runWithIntervals } from './wasm_intervals.js';
 
-// That no sum overflows is shown here for all inputs at once, with the instructions that the module has.
+// This test shows for all inputs at once that no sum overflows, with the instructions of the module.
 
 const functions = parseFunctions(moduleBytes());
 
-/** What is known of a number: the intervals of its limbs. */
+/** The known bounds of a number: the intervals of its limbs. */
 type Bounds = readonly Interval[];
 
-/** Of 256 bits, as numbers are written and read. */
+/** The bounds of 256 bits, as numbers are written and read. */
 const PLAIN: Bounds = Array.from({ length: LIMBS }, (_, i) => [
   0n,
   i < LIMBS - 1 ? BigInt(LIMB_MASK) : 2n ** BigInt(TOP_LIMB_BITS) - 1n,
@@ -37,7 +37,10 @@ function moduleBytes(): Uint8Array {
   return taken;
 }
 
-/** The results of a function, whose numbers and coordinates have these bounds. The second argument of a multiplication may have others. */
+/**
+ * Returns the results of a function, whose numbers and coordinates have these bounds. The second argument of a multiplication may
+ * have other bounds.
+ */
 function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds; largest: bigint } {
   const bounds = new Array<Interval | undefined>(LIMBS).fill(undefined);
   const largest = runWithIntervals(functions.get(name)!, {
@@ -52,7 +55,7 @@ function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds
   return { bounds: bounds.map((interval) => interval!), largest };
 }
 
-/** Those of numbers that come out of any of the functions, and may go into each. */
+/** Returns the bounds of numbers that any of the functions returns and each may take. */
 function closure(names: readonly string[]): { bounds: Bounds; largest: bigint } {
   let bounds = PLAIN;
   for (;;) {
@@ -87,10 +90,10 @@ test('numbers of the field: no sum overflows, and the third limb is at most 2^12
   t.ok(areWithin(resultOf('multiply', bounds, sumOfTwo).bounds, wanted));
   const [least, most] = rangeOf(wanted);
   t.ok(least > -(2n ** 70n) && most < 2n ** 256n + 2n ** 70n, `${least} .. ${most}`);
-  // So of two of the same residue the difference is 0, p or -p, and the two lowest limbs say the residue modulo 2^58.
+  // So two numbers of the same residue differ by 0, p or -p, and the two lowest limbs show the residue modulo 2^58.
   t.ok(most - least < 2n * P);
 
-  // What Secp256k1Arithmetic combines is multiplied by 1.
+  // Combined numbers of Secp256k1Arithmetic are multiplied by 1.
   for (const [plus, minus] of [
     [3n, 0n],
     [2n, 0n],
@@ -112,7 +115,7 @@ test('scalars: no sum overflows, and all below 1.04 n stay so', async (t) => {
       isWithin(interval, [0n, i < LIMBS - 1 ? BigInt(LIMB_MASK) : 2n ** 25n]),
       `${i}: ${interval.join(' .. ')}`,
     );
-  // A product and as many n as Montgomery's reduction adds, divided by its factor.
+  // A product, plus the n that Montgomery's reduction adds, divided by its factor.
   const most = (104n * N) / 100n;
   t.ok(most > 2n ** 256n);
   t.ok((most * most + (SCALAR_FACTOR - 1n) * N) / SCALAR_FACTOR < most);

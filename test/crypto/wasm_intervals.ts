@@ -8,16 +8,16 @@ export interface ParsedFunction {
   readonly code: Uint8Array;
 }
 
-/** The memory as intervals. An address is named by the local that has it and an offset. */
+/** The memory as intervals. An address is named by its local and an offset. */
 export interface IntervalMemory {
   load(local: number, offset: number): Interval;
-  /** Of four bytes. */
+  /** Stores four bytes. */
   store(local: number, offset: number, value: Interval): void;
 }
 
 const I32 = signedRange(32n);
 const I64 = signedRange(64n);
-/** Loops whose intervals still grow then have no bounds. */
+/** The number of rounds after which a loop whose intervals still grow has no bounds. */
 const ROUNDS_MAX = 100;
 
 function signedRange(bits: bigint): Interval {
@@ -32,7 +32,7 @@ export function isWithin([a, b]: Interval, [least, most]: Interval): boolean {
   return a >= least && b <= most;
 }
 
-/** The functions that a module of WebAssembly exports, as far as `openWasm` makes such modules. */
+/** Reads the functions that a module of WebAssembly exports, as far as `openWasm` makes such modules. */
 export function parseFunctions(module: Uint8Array): Map<string, ParsedFunction> {
   const sections = new Map<number, Reader>();
   const all = new Reader(module.subarray(8));
@@ -67,23 +67,23 @@ export function parseFunctions(module: Uint8Array): Map<string, ParsedFunction> 
 
 interface Value {
   readonly interval: Interval;
-  /** The local that it was read from. */
+  /** The local from which it was read. */
   readonly local?: number;
 }
 
 interface Block {
-  /** The locals before it. */
+  /** The locals before the block. */
   before: Interval[];
-  /** Of a loop, where its body begins. */
+  /** The start of the body, for a loop. */
   readonly loopsTo: number | undefined;
   rounds: number;
 }
 
 /**
- * Runs a function with intervals instead of numbers: those of all values that can be, for any inputs and as many rounds of its loops as may be.
- * Intervals of i32 are not followed further than a constant that masks.
+ * Runs a function with intervals instead of numbers: those of all possible values, for any inputs and any number of rounds of its
+ * loops. Intervals of i32 are not followed further than a constant that masks.
  * @returns the largest absolute value of an i64
- * @throws RangeError when an i64 can overflow, or when what is stored can take more than 32 bits
+ * @throws RangeError when an i64 can overflow, or when a stored number can take more than 32 bits
  */
 export function runWithIntervals(
   { parameters, locals, code }: ParsedFunction,
@@ -239,7 +239,7 @@ class Reader {
     return BigInt.asIntN(bits, value);
   }
 
-  /** Behind the alignment. */
+  /** Reads the offset, behind the alignment. */
   offset(): number {
     this.unsigned();
     return this.unsigned();

@@ -13,7 +13,7 @@ interface WycheproofFile {
   groups: { publicKey: string; tests: WycheproofTest[] }[];
 }
 
-/** Its x lies between n and the field's prime, which a recovery of 0 or 1 cannot say and no v of 27 or 28 either. */
+/** The nonce point's x is between n and the field's prime, which neither a recovery of 0 or 1 nor a v of 27 or 28 can express. */
 const R_PAST_ORDER = 'k*G has a large x-coordinate';
 
 for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
@@ -44,7 +44,7 @@ for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
     for (const { publicKey, tests } of file.groups) {
       const key = Buffer.from(publicKey, 'hex');
       batch.learn(0, key);
-      // Of one key as many as a batch takes, each with both parities.
+      // The signatures of one key, as many as a batch takes, each with both parities.
       const signed = tests
         .map(([tcId, , , msg, sig]) => ({
           tcId,

@@ -24,7 +24,7 @@ interface Dashboard {
 
 const INTERVAL_S = 1;
 
-/** The queries of the dashboard, as Grafana would send them for all instances. */
+/** Returns the queries of the dashboard, as Grafana sends them for all instances. */
 function queries(): string[] {
   const file = readFileSync(join(ROOT, 'scripts/deploy/dashboard.json'), 'utf8');
   const { panels } = JSON.parse(file) as Dashboard;
@@ -40,12 +40,12 @@ function alertExpressions(): string[] {
   return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 }
 
-/** The metrics that a query reads. */
+/** Returns the metrics that a query reads. */
 function metricsOf(expr: string): string[] {
   return expr.match(/\b(?:tickseal|process|nodejs)_\w+/g) ?? [];
 }
 
-/** Does something of every kind that is counted by a label. */
+/** Uses each kind of event that a label counts. */
 async function use(t: Test, service: TestService): Promise<void> {
   const stream = await TestSocket.open(`${service.socketUrl}/ws`);
   t.teardown(() => stream.ws.terminate());
@@ -93,7 +93,7 @@ test('Prometheus answers every query of the dashboard with data', async (t) => {
   }
 });
 
-/** @returns its address, once it has scraped the service twice */
+/** Starts Prometheus. @returns its address, once it has scraped the service twice */
 async function startPrometheus(t: Test, dir: string, { adminUrl }: TestService): Promise<string> {
   const config = join(dir, 'prometheus.yml');
   const target = new URL(adminUrl).host;

@@ -10,12 +10,12 @@ import { runProgram } from '../run_program.js';
 
 const DOCKERFILE = readFileSync(join(ROOT, 'scripts/deploy/Dockerfile'), 'utf8');
 
-/** The last stage of the Dockerfile, which becomes the image. */
+/** Returns the last stage of the Dockerfile, which becomes the image. */
 function lastStage(): string {
   return DOCKERFILE.split(/^FROM /m).at(-1)!;
 }
 
-/** What the first stage copies out of this folder, each to the same path. */
+/** Returns the files that the first stage copies out of this folder, each to the same path. */
 function copied(): string[] {
   const lines = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
   return lines.flatMap(([, sources = '']) => sources.split(' '));
@@ -55,7 +55,7 @@ test('what the image copies is enough to build it, and what was built is in the 
 test('the check of its health fails where nothing answers', async (t) => {
   const [, command] = /CMD \["node", "-e", "(.*)"\]/.exec(lastStage()) ?? [];
   t.ok(command !== undefined);
-  // Nobody listens on port 1.
+  // No process listens on port 1.
   const { status } = spawnSync(process.execPath, ['-e', command!.replace(':9090', ':1')]);
   t.equal(status, 1);
 });

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 /**
  * Runs `promtool`.
- * @returns what it printed and its status, or `undefined` where there is none
+ * @returns its output and status, or `undefined` without promtool
  */
 export function promtool(
   args: readonly string[],
@@ -12,7 +12,7 @@ export function promtool(
   return error === undefined ? { output: stdout + stderr, status } : undefined;
 }
 
-/** Whether a program is in the path. */
+/** Tells whether a program is in the path. */
 export function isInstalled(program: string): boolean {
   try {
     execFileSync('which', [program], { stdio: 'ignore' });

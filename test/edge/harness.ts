@@ -35,9 +35,9 @@ import {
   type FaultChannel,
 } from './threads/faulty_thread_main.js';
 
-/** How many threads the edges have. */
+/** The number of threads of the edges. */
 export const THREADS = 2;
-/** Longer than any test: no thread counts as hung. */
+/** A time longer than any test: no thread counts as hung. */
 const NEVER_MS = 3_600_000;
 const FAULTY_THREAD = new URL('./threads/faulty_thread_main.js', import.meta.url);
 
@@ -50,28 +50,28 @@ export interface EdgesHarness {
   readonly received: readonly (string | undefined)[];
   /** The assets of the configuration in force. */
   readonly listed: () => readonly Asset[];
-  /** What the edges must serve: prices and aggregates by symbol. */
+  /** The prices and aggregates by symbol that the edges must serve. */
   readonly live: ReadonlyMap<string, { price: Price; signed: Price | undefined }>;
   price(asset: Asset, price: Price): void;
   /** Signs the live price of an asset, if there is one. */
   sign(asset: Asset): void;
   end(asset: Asset): void;
   reload(sections: Sections): void;
-  /** One of the threads, whichever it is, has this fault. */
+  /** Gives this fault to any one of the threads. */
   inject(fault: Fault): void;
-  /** The next thread that starts stands still for ever, without use of the processor. */
+  /** Makes the next thread that starts stop forever, without use of the processor. */
   hangAtStart(): void;
-  /** Resolves when a thread that had such a fault stands still. */
+  /** Resolves when a thread with such a fault has stopped. */
   asleep(): Promise<unknown>;
   wake(): void;
   /**
-   * One more thread on the same port, which has been told all that the others were.
-   * @param writeMark it listens after this
+   * Starts another thread on the same port, which has received all data of the others.
+   * @param writeMark the thread listens after this
    */
   addThread(writeMark: () => Promise<boolean>, onExit: () => void): EdgeThread;
 }
 
-/** Threads with edges on a real store, fed by hand. */
+/** Starts threads with edges on a real store, fed by hand. */
 export async function startEdges(
   t: Test,
   sections: Sections,

@@ -7,10 +7,10 @@ import type { Price } from '../../src/model/price.js';
 import { get, TestSocket } from '../service/harness.js';
 import { type EdgesHarness, startEdges, THREADS } from './harness.js';
 
-/** A few messages; a burst is many more. */
+/** The size of the ring: a few messages; a burst has many more. */
 const RING_BYTES = 16_384;
 const BURST = 200;
-/** So many that both threads are nearly certain to have some. */
+/** The number of connections, so large that both threads almost certainly have some. */
 const CONNECTIONS = 8;
 const SYMBOLS = ['AUSD', 'BUSD', 'CUSD', 'GRÜN'];
 
@@ -60,7 +60,7 @@ async function carryOut(harness: EdgesHarness, step: Step): Promise<void> {
     case 'end':
       return harness.end(asset);
     case 'reload':
-      // All assets, or all but one.
+      // All assets, or all except one.
       return harness.reload(
         sectionsOf(SYMBOLS.filter((_, i) => listed.length < SYMBOLS.length || i !== step.asset)),
       );
@@ -70,13 +70,13 @@ async function carryOut(harness: EdgesHarness, step: Step): Promise<void> {
 }
 
 interface Served {
-  /** By streaming ID, as a new stream is sent them first. */
+  /** Prices by streaming ID, as a new stream first receives them. */
   readonly prices: Record<string, string>;
-  /** By symbol, as REST answers. */
+  /** Aggregates by symbol, as in REST answers. */
   readonly aggregates: Record<string, string>;
 }
 
-/** What a new connection is served; `undefined` when its thread ends. */
+/** Returns the data that a new connection receives; `undefined` when its thread ends. */
 async function served({ url, listed }: EdgesHarness): Promise<Served | undefined> {
   const symbols = listed().map(({ symbol }) => encodeURIComponent(symbol));
   try {
@@ -95,7 +95,7 @@ async function served({ url, listed }: EdgesHarness): Promise<Served | undefined
   }
 }
 
-/** What the edges are to serve. */
+/** Returns the data that the edges must serve. */
 function due({ listed, live }: EdgesHarness): Served {
   const prices: Record<string, string> = {};
   const aggregates: Record<string, string> = {};
@@ -111,7 +111,7 @@ test('edges serve what the source has, also after they have fallen behind, were 
   const harness = await startEdges(t, sectionsOf(SYMBOLS), { ringBytes: RING_BYTES });
   let markers = 10n ** 9n;
 
-  /** Compares what all edges serve, once they have taken everything: the price of one asset shows that. */
+  /** Compares the data of all edges after they have received everything, which the price of one asset shows. */
   async function agree(): Promise<void> {
     if (harness.listed().length < SYMBOLS.length) harness.reload(sectionsOf(SYMBOLS));
     const [marker] = harness.listed() as [Asset];

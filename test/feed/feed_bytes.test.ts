@@ -26,7 +26,7 @@ const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }) as fc.Arbitrary<Pric
 const timeNs = fc.bigInt({ min: 0n, max: 2n ** 62n }) as fc.Arbitrary<TimeNs>;
 /** Objects as the code makes them. */
 const PLAIN = { noNullPrototype: true } as const;
-/** A record has no negative zero. */
+/** Records have no negative zero. */
 const double = fc.double({ noNaN: true }).map((value) => value + 0);
 const minute = fc.option(
   fc.record(
@@ -88,7 +88,7 @@ function tell(feed: Messages, { kind, about }: Message): void {
   (feed[kind] as (about: unknown) => void)(about);
 }
 
-/** A feed that keeps what it is told, with the aggregates read. */
+/** Returns a feed that keeps its messages, with the aggregates read. */
 function noting(): { readonly feed: Messages; readonly told: { kind: string; about: unknown }[] } {
   const told: { kind: string; about: unknown }[] = [];
   const kinds = ['priced', 'recorded', 'withdrawn', 'ended', 'applied', 'committing', 'committed'] as const;

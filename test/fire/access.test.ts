@@ -10,7 +10,7 @@ type Scope = (typeof SCOPES)[number];
 
 interface Target {
   readonly path: string;
-  /** The scope that a token needs; absent where none is needed. */
+  /** The scope that a token needs; absent if none is needed. */
   readonly scope?: Scope;
   readonly headers: readonly string[];
 }
@@ -28,9 +28,9 @@ const SOCKETS: readonly Target[] = [
   { path: '/evm/subscribe', scope: 'stream', headers: UPGRADE },
   { path: '/stark/subscribe', scope: 'stream', headers: UPGRADE },
 ];
-/** For publishers that log in by signature; a token is no login there. */
+/** The paths for publishers that log in by signature; a token is not a login there. */
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
-/** All other paths with a token need the scope `rest`. */
+/** The paths for streams; all other paths with a token need the scope `rest`. */
 const STREAM_PATHS = ['/v1/stream_ticket'];
 const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm', '/v1/signers'];
 

@@ -5,7 +5,7 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
-// A damaged data folder is refused, or the service serves nothing wrong from it. A SIGBUS or SIGSEGV in lmdb's memory map would
+// A damaged data folder is refused, or the service serves only right data from it. A SIGBUS or SIGSEGV in lmdb's memory map would
 // end this test.
 
 const SECONDS = 300;
@@ -48,7 +48,7 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
     for (const asset of options.assets)
       for (let s = 0; s < SECONDS; s++) {
         const price = readable(() => store.recent(asset, START_S + s)?.price);
-        // Where a record is lost, the one before it is found, which was signed too.
+        // If a record is lost, the earlier one is found, which was signed too.
         const isRight =
           price === units(s + 1) || (!isHealthy && (price === undefined || price < units(s + 1)));
         if (!isRight) throw new Error(`second ${s} of ${asset.symbol}: ${price}`);

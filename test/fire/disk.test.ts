@@ -8,8 +8,8 @@ import { Feed, units } from '../service/feed.js';
 import { TestSocket } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 
-// System calls that report a failing disk to the whole service. `npm run torture -- disk` does it on a file system that is
-// full, and `test/store/full_disk.test.ts` with the store alone.
+// System calls that report a failing disk to the whole service. `npm run torture -- disk` does it on a file system that is full,
+// and `test/store/full_disk.test.ts` with only the store.
 
 /** Replaces functions of the C library: while a file exists they report the failure that the environment names. */
 const FAILING_DISK = `
@@ -57,7 +57,10 @@ test('a first start on a full disk is refused', async (t) => {
   );
 });
 
-/** @returns the environment in which the disk fails while `isFailing` exists, or `undefined` where it cannot be built */
+/**
+ * Prepares the failure. @returns the environment in which the disk fails while `isFailing` exists, or `undefined` if it cannot be
+ * built
+ */
 function prepare(t: Test, failure: string) {
   const dir = t.testdir({ 'disk.c': FAILING_DISK });
   const library = join(dir, 'disk.so');
@@ -84,7 +87,7 @@ async function survivesFailure(t: Test, failure: string, reason: RegExp): Promis
   reader.send({ type: 'subscribe', assets: [1] });
   let count = 0;
   const served = async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price;
-  /** @returns the answer, after the price has been streamed */
+  /** Publishes the next price. @returns the answer, after the price has been streamed */
   const publishNext = async () => {
     const price = units(++count);
     const answer = await publisher.publish({ symbol: 'BTCUSD', price });

@@ -7,7 +7,7 @@ import { sha256, startTestService, type TestService, TestSocket } from '../servi
 
 const SEEN = 'SEENUSD';
 const HIDDEN = 'HIDDENUSD';
-/** Its digits occur in nothing but the hidden price. */
+/** The digits occur only in the hidden price. */
 const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
@@ -44,7 +44,7 @@ async function ask({ url }: TestService, path: string, name: string) {
   return { status: response.status, text, body: JSON.parse(text) as { data: unknown; error?: string } };
 }
 
-/** Requests for one asset. */
+/** Returns requests for one asset. */
 function questions(symbol: string): readonly string[] {
   const nowS = Math.floor(Date.now() / 1000);
   const range = 'resolution=1&from=0&to=9999999999';
@@ -114,7 +114,7 @@ for (const threads of [1, 2]) {
       t.same(await stream.nextJson(), { type: 'unsubscribe', id: 3, assets: [], invalid: [2, 3] });
       stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
       t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
-      // Both change in one message: the hidden one stays hidden.
+      // Both prices change in one message: the hidden one stays hidden.
       const price = units(2 + i);
       await all.accept({ symbol: SEEN, price }, { symbol: HIDDEN, price: units(HIDDEN_UNITS + i) });
       t.same(assetsOf(await stream.next()), [1], query);

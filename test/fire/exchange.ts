@@ -3,24 +3,24 @@ import { RawHttp, type RawResponse } from '../service/raw_http.js';
 
 export interface Exchange {
   readonly responses: readonly RawResponse[];
-  /** Whether the service closed the connection, or was still serving it. */
+  /** The state after the answers: the service closed the connection, or still served it. */
   readonly end: 'closed' | 'open';
   readonly tookMs: number;
 }
 
-/** Its answer, an error that names the repeated parameter, can be mistaken for no other. */
+/** The request whose answer, an error that names the repeated parameter, is unique. */
 const SENTINEL =
   'GET /v1/prices/latest?sentinel&sentinel HTTP/1.1\r\nHost: test\r\n' +
   `Authorization: Basic ${TOKEN}\r\n\r\n`;
 const SENTINEL_ANSWER = 'sentinel is given more than once';
 
-/** A masked, empty close frame: what ends a connection that has become a WebSocket. */
+/** A masked, empty close frame: it ends a connection that has become a WebSocket. */
 const CLOSE_FRAME = Buffer.from('888000000000', 'hex');
 
 /**
- * Sends bytes and collects the answers. Answers come in the order of the requests, so a request behind the bytes, the
- * sentinel, shows when all of theirs have come.
- * @param answers how many are expected; the sentinel is sent behind them, where `isOpenAfter`
+ * Sends bytes and collects the answers. Answers come in the order of the requests, so a request behind the bytes, the sentinel,
+ * shows that all their answers have come.
+ * @param answers the expected number; the sentinel is sent behind them if `isOpenAfter`
  */
 export async function exchange(
   port: number,

@@ -9,7 +9,7 @@ const SYMBOLS = Array.from({ length: 60 }, (_, i) => `ASSET${i}`);
 
 interface Signing {
   readonly publisher?: number;
-  /** Now, unless given. */
+  /** The time; default now. */
   readonly timestampNs?: bigint;
 }
 
@@ -20,7 +20,7 @@ function signed(
   return publisherSigner(publisher).sign({ symbol, price: UNIT, timestampNs });
 }
 
-/** Right in every check but the curve arithmetic. */
+/** Returns an update that passes all checks except the curve arithmetic. */
 function forged(symbol: string, signing: Signing = {}): PriceUpdate {
   const other = signed(symbol, { ...signing, publisher: 2 });
   return altered(signed(symbol, signing), { r: other.signed_price.timestamped_signature.signature.r });

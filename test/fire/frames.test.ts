@@ -5,7 +5,7 @@ import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 const { continuation, text, binary, close, ping, pong } = OPCODES;
 const REQUEST = JSON.stringify({ type: 'subscribe', assets: [1], id: 'request' });
 const ANSWER = JSON.stringify({ type: 'subscribe', id: 'request', assets: [1], invalid: [] });
-/** Sent behind every row: what comes before its answer is all that the row was answered. */
+/** The message after each row: everything before its answer is the answer to the row. */
 const SENTINEL = clientFrame(text, JSON.stringify({ type: 'unsubscribe', assets: [], id: 'sentinel' }));
 const NOT_JSON = '{"type":"error","error":"the message is not JSON"}';
 const KIB = 1024;
@@ -122,7 +122,7 @@ for (const threads of [1, 2]) {
   });
 }
 
-/** uWebSockets.js does not look at the mask bit: it takes four bytes of an unmasked message for the mask. */
+/** uWebSockets.js ignores the mask bit: it takes four bytes of an unmasked message for the mask. */
 test('an unmasked request has no effect', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());
@@ -130,7 +130,7 @@ test('an unmasked request has no effect', async (t) => {
   t.notOk(answers.includes(ANSWER));
 });
 
-/** The answers before that to the sentinel, or before the end. */
+/** Returns the answers before that to the sentinel, or before the end. */
 async function answersTo(port: number, bytes: Buffer, sentinels = 1): Promise<string[]> {
   const socket = await RawSocket.open(port, '/ws');
   socket.write(Buffer.concat([bytes, ...new Array<Buffer>(sentinels).fill(SENTINEL)]));

@@ -2,9 +2,9 @@ import { type Test, test } from 'tap';
 import { get, startTestService, TOKEN } from '../service/harness.js';
 import { exchange } from './exchange.js';
 
-// Each row is one request, or bytes that look like one, with the expected outcome: the statuses in order, whether the
-// connection stays open, and who answers. Our handlers answer JSON. What uWebSockets.js
-// refuses by itself is answered in its HTML, or not at all until its idle timeout of 10 s: src/server/README.md says so.
+// Each row is one request, or bytes that look like one, with the expected outcome: the statuses in order, whether the connection
+// stays open, and the sender of the answer. Our handlers answer JSON. Requests that uWebSockets.js itself refuses are answered in
+// its HTML, or not at all until its idle timeout of 10 s, as in src/server/README.md.
 
 type Row = readonly [
   name: string,
@@ -16,8 +16,8 @@ type Row = readonly [
    */
   after: 'open' | 'closed' | 'cut',
   /**
-   * `reads`: too long for one packet; the parser refuses a head that it does not get in one read, perhaps while the client
-   * still writes.
+   * `reads`: too long for one packet; the parser refuses a head that does not come in one read, perhaps while the client still
+   * writes.
    */
   by?: 'parser' | 'reads',
 ];
@@ -147,7 +147,7 @@ const BODIES: readonly Row[] = [
 const HEADERS: readonly Row[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n${AUTH}\r\n`, [400], 'closed', 'parser'],
   ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open'],
-  // The parser ignores what follows a header without a name, and so do we: a proxy must reject such a request.
+  // The parser ignores everything after a header without a name, and so do we: a proxy must reject such a request.
   ['an empty header name', withHeaders(': v\r\n'), [200], 'open', 'parser'],
   ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), [], 'closed', 'parser'],
   [
@@ -255,7 +255,7 @@ const ROWS = [...PLAIN, ...BODIES, ...HEADERS, ...LINES, ...TARGETS, ...UPGRADES
 
 test('raw HTTP requests: each gets one answer at most, none hangs, and the process survives', async (t) => {
   t.ok(ROWS.length >= 60, `${ROWS.length} requests`);
-  // Most of the time uWebSockets.js waits for its idle timeout, so both wait at once.
+  // Both tests run at once, because most of their time is the idle timeout of uWebSockets.js.
   t.jobs = 2;
   await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => checkRows(t, threads))));
 });

@@ -10,13 +10,13 @@ export type Stage = TestService & { readonly clock: FakeClock };
 /** The result of an attempt that is not refused. */
 export const WORKS = 'works';
 
-/** One more than the limit of subscriptions of a connection, and of updates in a message. */
+/** The number of assets, one more than the limit of subscriptions of a connection, and of updates in a message. */
 export const ASSETS_MAX = 1_001;
 
-/** Ticks between two looks at the metrics, which take longer than a tick. */
+/** The number of ticks between two reads of the metrics, which take longer than a tick. */
 const TICKS_PER_LOOK = 10;
 
-/** Repeats an attempt. @returns the result of the last, or of the first that was refused before it */
+/** Repeats an attempt. @returns the result of the last attempt, or of the first refused one */
 export async function lastOf(count: number, attempt: () => Promise<string>): Promise<string> {
   for (let i = 1; i < count; i++) {
     const said = await attempt();
@@ -42,7 +42,7 @@ export function control(socket: TestSocket, ids: readonly number[]): Promise<str
   return answerTo(socket, { type: 'subscribe', assets: ids, id: 1 });
 }
 
-/** Opens connections. When the last is refused, closes another and opens it again, which must work. */
+/** Opens connections. When the last one is refused, closes another and opens it again, which must work. */
 export async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
   const open = (path: string) => TestSocket.open(socketUrl + path);
   const sockets = await Promise.all(paths.slice(0, -1).map(open));
@@ -57,7 +57,7 @@ export async function connections({ socketUrl }: Stage, paths: readonly string[]
   return said;
 }
 
-/** One reader stops reading for a time on the fake clock, beside one that reads and shows that the service goes on. */
+/** Makes one reader stop reading for a time on the fake clock, beside another one that reads and shows that the service goes on. */
 export async function stall(stage: Stage, seconds: number): Promise<string> {
   const { clock, adminUrl } = stage;
   const metric = async (name: string) => {
@@ -65,7 +65,7 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     return Number(new RegExp(`^tickseal_stream_${name}_total (\\d+)$`, 'm').exec(text)![1]);
   };
   const feed = await Feed.open(stage, { nowNs: () => clock.nowNs() });
-  // The longest prices fill the kernel's buffers soonest.
+  // The longest prices fill the kernel's buffers first.
   await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: PRICE_MAX })));
   const [stalled, reader] = await Promise.all(
     [1, 2].map(() => TestSocket.open(`${stage.socketUrl}/ws?channel=10ms`)),

@@ -25,15 +25,15 @@ import {
   WORKS,
 } from './limit_attempts.js';
 
-// Every limit, tried at its value and one past it on a whole service: the defaults, unless `limits` sets another. The fake
-// clock stands still, so that no second ends in between.
+// All limits, at the value and one past it, on a whole service: the defaults, unless `limits` sets another value. The fake clock
+// does not move, so no second ends in between.
 
 interface Limit {
-  /** The key under `limits`, or a description where there is none. */
+  /** The key under `limits`, or a description if there is none. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
-  /** Does so much on a fresh service. @returns {@link WORKS}, or the text of the refusal */
+  /** Attempts `count` of the work on a fresh service. @returns {@link WORKS}, or the text of the refusal */
   readonly attempt: (stage: Stage, count: number) => Promise<string>;
   /** The answer to one more than {@link at}. */
   readonly refusal: RegExp;
@@ -43,7 +43,7 @@ const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
 /** Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. */
-/** `signed_frames_per_second` answers nothing; `test/stream/signed_delivery.test.ts` tries it. */
+/** `signed_frames_per_second` answers nothing; `test/stream/signed_delivery.test.ts` tests it. */
 const OTHER_KEYS = ['drain', 'idle_timeout', 'signed_frames_per_second'];
 
 const LIMITS: readonly Limit[] = [

@@ -10,7 +10,7 @@ const DEPLOYMENTS = '/v1/deployments/evm';
 
 for (const threads of [1, 2]) {
   test(`clients behind a trusted proxy are counted each by itself, ${threads} threads`, async (t) => {
-    // It runs, because threads count by what they share of it.
+    // The clock runs, because threads count by shared readings of it.
     const clock = new FakeClock(systemClock());
     const service = await startTestService(
       {
@@ -41,7 +41,7 @@ for (const threads of [1, 2]) {
       );
 
     t.equal(await ask('198.51.100.1', 'mine'), 200);
-    // What a client claims stands left of what the proxies say.
+    // A client's own claims are left of the proxies' entries.
     t.equal(await ask('1.1.1.1, 198.51.100.1', 'x'), 401);
     t.equal(await upgrade('2.2.2.2, 198.51.100.1, 10.0.0.9', 'x'), 401);
     t.equal(await ask('::ffff:198.51.100.1', 'x'), 401, 'the same address');
@@ -58,7 +58,7 @@ for (const threads of [1, 2]) {
     t.equal(await ask('2001:db8::ffff:1', 'x'), 429, 'one IPv6 block');
     t.equal(await ask('2001:db8:0:1::', 'x'), 401, 'another block');
 
-    // More at once than even a busy machine gives back meanwhile.
+    // More requests at once than are allowed again meanwhile, even on a busy machine.
     const open = await Promise.all(Array.from({ length: 60 }, () => ask('198.51.100.4', '', DEPLOYMENTS)));
     t.ok(open.filter((status) => status === 200).length >= 5);
     t.ok(open.includes(429));

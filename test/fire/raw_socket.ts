@@ -8,11 +8,11 @@ export interface FrameOptions {
   readonly isMasked?: boolean;
   /** The three reserved bits, RSV1 highest. */
   readonly reserved?: number;
-  /** The length that the header gives, where it is not the real one. */
+  /** The length in the header, if it is not the real one. */
   readonly declaredBytes?: number;
 }
 
-/** A client frame (RFC 6455, section 5.2), valid or not. The mask is zero. */
+/** Returns a client frame (RFC 6455, section 5.2), valid or not. The mask is zero. */
 export function clientFrame(
   opcode: number,
   payload: string | Buffer = '',
@@ -95,7 +95,7 @@ export class RawSocket {
     this.socket.write(bytes);
   }
 
-  /** The next frame, or `undefined` when the connection ended first. */
+  /** Returns the next frame, or `undefined` when the connection ended first. */
   async next(): Promise<ServerFrame | undefined> {
     while (this.frames.length === 0 && !this.isEnded) {
       await new Promise<void>((resolve) => {

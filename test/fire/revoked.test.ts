@@ -43,7 +43,7 @@ for (const threads of [1, 2]) {
     writeConfig(dir, { listen, tokens: [token(TOKEN)] });
     const startMs = performance.now();
     service.child.kill('SIGHUP');
-    // Frames that were already sent may come before the close frame; nothing may come after it.
+    // Frames that were already sent may come before the close frame; no frame may come after it.
     const closes = await Promise.all(clients.map(closeOf));
     const closedMs = performance.now() - startMs;
     t.same(new Set(closes), new Set([4401]));

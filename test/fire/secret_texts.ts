@@ -1,7 +1,7 @@
-/** So many consecutive characters of a secret must not appear either. */
+/** The number of consecutive characters of a secret that must not appear either. */
 const PART_CHARACTERS = 16;
 
-/** 32 secret bytes as text: hex, decimal, base64, and arrays of numbers. */
+/** Returns 32 secret bytes as text: hex, decimal, base64, and arrays of numbers. */
 export function writingsOf(key: Buffer): readonly string[] {
   return [
     key.toString('hex'),
@@ -14,7 +14,7 @@ export function writingsOf(key: Buffer): readonly string[] {
   ];
 }
 
-/** A token as text: as it is, and its bytes in the forms of a key. */
+/** Returns a token as text: as it is, and its bytes in the forms of a key. */
 export function writingsOfToken(token: string): readonly string[] {
   return [token, encodeURIComponent(token), ...writingsOf(Buffer.from(token))];
 }

@@ -12,7 +12,7 @@ import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
 const TOKEN = createToken();
 const WRONG_TOKEN = createToken();
-/** Below 2^248, so within the orders of both curves, and without a zero byte that one of the texts would leave out. */
+/** Keys below 2^248, so within the orders of both curves, and without a zero byte, which one of the texts would leave out. */
 const KEYS = { evm: randomKey(), stark: randomKey() };
 
 function randomKey(): Buffer {
@@ -27,7 +27,7 @@ const WRITINGS = [
   ...writingsOf(KEYS.stark),
 ];
 
-/** Files with an error beside a secret. */
+/** Returns files with an error beside a secret. */
 function badFiles(valid: string): readonly string[] {
   const key = KEYS.evm.toString('hex');
   return [
@@ -47,7 +47,7 @@ function badFiles(valid: string): readonly string[] {
   ];
 }
 
-/** What a key file may hold by mistake. */
+/** Returns the contents that a key file may have by mistake. */
 function badKeys(): readonly string[] {
   const hex = KEYS.evm.toString('hex');
   const decimal = String(BigInt(`0x${hex}`));
@@ -93,7 +93,7 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
   }
   for (const path of ['/docs', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
     await ask(url + path, TOKEN);
-  // What a client sends in the wrong place may be echoed to it, and must not be logged.
+  // Secrets that a client sends in the wrong place may be returned to it, and must not be logged.
   for (const path of [`/${TOKEN}`, `/v1/prices/latest?assets=${TOKEN}`, `/v1/taxonomy?token=${TOKEN}`])
     await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
   await TestSocket.open(`${socketUrl}/ws`, WRONG_TOKEN).catch((error: Error) => seen.push(error.message));

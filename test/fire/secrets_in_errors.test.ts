@@ -26,7 +26,7 @@ const SECRETS = [...KEYS, KEY.toString('base64url'), TOKEN];
 
 const GOOD_KEYS = 'keys: { evm: { file: evm.hex } }';
 
-/** Files with a secret in the place of a value or a key, or after a syntax error in the YAML. */
+/** Yields files with a secret in the place of a value or a key, or after a syntax error in the YAML. */
 function* badConfigs(secret: string): Generator<string> {
   for (const quoted of [secret, `"${secret}"`, `'${secret}'`]) {
     yield `keys: { evm: { file: ${quoted} } }`;

@@ -24,7 +24,7 @@ const PUBLISHERS = {
   evm: [testPublisher(0), testPublisher(1)],
   stark: [testPublisher(2, 'stark', { oracleId: 'czowx' }), testPublisher(3, 'stark')],
 };
-/** Its key has the right form, but no curve point has it as x. */
+/** The publisher's key has the right form, but no curve point has it as x. */
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
@@ -41,7 +41,7 @@ async function startAggregator(t: Parameters<typeof AggregatorHarness.start>[0])
   });
 }
 
-/** Faults to put into a good update; every number in them is random. */
+/** Returns faults to put into a valid update; every number in them is random. */
 function alterations(
   type: SignatureType,
   other: PriceUpdate,
@@ -71,7 +71,7 @@ function alterations(
     bit('msg_hash', 250),
     bit('price', 100),
     bit('publisher_key', type === 'evm' ? 160 : 250),
-    // From a valid update of another publisher.
+    // Fields from a valid update of another publisher.
     ...['r', 's', 'msg_hash', 'publisher_key'].map((name) => field(name, () => partsOf(other)[name])),
     fc.integer({ min: 1, max: 50 }).map((s) => (good: PriceUpdate) => {
       const timestampNs = BigInt(partsOf(good)['timestamp']!) - BigInt(s) * NS_PER_SECOND;
@@ -118,7 +118,7 @@ for (const type of ['evm', 'stark'] as const) {
     let controls = 0;
     await fc.assert(
       fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
-        // So much later that the limit of bad signatures does not refuse it.
+        // The time is so much later that the limit of bad signatures does not refuse it.
         harness.clock.advance(11n * NS_PER_SECOND);
         const good = sign();
         const bad = alter(good);
@@ -180,7 +180,7 @@ function isRefused(outcome: PublishOutcome, symbol: string): boolean {
   return outcome.ok && outcome.accepted.length === 0 && outcome.rejected.has(symbol);
 }
 
-/** The fields that a fault can be in, by name. */
+/** Returns the fields that can have a fault, by name. */
 function partsOf({ signed_price: signed }: PriceUpdate): Record<string, string | undefined> {
   const { signature, timestamp, msg_hash } = signed.timestamped_signature;
   return {

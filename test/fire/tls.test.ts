@@ -17,7 +17,7 @@ function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
 }
 
-/** The subject of the certificate that a new connection gets. */
+/** Returns the subject of the certificate that a new connection gets. */
 async function servedName({ port }: TestService): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
@@ -26,7 +26,7 @@ async function servedName({ port }: TestService): Promise<string> {
   return String(name);
 }
 
-/** A GET that trusts this certificate only. */
+/** Makes a GET that trusts this certificate only. */
 function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const ca = readFileSync(join(dir, `${name}.pem`));
@@ -90,7 +90,7 @@ for (const threads of [1, 2]) {
     await t.rejects(fetch(`${service.url}/v1/prices/assets`), 'nothing is served without TLS');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');
     t.match(await publishOver(service, 'stark', 'DYDXUSD'), '"accepted":["DYDXUSD"]');
-    // The admin listener has none.
+    // The admin listener has no TLS.
     await eventually(async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
 
     service.reconfigure(sections);
@@ -108,7 +108,7 @@ for (const threads of [1, 2]) {
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');
     const young = await openStream(service);
     t.match(await subscribe(young, 'new'), '"id":"new"');
-    // With several threads an old listener may still accept one.
+    // With several threads an old listener may still accept a connection.
     const trusting = () => getTrusting(dir, 'second', service, '/v1/prices/assets').catch(() => undefined);
     t.match(await eventually(trusting), '200 ');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');

@@ -16,10 +16,10 @@ import { publisherSigner, TOKEN } from '../service/harness.js';
 
 const HEADERS = { Authorization: `Basic ${TOKEN}` };
 
-/** One for each thread. */
+/** The largest number of resets: one for each thread. */
 const RESETS_MAX = 2;
 
-/** A client that trusts an authority and nothing else. */
+/** A client that trusts only one authority. */
 class TrustingClient {
   readonly #ca: string;
   readonly #port: number;
@@ -29,7 +29,7 @@ class TrustingClient {
     this.#port = port;
   }
 
-  /** The subject of the certificate that a new connection gets, once it is verified. */
+  /** Returns the subject of the certificate of a new connection, after verification. */
   async servedName(): Promise<string> {
     const socket = connect({ port: this.#port, host: '127.0.0.1', ca: this.#ca });
     await once(socket, 'secureConnect');
@@ -99,7 +99,7 @@ test('a chain of an authority of our own is renewed by SIGHUP, and no connection
   t.teardown(() => agent.destroy());
 
   let isOver = false;
-  /** Asks again and again, and counts the answers. */
+  /** Asks repeatedly, and counts the answers. */
   const ask = async (over: https.Agent | false, answers: Map<string, number>) => {
     while (!isOver) {
       const path = '/v1/prices/assets';
@@ -117,13 +117,13 @@ test('a chain of an authority of our own is renewed by SIGHUP, and no connection
   serve.child.kill('SIGHUP');
   await serve.line(/the certificate was read again/);
   await eventually(async () => (await client.servedName().catch(() => '')) === 'second');
-  // The old listener is looked at every 500 ms, whether its last connection has ended.
+  // The service checks every 500 ms whether the last connection of the old listener has ended.
   await pause(1_500);
   isOver = true;
   await asking;
   const served = '200 {"data":["BTCUSD","DYDXUSD"]}';
   t.same([...kept.keys()], [served], 'a connection that is kept');
-  // On a busy machine a connection may come just between the last look for one and the end of an old listener.
+  // On a busy machine a connection may come just between the last check and the end of an old listener.
   const resets = fresh.get('ECONNRESET') ?? 0;
   t.ok(resets <= RESETS_MAX, `${resets} new connections were reset`);
   fresh.delete('ECONNRESET');
@@ -140,7 +140,7 @@ async function certificateEnd(adminUrl: string): Promise<number> {
   return Number(/^tickseal_certificate_expiry_timestamp_seconds (\d+)$/m.exec(metrics)?.[1]);
 }
 
-/** Of the first certificate of a chain, in UNIX seconds. */
+/** Returns the end of the first certificate of a chain, in UNIX seconds. */
 function endOf(chain: string): number {
   return Date.parse(new X509Certificate(chain).validTo) / 1000;
 }

@@ -5,10 +5,10 @@ import { publishMessage } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
 
-// Publishing connections in the middle of a message, and publishers that never read: they look alike.
+// Publishing connections in the middle of a message, and publishers that never read: the service cannot distinguish them.
 
 const KIB = 1024;
-/** With messages of 1 MiB a connection may hold 2, and a token has 16 for the silent ones. */
+/** With messages of 1 MiB a connection may hold 2 MiB, and a token has 16 MiB for silent connections. */
 const SILENT_MAX = 8;
 
 /** A connection that reads nothing and therefore answers no ping. */
@@ -49,7 +49,7 @@ class Deaf {
 }
 
 test('unfinished messages are ended after some seconds, silent publishers are not', async (t) => {
-  // It is time that passes, so both numbers of threads wait at once.
+  // Both numbers of threads wait at once, because the test takes time only.
   t.jobs = 2;
   await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => endsUnfinished(t, threads))));
 });
@@ -57,12 +57,12 @@ test('unfinished messages are ended after some seconds, silent publishers are no
 async function endsUnfinished(t: Test, threads: number): Promise<void> {
   const service = await startTestService({ listen: { port: 0, threads } });
   t.teardown(() => service.stop());
-  // It answers pings; it has published, but does not read; it has done neither.
+  // The first answers pings; the second has published, but does not read; the third has done neither.
   const reader = await Feed.open(service);
   const published = await Deaf.open(service);
   published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
   const quiet = await Deaf.open(service);
-  // Silent connections are looked for every 2 s: all of these are found later than that one.
+  // The service checks for silent connections every 2 s: all of these are found later than that one.
   await pause(5_000);
   const attackers: Deaf[] = [];
   for (let i = 0; i < 20; i++) {

@@ -5,12 +5,12 @@ import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/ingest/message
 import { messageText, updateObject } from './updates.js';
 
 /**
- * What one message may hold up the event loop, whatever it is: processor time, and the best of a few runs. A machine at
- * rest takes a third of it; one whose caches others use as well takes more.
+ * The longest time for which one message may block the event loop: processor time, and the best of several runs. An idle machine
+ * takes 33 % of it; a machine whose caches are shared takes more.
  */
 const HOSTILE_MS_MAX = 40;
 const RUNS = 5;
-/** Less a little for what stands around it: longer messages are refused before they are read. */
+/** A MiB minus the text around it: longer messages are refused before they are read. */
 const MEBIBYTE = 2 ** 20 - 2_048;
 
 function withMetadata(json: string, envelope?: object): string {
@@ -79,7 +79,7 @@ const text = fc.oneof(
   fc.constantFrom('"timestamp": 1,', '"timestamp":2}', '\\"timestamp":3}', '\ud800', '5'),
   fc.string({ unit: 'binary', maxLength: 8 }),
 );
-/** JSON text, with numbers that no double holds. */
+/** JSON text, with numbers that no double can represent. */
 const { value: jsonText } = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },

@@ -25,7 +25,7 @@ function keyOf(type: SignatureType, n = 1): Buffer {
   return parseHex(loginHeaders(n, type, NOW_NS)['X-Public-Key']!, type === 'evm' ? 20 : 32)!;
 }
 
-/** What becomes of the headers when publisher 1 is listed. */
+/** Judges the headers when publisher 1 is listed. */
 function judge(
   headers: Record<string, string> | [string, string][],
   path: SignatureType | undefined,

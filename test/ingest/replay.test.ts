@@ -15,7 +15,7 @@ interface HashedUpdate extends SignedUpdate {
   readonly msgHash: Buffer;
 }
 
-/** What a publisher signs: the hash covers the price and the whole second. */
+/** Returns an update as a publisher signs it: the hash covers the price and the whole second. */
 function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0): HashedUpdate {
   const second = timestampNs / NS_PER_SECOND;
   const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
@@ -37,18 +37,18 @@ function send(window: ReplayWindow, update: SignedUpdate): string | undefined {
   return refusal;
 }
 
-/** What the store gives back of a window. */
+/** Returns a window in the form in which the store returns it. */
 function stored(seen: SeenUpdates): SeenUpdates {
   const input = sampleInput(assets[0]!, publishers[0]!, 1n, START_NS);
   const bytes = encodeAcceptedInput({ input, seen });
   return decodeAcceptedInput(bytes).seen!;
 }
 
-/** Remembers every update that was ever accepted, and looks at all of them for each verdict. */
+/** The reference, which remembers all accepted updates and checks all of them for each verdict. */
 class Reference {
   readonly #accepted: (HashedUpdate & { readonly isRefresh: boolean; readonly maxBackwardNs: bigint })[] = [];
 
-  /** The hash of what was accepted last; after a restart of the last that was no refresh. */
+  /** The hash of the last accepted update; after a restart that of the last one that was not a refresh. */
   #newest: Buffer | undefined;
 
   restart(): void {
@@ -175,7 +175,7 @@ test('nobody silences a publisher by refreshing its updates', async (t) => {
       if (send(window, honest) !== undefined) refused++;
       const lastOfSecond = (honest.timestampNs / NS_PER_SECOND + 1n) * NS_PER_SECOND - 1n;
       t.equal(send(window, updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
-      // Its own token refreshes it as far.
+      // The publisher's own token refreshes it as far.
       if (send(window, updateOf(i, lastOfSecond)) !== undefined) refused++;
     }
     t.equal(refused, 0);

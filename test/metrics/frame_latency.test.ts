@@ -5,7 +5,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 
 const MS = 1_000_000n;
 
-/** How many were measured, and their sum in milliseconds. */
+/** Returns the number of measurements, and their sum in milliseconds. */
 function measured({ buckets, sumSeconds }: Histogram): { count: number; sumMs: number } {
   const count = buckets.reduce((sum, inBucket) => sum + inBucket, 0);
   return { count, sumMs: Math.round(sumSeconds * 1e6) / 1e3 };

@@ -56,7 +56,7 @@ test('a block holds the addresses that Node says', async (t) => {
       const text = isClose ? first : other;
       const block = parseAddressBlock(`${first}/${prefix}`)!;
       const isMixed = isIPv6(first) !== isIPv6(text);
-      // Where families meet, Node looks at mapped addresses only; so does a block that is not as wide as IPv4 itself.
+      // Between families Node compares only mapped addresses; so does a block narrower than IPv4 itself.
       if (!isMixed)
         t.equal(
           isInBlock(block, parseAddress(text)!),

@@ -1,7 +1,7 @@
 import { type Budget, UNLIMITED } from '../../src/fair/budget.js';
 import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 
-/** A budget of which nothing comes back, unless the test puts it back. */
+/** A budget that is restored only by the test. */
 export class CountedBudget implements Budget {
   refusals = 0;
 
@@ -26,7 +26,7 @@ export class CountedBudget implements Budget {
   }
 }
 
-/** The budgets of a reader who may do anything but what is named. */
+/** Returns the budgets of a reader without limits, except the named ones. */
 export function readerBudgets(named: Partial<ReaderBudgets> = {}): ReaderBudgets {
   return { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, ...named };
 }

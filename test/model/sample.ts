@@ -3,10 +3,10 @@ import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 
-/** 2026-03-02 14:00:00 UTC, a Monday on which every market is open. */
+/** 2026-03-02 14:00:00 UTC, a Monday on which all markets are open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
 
-/** Overrides are taken loosely, so that tests write plain numbers where the model has brands. */
+/** Overrides without brands, so that tests can write plain numbers. */
 type Loose<T> = { -readonly [K in keyof T]?: T[K] extends number ? number : T[K] };
 
 export function sampleAsset(overrides: Loose<Asset> = {}): Asset {
@@ -39,7 +39,7 @@ export function samplePublisher(overrides: Loose<ListedPublisher> = {}): ListedP
   } as ListedPublisher;
 }
 
-/** An accepted input, with wire texts that nothing looks at. */
+/** Returns an accepted input with arbitrary wire texts. */
 export function sampleInput(
   asset: Asset,
   publisher: ListedPublisher,

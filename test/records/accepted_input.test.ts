@@ -34,7 +34,7 @@ const input = fc.record({
     metadata: fc.option(text, { nil: undefined }),
   }),
 });
-/** As it comes as a rule: the text of the price is that of the value. */
+/** The usual form: the text of the price is that of the value. */
 const declared = input.map((one) => ({ ...one, wire: { ...one.wire, price: `${one.price}` } }));
 const update = fc.tuple(
   fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -91,7 +91,7 @@ function plain(one: unknown): string {
   });
 }
 
-/** The records of earlier versions. */
+/** Returns records like those of earlier versions. */
 function built({ input: one, seen: window }: AcceptedInput): Uint8Array {
   const parts = [builtInput(one), ...(window === undefined ? [] : [builtSeen(window)])];
   return new Uint8Array(Buffer.concat(parts));

@@ -50,7 +50,7 @@ function isNearest(price: Price, double: number): boolean {
   return !isTie || (bitsOf(double) & 1n) === 0n;
 }
 
-/** A finite double as an integer multiple of 2^-1074. */
+/** Returns a finite double as an integer multiple of 2^-1074. */
 function exactly(double: number): bigint {
   const bits = bitsOf(Math.abs(double));
   const exponent = bits >> 52n;

@@ -7,8 +7,8 @@ import { publisherSigner, startTestService, type TestService } from './harness.j
 import { loginHeaders } from './login_headers.js';
 import { latestWhen, UNIT } from './publishing.js';
 
-// What a publisher agent in use today sends, byte for byte but for keys, times and signatures: it logs in by signature on a raw
-// socket, asks where to publish, sends what it says about itself, publishes without `trace_id` and never reads its socket.
+// The messages of a publisher agent in use today, byte for byte except keys, times and signatures: it logs in by signature on a
+// raw socket, asks where to publish, sends data about itself, publishes without `trace_id` and never reads its socket.
 
 const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };
 const AGENT = 'Go-http-client/1.1';
@@ -59,7 +59,7 @@ for (const threads of [1, 2])
         const timestampNs = start + BigInt(i);
         const price = UNIT * BigInt(i + 1);
         const good = publisherSigner(1, type).sign({ symbol, price, timestampNs, trigger: 'clock' });
-        // Every message has something refused, so that replies pile up that nobody reads.
+        // Each message has a refused update, so that unread replies accumulate.
         const data = { [symbol]: good, NOUSD: { ...good, asset_id: 'NOUSD' } };
         socket.write(clientFrame(OPCODES.text, writeExactJson({ type: 'signed_prices', data })));
       }
@@ -95,7 +95,7 @@ test('what a publisher says about itself is bounded', async (t) => {
   t.match(wrongMethod, /^HTTP\/1\.1 405 [\s\S]*Allow: POST/);
 });
 
-/** Everything that comes up to the end of one answer's body, or until the service closes the connection. */
+/** Returns everything up to the end of one answer's body, or until the service closes the connection. */
 function answerTo(service: TestService, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1');
@@ -119,7 +119,7 @@ function answerTo(service: TestService, request: string): Promise<string> {
   });
 }
 
-/** The head of the answer to an upgrade. */
+/** Returns the head of the answer to an upgrade. */
 function headOf(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     let received = '';

@@ -56,7 +56,7 @@ test('aggregation', async (t) => {
     t.same(rejected, {});
     return update;
   };
-  /** Signs what waits for its period. */
+  /** Signs the aggregates that wait for their period. */
   const nextPeriod = () => clock.advanceMs(PERIOD_MS);
   const pricesOf = ({ signed_prices }: Aggregate) => signed_prices.map(({ price }) => BigInt(price));
   const signedAt = (aggregate: Aggregate) =>
@@ -182,7 +182,7 @@ test('aggregation', async (t) => {
   });
 });
 
-/** Rechecks an aggregate without the service's code, weights and definition included. */
+/** Checks an aggregate again without the service's code, with its weights and definition. */
 async function verified(t: Test, service: TestService, aggregate: Aggregate): Promise<void> {
   const { data } = (await (await get(`${service.url}/v1/algorithms`)).json()) as {
     data: { type: string; definition: string }[];

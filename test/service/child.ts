@@ -11,9 +11,9 @@ import { SERVICE_KEYS, type Sections, testConfig } from './harness.js';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 interface ServeOptions {
-  /** The program, where it is not that of this checkout. */
+  /** The program, if it is not that of this checkout. */
   readonly main?: string;
-  /** A command that is given the command to run as its arguments, and becomes it. */
+  /** A command that receives the command to run as its arguments, and becomes it. */
   readonly wrapper?: readonly string[];
 }
 
@@ -21,7 +21,7 @@ interface ServeOptions {
 export class ServeProcess {
   readonly #lines: string[] = [];
   #stderr = '';
-  /** And all its output has been read. */
+  /** True when the process has ended and all its output has been read. */
   #hasEnded = false;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
@@ -69,7 +69,7 @@ export class ServeProcess {
     return found;
   }
 
-  /** The ports of `serve --config`, once it is ready. */
+  /** Returns the ports of `serve --config`, once it is ready. */
   async ready(): Promise<{ url: string; socketUrl: string; adminUrl: string }> {
     const { port, adminPort } = JSON.parse(await this.line(/"msg":"ready"/)) as Record<string, number>;
     return {
@@ -79,14 +79,14 @@ export class ServeProcess {
     };
   }
 
-  /** For a teardown: ends the process if the test has not. */
+  /** Ends the process in a teardown, if the test has not. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exited;
   }
 }
 
-/** Writes a configuration and its key files into `dir`; the path of the file. */
+/** Writes a configuration and its key files into `dir`; returns the path of the file. */
 export function writeConfig(dir: string, sections: Sections = {}): string {
   for (const type of ['evm', 'stark'] as const)
     writeFileSync(join(dir, `${type}.hex`), SERVICE_KEYS[type].toString('hex'), { mode: 0o600 });
@@ -96,7 +96,7 @@ export function writeConfig(dir: string, sections: Sections = {}): string {
   return file;
 }
 
-/** The processes that `pid` has started; `undefined` on systems without `/proc`. */
+/** Returns the processes that `pid` has started; `undefined` on systems without `/proc`. */
 export function childrenOf(pid: number): number[] | undefined {
   if (parentOf(pid) === undefined) return undefined;
   return readdirSync('/proc')
@@ -107,7 +107,7 @@ export function childrenOf(pid: number): number[] | undefined {
 
 function parentOf(pid: number): number | undefined {
   try {
-    // The name, the second field, is in parentheses and may hold anything.
+    // The name, the second field, is in parentheses and may contain any characters.
     return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[1]);
   } catch {
     return undefined;

@@ -4,10 +4,10 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp, type RawResponse } from './raw_http.js';
 
-// What browsers ask and are told when a page of another origin reads REST.
+// The requests of browsers, and the answers, when a page of another origin reads REST.
 
 const ALLOWED = 'https://app.example';
-/** Requests at once of a token that has one a second. */
+/** The number of requests at once of a token with one a second. */
 const BURST = 10;
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 const PREFLIGHT = ['Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: authorization'];
@@ -22,7 +22,7 @@ async function startWith(allowed_origins: readonly string[], threads = 1) {
     { listen: { port: 0, threads, allowed_origins }, tokens },
     { clock },
   );
-  /** One request on a connection of its own. */
+  /** Makes one request on a connection of its own. */
   const ask = async (line: string, headers: readonly string[]) => {
     const raw = await RawHttp.open(service.port);
     raw.request(line, headers);
@@ -33,7 +33,7 @@ async function startWith(allowed_origins: readonly string[], threads = 1) {
   return { service, ask, clock };
 }
 
-/** The headers of the answer that a browser reads for CORS, and `vary`. */
+/** Returns the headers of the answer that a browser reads for CORS, and `vary`. */
 function crossOriginOf({ headers }: RawResponse): Record<string, string> {
   return Object.fromEntries(
     [...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'),
@@ -73,7 +73,7 @@ for (const threads of [1, 2]) {
       t.equal(response.status, status, line);
       t.same(crossOriginOf(response), FOR_ALLOWED, line);
     }
-    // The clock of a second thread runs on, so only requests at once are more than the token has, however slow the machine.
+    // The clock of a second thread runs on, so only requests at once exceed the token's limit, however slow the machine.
     const slow = [`Origin: ${ALLOWED}`, 'Authorization: Basic slow'];
     const refused = await eventually(async () => {
       const answers = Array.from({ length: BURST }, () => ask('GET /v1/prices/assets', slow));

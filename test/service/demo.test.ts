@@ -6,7 +6,7 @@ import { childrenOf, ServeProcess } from './child.js';
 
 import { TestSocket } from './harness.js';
 
-// The demo as a newcomer meets it: `tickseal serve` without a configuration.
+// The demo from the view of a newcomer: `tickseal serve` without a configuration.
 
 const NO_PROC = { skip: !existsSync('/proc/self/stat') && 'this system has no /proc' };
 

@@ -13,7 +13,7 @@ import { bodyOf, routesOf } from '../server/documents/routes.js';
 import { get, publisherSigner, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { loginHeaders } from './login_headers.js';
 
-// Everything that a running service says is checked against the documents that it serves.
+// All answers of a running service are checked against the documents that it serves.
 
 const NARROW = 'narrow-token';
 const SLOW = 'slow-token';
@@ -66,7 +66,7 @@ test('a running service says what its documents say', async (t) => {
   const find = messageFinder(asyncApi);
   const answered = new Set<string>();
 
-  /** Fetches and checks status, content type, headers and body; @returns the body. */
+  /** Fetches and checks status, content type, headers and body. @returns the body. */
   async function expect(status: number, target: string, token: string | undefined = TOKEN): Promise<string> {
     const headers = token === '' ? {} : { Authorization: `Basic ${token}` };
     const response = await fetch(`${service.url}${target}`, { headers });
@@ -86,7 +86,7 @@ test('a running service says what its documents say', async (t) => {
     t.same(Object.keys(content), [contentType], response.url);
     const value: unknown = contentType === 'application/json' ? JSON.parse(body) : body;
     t.equal(check(content[contentType]!.schema, value), '', response.url);
-    // A 400 or 403 may come before anything is counted; all others carry every header that they document.
+    // A 400 or 403 may come before the request is counted; all others have all documented headers.
     const mayLack = response.status === 400 || response.status === 403;
     for (const name of Object.keys(headers))
       t.ok(response.headers.has(name) || mayLack, `${response.url} ${name}`);
@@ -239,7 +239,7 @@ test('a running service says what its documents say', async (t) => {
     t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
     await expect(200, '/v1/deployments/evm', '');
     await expect(200, '/v1/signers', '');
-    // An address has five requests at once; a fifth of a second brings one back.
+    // An address has five requests at once; one is allowed again after 0.2 s.
     let response: Response;
     do response = await fetch(`${service.url}/v1/deployments/evm`);
     while (response.status === 200);

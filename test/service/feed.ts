@@ -5,14 +5,14 @@ import { publisherSigner, type TestService, TestSocket, TOKEN } from './harness.
 
 let lastNs = 0n;
 
-/** The time of this machine's clock. No two calls get the same, for of two updates with one time the second is refused. */
+/** Returns the time of this machine's clock, another one for each call: of two updates with the same time the second is refused. */
 export function distinctNowNs(): bigint {
   const nowNs = BigInt(Date.now()) * 1_000_000n;
   lastNs = nowNs > lastNs ? nowNs : lastNs + 1n;
   return lastNs;
 }
 
-/** A whole number of currency units as a price. */
+/** Returns a whole number of currency units as a price. */
 export function units(count: number): Price {
   return (BigInt(count) * PRICE_SCALE) as Price;
 }
@@ -20,13 +20,13 @@ export function units(count: number): Price {
 export interface Quote {
   readonly symbol: string;
   readonly price: Price;
-  /** The number of the publisher; 1 when left out. */
+  /** The number of the publisher; default 1. */
   readonly publisher?: number;
-  /** The clock's time when left out. */
+  /** The time of the quote; default the clock's time. */
   readonly timestampNs?: bigint;
 }
 
-/** A publisher socket that signs quotes and hands back what the service answers. */
+/** A publisher socket that signs quotes and returns the answers of the service. */
 export class Feed {
   private constructor(
     readonly socket: TestSocket,
@@ -34,7 +34,7 @@ export class Feed {
     readonly nowNs: () => bigint,
   ) {}
 
-  /** @param nowNs the time of quotes that have none: the service's clock */
+  /** @param nowNs the time of quotes without one: the service's clock */
   static async open(
     service: Pick<TestService, 'socketUrl'>,
     {
@@ -52,14 +52,14 @@ export class Feed {
     return publisherSigner(publisher, this.type).sign({ symbol, price, timestampNs });
   }
 
-  /** Publishes quotes of one publisher in one message and gives the service's answer to it. */
+  /** Publishes quotes of one publisher in one message and returns the service's answer. */
   publish(...quotes: readonly Quote[]): Promise<Record<string, unknown>> {
     const updates = quotes.map((quote) => this.sign(quote));
     this.socket.send(publishMessage('feed', updates));
     return this.socket.nextJson();
   }
 
-  /** @throws Error when the service takes the quote for anything but good. */
+  /** Publishes a quote. @throws Error unless the service accepts the quote. */
   async accept(...quotes: readonly Quote[]): Promise<void> {
     const { accepted, rejected } = await this.publish(...quotes);
     if ((accepted as unknown[]).length !== quotes.length)

@@ -18,7 +18,7 @@ import { startService } from '../../src/service/start.js';
 export const TOKEN = 'test-token';
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x11), stark: Buffer.alloc(32, 0x01) };
 
-/** A signer of publisher number `n`; every number is another key. */
+/** Returns a signer of publisher number `n`; each number has another key. */
 export function publisherSigner(n: number, signatureType: SignatureType = 'evm'): PriceSigner {
   const secretKey = parseSecretKey((n + 0x100).toString(16).padStart(64, '0'))!;
   return createPriceSigner({ signatureType, secretKey, oracleId: 'tests' });
@@ -28,12 +28,12 @@ export function sha256(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Sections of a configuration file as YAML flow text (JSON will do); what is left out is as below. */
+/** Sections of a configuration file as YAML flow text (JSON is allowed); absent ones are as below. */
 export interface Sections {
   readonly [section: string]: unknown;
 }
 
-/** A configuration with one EVM asset, one Stark asset and three publishers of each kind. */
+/** Returns a configuration with one EVM asset, one Stark asset and three publishers of each kind. */
 export function testConfig(dir: string, sections: Sections = {}): string {
   const file = {
     listen: { port: 0 },
@@ -64,7 +64,7 @@ export function testConfig(dir: string, sections: Sections = {}): string {
   return JSON.stringify(file);
 }
 
-/** Sections with the token that has every scope and others like it. */
+/** Returns sections with the token that has every scope and others like it. */
 export function withTokens(...texts: string[]): Sections {
   return {
     tokens: [TOKEN, ...texts].map((text, i) => ({
@@ -84,14 +84,14 @@ export interface TestService extends Service {
   readonly socketUrl: string;
   readonly adminUrl: string;
   readonly dir: string;
-  /** Puts other sections in force, and other keys, as SIGHUP does. */
+  /** Applies other sections and keys, like SIGHUP. */
   reconfigure(sections: Sections, keys?: typeof SERVICE_KEYS): void;
 }
 
 /**
  * Starts a whole service in this process on free ports with a data folder of its own. `stop` frees and removes all.
- * @param options a folder of an earlier service to start on, a clock, or threads for signatures: these are most of the time of a
- * start, so there are none unless a test needs them
+ * @param options a folder of an earlier service to start on, a clock, or threads for signatures: threads take most of the time of
+ * a start, so there are none unless a test needs them
  */
 export async function startTestService(
   sections: Sections = {},
@@ -138,7 +138,7 @@ function configOf(dir: string, sections: Sections) {
   return loaded.config;
 }
 
-/** A WebSocket of the npm package `ws` that keeps what it receives until somebody asks for it. */
+/** A WebSocket of the npm package `ws` that keeps received messages until a test takes them. */
 export class TestSocket {
   readonly #received: string[] = [];
   readonly #waiting: ((text: string) => void)[] = [];
@@ -157,7 +157,7 @@ export class TestSocket {
     ws.on('error', () => undefined);
   }
 
-  /** @param token null for none @throws Error with the status and body when the upgrade is refused. */
+  /** Opens a socket. @param token null for none @throws Error with the status and body when the upgrade is refused. */
   static open(
     url: string,
     token: string | null = TOKEN,
@@ -184,12 +184,12 @@ export class TestSocket {
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** The next message that was not asked for yet. */
+  /** Returns the next message that was not taken yet. */
   next(): Promise<string> {
     const text = this.#received.shift();
     if (text !== undefined) return Promise.resolve(text);
     return new Promise((resolve, reject) => {
-      // A message that nobody waits for any more must not keep the test's process.
+      // A wait that was given up must not keep the test's process alive.
       const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS).unref();
       this.#waiting.push((received) => {
         clearTimeout(timer);
@@ -198,7 +198,7 @@ export class TestSocket {
     });
   }
 
-  /** The next message as JSON; for messages whose integers a double holds. */
+  /** Returns the next message as JSON; for messages whose integers fit a double. */
   async nextJson(): Promise<Record<string, unknown>> {
     return JSON.parse(await this.next()) as Record<string, unknown>;
   }
@@ -209,7 +209,7 @@ export class TestSocket {
   }
 }
 
-/** A GET with the token that has every scope. */
+/** Makes a GET with the token that has every scope. */
 export function get(url: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, { headers: { Authorization: `Basic ${TOKEN}`, ...headers } });
 }

@@ -23,7 +23,7 @@ interface Candles {
   readonly c: number[];
 }
 
-/** A service whose asset was signed at these UNIX seconds with these prices. */
+/** Starts a service whose asset was signed at these UNIX seconds with these prices. */
 async function serviceWith(
   signed: readonly (readonly [second: number, price: Price])[],
 ): Promise<TestService & { clock: FakeClock }> {

@@ -12,9 +12,9 @@ import { type Aggregate, latestOf, UNIT } from './publishing.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ROUNDS = 3;
-/** Updates that the killed process was busy with. */
+/** The number of updates that the killed process was working on. */
 const PIPELINED = 200;
-/** Updates that are sent once more after a restart. */
+/** The number of updates that are sent again after a restart. */
 const REPLAYED = 50;
 
 /** The service as a process of its own: only it can be killed. */
@@ -33,7 +33,7 @@ for (const threads of [1, 2]) {
       publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
     let price = UNIT;
     let acknowledged: { readonly timestamp: bigint; readonly price: bigint } | undefined;
-    /** In the order of their acknowledgements. */
+    /** The durable updates in the order of their acknowledgements. */
     const durable: PriceUpdate[] = [];
     let promised: { readonly second: number; readonly text: string } | undefined;
 
@@ -70,7 +70,7 @@ for (const threads of [1, 2]) {
         durable.push(update);
         acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
       };
-      // A second in which there was an aggregate is over, and then something newer than it is on disk.
+      // A second with an aggregate is over, and then a newer record is on disk.
       while (acknowledged === undefined) await publishNext();
       await eventually(async () => 'BTCUSD' in (await latestOf(child, 'BTCUSD')));
       const second = Math.floor(Date.now() / 1_000);
@@ -84,7 +84,7 @@ for (const threads of [1, 2]) {
         price += UNIT;
         socket.send(publishMessage('unanswered', [signedNow(price)]));
       }
-      // Each round kills further into that work.
+      // Each round kills later in that work.
       for (let i = 0; i < round * 20; i++) await socket.next();
       child.process.kill('SIGKILL');
       await once(child.process, 'exit');
@@ -114,7 +114,7 @@ function writeConfig(dir: string, threads: number): string {
   return configFile;
 }
 
-/** Starts `serve`, which logs where it listens. */
+/** Starts `serve`, which logs its address. */
 async function startChild(configFile: string): Promise<Child> {
   const process_ = spawn(process.execPath, [MAIN, 'serve', '--config', configFile], {
     stdio: ['ignore', 'pipe', 'inherit'],

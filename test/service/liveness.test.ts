@@ -101,7 +101,7 @@ function update(price: number): PriceUpdate {
   return publisherSigner(1).sign({ symbol: 'BTCUSD', price: units(price), timestampNs });
 }
 
-/** A subscriber that keeps what happens to it. */
+/** A subscriber that records its events. */
 class WatchedStream {
   readonly events: string[] = [];
   readonly subscriber: Subscriber;

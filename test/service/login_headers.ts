@@ -1,7 +1,7 @@
 import { createPriceSigner, parseSecretKey } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 
-/** The headers of a login by signature, as an agent sends them; publisher `n` is that of `publisherSigner`. */
+/** Returns the headers of a login by signature, like those of an agent; publisher `n` is that of `publisherSigner`. */
 export function loginHeaders(
   n: number,
   signatureType: SignatureType,
@@ -24,7 +24,7 @@ function digits(hex: string): string {
   return hex.slice(2).padStart(64, '0');
 }
 
-/** Names and values in turn. */
+/** Returns names and values in turn. */
 export function flat(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }

@@ -14,7 +14,7 @@ async function scrape(adminUrl: string): Promise<string> {
   return (await fetch(`${adminUrl}/metrics`)).text();
 }
 
-/** The value of a line of the text format. */
+/** Returns the value of a line of the text format. */
 function sampleOf(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

@@ -24,7 +24,7 @@ test('a port is free for the next service, whoever was connected, and for no oth
     const { port } = first;
     const socket = await TestSocket.open(`${first.socketUrl}/ws`);
     await t.rejects(startTestService({ listen: { port, threads } }), /in use/);
-    // The service closes first, so the kernel keeps its end of the connection for a minute.
+    // The service closes first, so the kernel keeps the service's end of the connection for a minute.
     await first.stop();
     await socket.closed;
     const second = await startTestService({ listen: { port, threads } });

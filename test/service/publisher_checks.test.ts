@@ -29,7 +29,7 @@ test('what is wrong with an update', async (t) => {
   t.teardown(() => service.stop());
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
   let signed = 0n;
-  /** Every update is a new second, so it is not refused for its time alone, and a new price, so it is signed at once. */
+  /** Each update has a new second, so its time alone is no reason for a refusal, and a new price, so it is signed at once. */
   const sign = (symbol: string, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
     clock.advanceMs(1_000);
     signed += UNIT;
@@ -144,7 +144,7 @@ test('what is wrong with an update', async (t) => {
       await refused(t, socket, altered(update, { external_asset_id: value }), /external_asset_id/, value);
     await refused(t, socket, sign('DYDXUSD', 2, 'stark'), /allow-list/);
 
-    // Numbers are compared, not their texts.
+    // Pads a text, to compare numbers instead of their texts.
     const pad = (text: string) => `0x${text.slice(2).padStart(64, '0')}`;
     const padded = altered(update, {
       publisher_key: pad(signed.publisher_key),

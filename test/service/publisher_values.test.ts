@@ -13,7 +13,7 @@ test('the values of an update', async (t) => {
   t.teardown(() => service.stop());
   const socket = await openPublisher(service);
   let signed = 0n;
-  /** Every update is a new second, so it is not refused for its time alone, and a new price, so it is signed at once. */
+  /** Each update has a new second, so its time alone is no reason for a refusal, and a new price, so it is signed at once. */
   const sign = (price = ++signed * UNIT, metadata?: object) => {
     clock.advanceMs(1_000);
     return publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs: clock.nowNs(), metadata });
@@ -168,7 +168,7 @@ test('the values of an update', async (t) => {
   });
 });
 
-/** The text with escaped characters in strings as themselves, which is the same JSON. */
+/** Returns the text with unescaped characters in strings, which is the same JSON. */
 function withoutEscapes(text: string): string {
   return text.replace(/\\u([0-9a-f]{4})/g, (_escape, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

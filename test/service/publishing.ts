@@ -9,10 +9,10 @@ import {
 import type { SignatureType } from '../../src/model/asset.js';
 import { get, type TestService, TestSocket, TOKEN } from './harness.js';
 
-/** One real unit of a price. */
+/** A real unit of a price. */
 export const UNIT = 10n ** 18n;
 
-/** A publisher socket whose messages are answered, unless `query` says otherwise. */
+/** Opens a publisher socket whose messages are answered, unless `query` sets another `ack`. */
 export function openPublisher(
   service: TestService,
   type: SignatureType = 'evm',
@@ -35,7 +35,7 @@ export async function publish(socket: TestSocket, updates: readonly PriceUpdate[
   return answer as { type: string; accepted: string[]; rejected: Record<string, string>; error?: string };
 }
 
-/** Publishes one update on a socket with acks: why it is refused, or `undefined` when it is accepted. */
+/** Publishes one update on a socket with acks. Returns the reason for refusing it, or `undefined` when it is accepted. */
 export async function refusalOf(
   socket: TestSocket,
   update: PriceUpdate,
@@ -47,10 +47,7 @@ export async function refusalOf(
   return rejected[key];
 }
 
-/**
- * The update with other values in some of its fields, whose names are distinct wherever they stand. `undefined` takes a
- * field out.
- */
+/** Returns the update with other values in some of its fields, whose names are unique in it. `undefined` removes a field. */
 export function altered(update: PriceUpdate, fields: Readonly<Record<string, unknown>>): PriceUpdate {
   const alter = (value: unknown): unknown =>
     typeof value !== 'object' || value === null
@@ -81,12 +78,12 @@ export interface Aggregate {
   readonly signed_prices: readonly SignedPrice[];
 }
 
-/** The text of `/v1/prices/latest`. */
+/** Returns the text of `/v1/prices/latest`. */
 export async function latestText(service: Pick<TestService, 'url'>, ...symbols: string[]): Promise<string> {
   return (await get(`${service.url}/v1/prices/latest?assets=${symbols.join()}`)).text();
 }
 
-/** The `data` of `/v1/prices/latest`. */
+/** Returns the `data` of `/v1/prices/latest`. */
 export async function latestOf(
   service: Pick<TestService, 'url'>,
   ...symbols: string[]
@@ -94,7 +91,7 @@ export async function latestOf(
   return (parseExactJson(await latestText(service, ...symbols)) as { data: Record<string, Aggregate> }).data;
 }
 
-/** The asset's latest aggregate as soon as `isWanted` says it is the one; by default as soon as there is one. */
+/** Returns the asset's latest aggregate as soon as `isWanted` accepts it; by default as soon as there is one. */
 export function latestWhen(
   service: TestService,
   symbol: string,
@@ -112,7 +109,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** Asks for a WebSocket that is to be refused. `headers` are names and values in turn, so that one may come twice. */
+/** Requests a WebSocket that must be refused. `headers` are names and values in turn, so that one may come twice. */
 export function refusedUpgrade(url: string, headers: readonly string[]): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { host } = new URL(url);

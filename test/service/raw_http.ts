@@ -31,7 +31,7 @@ export class RawHttp {
     return raw;
   }
 
-  /** @param bytes text is sent as Latin-1 */
+  /** Writes bytes. @param bytes text is sent as Latin-1 */
   write(bytes: string | Buffer): void {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
@@ -41,14 +41,14 @@ export class RawHttp {
     this.write(`${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n${body}`);
   }
 
-  /** The next response. @throws Error when the connection ends first */
+  /** Returns the next response. @throws Error when the connection ends first */
   async response(): Promise<RawResponse> {
     const response = await this.responseOrEnd();
     if (response === undefined) throw new Error('closed without a response');
     return response;
   }
 
-  /** The next response that is not interim (1xx other than 101), or `undefined` when the connection ends first. */
+  /** Returns the next response that is not interim (1xx other than 101), or `undefined` when the connection ends first. */
   async responseOrEnd(): Promise<RawResponse | undefined> {
     for (;;) {
       const response = this.#take();
@@ -63,7 +63,7 @@ export class RawHttp {
     this.socket.destroy();
   }
 
-  /** Ends at the next bytes, or at an error of the socket, which `closed` follows. @throws Error when neither comes */
+  /** Waits for the next bytes, or at an error of the socket, before `closed`. @throws Error when neither comes */
   async #nextBytes(): Promise<void> {
     try {
       await once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) });
@@ -73,7 +73,7 @@ export class RawHttp {
   }
 
   #take(): RawResponse | undefined {
-    // What stands before it is the rest of a body without a length.
+    // The text before it is the rest of a body without a length.
     this.#received = this.#received.slice(Math.max(0, this.#received.indexOf(VERSION)));
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
@@ -93,7 +93,7 @@ export class RawHttp {
     return { status, headers, body };
   }
 
-  /** The parser's own answers have no length: they end with the connection, and here with what has come so far. */
+  /** Finds the end of a body. The parser's own answers have no length: they end with the connection, and here with the bytes so far. */
   #bodyEnd(bodyStart: number, status: number, contentLength: string | undefined): number {
     if (contentLength !== undefined) return bodyStart + Number(contentLength);
     if (status < 200) return bodyStart;

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type PriceUpdate, parseExactJson, type SignedPrice } from '../../src/client/index.js';
 
-// Real updates and aggregates, which are not part of the project: they lie beside the repository where it was made.
+// Real updates and aggregates, which are not part of the project: they are beside the repository in which it was made.
 export const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 
-/** For a test's `skip`: false where the recordings are. */
+/** The value for a test's `skip`: false if the recordings exist. */
 export const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';
 
-/** What one recorded aggregate was made of, and what it says of itself. */
+/** The inputs of one recorded aggregate, and its own values. */
 export interface Recording {
   readonly symbol: string;
   readonly updates: readonly PriceUpdate[];
@@ -27,7 +27,7 @@ interface RecordedFile {
   };
 }
 
-/** The aggregates of one file, in their order. */
+/** Returns the aggregates of one file, in their order. */
 export function readRecordings(name: string): Recording[] {
   const content = parseExactJson(readFileSync(new URL(name, FOLDER), 'utf8')) as
     | RecordedFile
@@ -45,7 +45,7 @@ export function readRecordings(name: string): Recording[] {
   }));
 }
 
-/** The last 5 characters of a Stark asset ID; an EVM update does not say. */
+/** Returns the last 5 characters of a Stark asset ID; an EVM update does not contain the oracle ID. */
 export function oracleIdOf({ signature_type, external_asset_id }: SignedPrice): string {
   return signature_type === 'stark' ? Buffer.from(external_asset_id.slice(-10), 'hex').toString() : 'tests';
 }

@@ -8,7 +8,7 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Market status, and what the configuration says of the service.
+// Market status, and the answers about the service from its configuration.
 
 /** Monday 2026-03-02 14:00:00 UTC: 9:00 in New York. */
 const START_S = Number(START_NS / 1_000_000_000n);
@@ -75,7 +75,7 @@ test('market status follows the calendar through the day', async (t) => {
     [START_S + 1800, 1, 3, START_S + 7 * 3600],
     [START_S + 7 * 3600, 3, 0, START_S + 11 * 3600],
     [START_S + 11 * 3600, 0, 2, START_S + 19 * 3600],
-    // Tuesday ends at noon by the operator's word, and after hours move forward with it.
+    // Tuesday ends at noon by the operator's definition, and after hours move forward with it.
     [START_S + 25 * 3600, 1, 3, START_S + 27 * 3600],
     [START_S + 27 * 3600, 3, 0, START_S + 31 * 3600],
   ] as const;
@@ -83,7 +83,7 @@ test('market status follows the calendar through the day', async (t) => {
     clock.timeNs = BigInt(atS) * 1_000_000_000n;
     t.same(await stateOf('AAPL'), state, new Date(atS * 1000).toISOString());
   }
-  // Saturday: forex rests until Sunday 17:00 in New York.
+  // Saturday: forex is closed until Sunday 17:00 in New York.
   clock.timeNs = BigInt(START_S + 5 * 86_400) * 1_000_000_000n;
   t.match(await stateOf('EURUSD'), [0, 1]);
 });

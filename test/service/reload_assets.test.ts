@@ -58,7 +58,7 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     await frameOf(socket, [1, 10n * units(1)], [2, units(20)], [3, units(30)]);
   }
 
-  // B goes, A and C change places, D takes B's ID.
+  // B is removed, A and C change places, D takes B's ID.
   const after = [
     { id: 3, symbol: 'A' },
     { id: 1, symbol: 'C' },

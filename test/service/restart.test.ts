@@ -8,7 +8,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, type TestService } from './harness.js';
 import { altered, latestOf, latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-/** Assets that sign at every change and at nothing else. */
+/** Returns assets that sign at each change only. */
 function assetsOf(maxAge: string) {
   const asset = { max_age: maxAge, clock_period: '24h' };
   return [

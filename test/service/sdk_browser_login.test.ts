@@ -6,9 +6,9 @@ import { Client, type ClientOptions } from '../../src/client/index.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TOKEN, withTokens } from './harness.js';
 
-// The client on a platform whose sockets send no headers, as a browser's: it logs in with tickets.
+// The client on a platform whose sockets send no headers, like those of browsers: it logs in with tickets.
 
-/** Whatever a browser may send: subprotocols. */
+/** A client with everything that a browser may send: subprotocols. */
 function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
   readonly client: Client;
   readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];

@@ -19,7 +19,7 @@ import { openSilentRelay } from './silent_relay.js';
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
 
-/** The address that signs the streams of every test service. */
+/** The address that signs the streams of all test services. */
 const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 
 interface Watched {
@@ -136,7 +136,7 @@ test('symbols keep their meaning while a reload gives their assets other IDs', a
   }
 });
 
-/** What each asset of the reload may cost. */
+/** The prices that each asset of the reload may have. */
 const PRICES: Readonly<Record<string, readonly bigint[]>> = {
   A: [units(1), units(5), units(10)],
   B: [units(2)],

@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A TCP relay that can go silent: its connections stay open, and nothing passes either way any more. */
+/** A TCP relay that can go silent: its connections stay open, and no byte passes in either direction. */
 export interface SilentRelay {
   readonly port: number;
-  /** Silences the connections of now; later ones are relayed. @returns how many. */
+  /** Silences the present connections; later ones are relayed. @returns their number. */
   silence(): number;
   close(): Promise<void>;
 }
 
 /**
  * Relays to a port of this machine.
- * @param alter what the client gets in place of the bytes that the target sent
+ * @param alter returns the bytes for the client in place of those that the target sent
  */
 export async function openSilentRelay(
   targetPort: number,

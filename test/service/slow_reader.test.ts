@@ -5,7 +5,7 @@ import { PRICE_MAX } from '../../src/model/price.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// A reader that does not read costs no memory and nobody else's frames.
+// A reader that does not read costs no memory, and no frames of other readers.
 
 const ASSETS = Array.from({ length: 600 }, (_, i) => ({ id: i, symbol: `ASSET${i}` }));
 
@@ -13,7 +13,7 @@ test('a slow reader gets the newest when it reads again, one that never does is 
   const service = await startTestService({ assets: ASSETS, limits: { slow_consumer: '1s' } });
   t.teardown(() => service.stop());
   const feed = await Feed.open(service);
-  // The longest prices there are: several megabytes fit into the kernel before anything waits here.
+  // The longest possible prices: several megabytes fit into the kernel before anything waits here.
   await feed.accept(...ASSETS.map(({ symbol }) => ({ symbol, price: PRICE_MAX })));
   const subscribe = async () => {
     const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=10ms`);

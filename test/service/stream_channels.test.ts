@@ -6,7 +6,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// What streams carry and when.
+// The contents and times of frames.
 
 const NS_PER_MS = 1_000_000n;
 const THREE_ASSETS = [
@@ -57,7 +57,7 @@ test('every fixed channel sends all live assets once a multiple of its interval'
         `${channel}: one frame a tick`,
       );
       const lateNs = frames.map(({ timestampNs }) => timestampNs % intervalNs).sort((a, b) => Number(a - b));
-      // How late ticks are, and whether any is lost, depends on the machine: the row "ticks" of the bench measures it.
+      // The delay of ticks, and their loss, depend on the machine: the row "ticks" of the bench measures them.
       t.ok(lateNs[0]! < intervalNs / 2n, `${channel}: after a multiple of its interval, ${lateNs}`);
       await socket.close();
     }),
@@ -172,7 +172,7 @@ test('payloads verify, simplified and versioned, and both types say the same', a
     { verdict: 'verified', payload: { layout: 'simplified', assets } },
     { verdict: 'verified', payload: { layout: 'versioned', assets: withStatus } },
   ]);
-  // No two payloads have one time: each next one is 4 µs later.
+  // No two payloads have the same time: each next one is 4 µs later.
   const [plainNs, versionedNs] = reports.map(({ payload }) => payload!.timestampNs - timestampNs);
   t.ok(plainNs !== versionedNs);
   for (const laterNs of [plainNs!, versionedNs!])

@@ -3,10 +3,10 @@ import { Feed, units } from './feed.js';
 import { sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// Opening `/ws`, and what a client may say on it.
+// The opening of `/ws`, and a client's messages on it.
 
 const ASSETS = [1, 2, 3, 4].map((id) => ({ id, symbol: `A${id}` }));
-/** Enough for a test to say all it has to say within a second. */
+/** A limit that allows all messages of a test within a second. */
 const TALKATIVE = { control_messages_per_second: 1000 };
 
 test('tokens and the query are judged before the upgrade', async (t) => {

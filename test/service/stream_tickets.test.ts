@@ -3,7 +3,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { get, type Sections, sha256, startTestService, type TestService, TestSocket } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// A web page opens a stream with a ticket, which it asks for with its token.
+// A web page opens a stream with a ticket, which it requests with its token.
 
 const PAGE = 'https://app.example';
 
@@ -23,7 +23,7 @@ async function ticketOf(service: TestService, name: string): Promise<string> {
   return data.ticket;
 }
 
-/** As a browser does it for a page. */
+/** Opens a stream like a browser for a page. */
 function openBy(ticket: string, service: TestService, path = '/ws', origin = PAGE): Promise<TestSocket> {
   const protocols = ['tickseal.v1', `ticket.${ticket}`];
   return TestSocket.open(`${service.socketUrl}${path}`, null, { Origin: origin }, protocols);

@@ -21,7 +21,7 @@ async function publish(socketUrl: string, price: bigint): Promise<TestSocket> {
   return publisher;
 }
 
-/** The `ts` of a signed frame. */
+/** Returns the `ts` of a signed frame. */
 function timeOf(frame: string): bigint {
   const { p } = JSON.parse(frame) as { p: string };
   return verifyPayload(p, { signers: 'unchecked', taxonomyId: 1 }).payload!.timestampNs;
@@ -51,7 +51,7 @@ for (const threads of [1, 2])
     const publisher = await publish(socketUrl, 1n);
     const before = timeOf(await stream.next());
 
-    // Somebody asks all the time: every answer is prices, or "ask again".
+    // A client asks all the time: each answer is prices, or "ask again".
     const statuses = new Map<number | string, number>();
     let servedMs = performance.now();
     let gapMs = 0;
@@ -72,7 +72,8 @@ for (const threads of [1, 2])
     })();
     const second = serve('--take-over');
     t.equal((await stream.closed).code, 1001);
-    // Whoever comes back finds the second one serving; while a thread of the first one still listens it may say "ask again".
+    // A client that comes back finds the second service; while a thread of the first one still listens the answer may be "ask
+    // again".
     const attempt = TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
     const again = threads === 1 ? await attempt : await attempt.catch(() => undefined);
     t.equal((await publisher.closed).code, 1001);

@@ -14,7 +14,7 @@ import {
 } from './harness.js';
 import { latestWhen } from './publishing.js';
 
-// What is served must not depend on how many threads serve it: each test runs with one and with two.
+// The answers must not depend on the number of threads: each test runs with one and with two.
 
 const CONNECTIONS = 16;
 const ASSETS = 500;
@@ -25,7 +25,7 @@ function openStreams(service: TestService, query: string, count = CONNECTIONS): 
   );
 }
 
-/** One message with a new price for each symbol. */
+/** Returns a message with a new price for each symbol. */
 function priceMessage(price: bigint, symbols: readonly string[] = ['BTCUSD']): string {
   const timestampNs = BigInt(Date.now()) * 1_000_000n;
   const signer = publisherSigner(1);
@@ -50,7 +50,7 @@ for (const threads of [1, 2]) {
     for (let price = 1n; price <= 3n; price++) {
       publisher.send(priceMessage(price));
       t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
-      // Each thread makes its own.
+      // Each thread makes its own frame.
       const frames = [...new Set(await Promise.all(streams.map((stream) => stream.next())))];
       t.ok(frames.length <= threads, `${frames.length} payloads`);
       const times = frames.map((frame) => {
@@ -118,7 +118,7 @@ for (const threads of [1, 2]) {
       `/v1/prices/recent?assets=BTCUSD&timestamp=${second}`,
       `/udf/history?${range}`,
     ]) {
-      // Between two of them another aggregate may be signed.
+      // Another aggregate may be signed between two answers.
       const answers = await eventually(async () => {
         const now = await manyAnswers(service, path);
         return now.length === 1 && now;
@@ -158,7 +158,7 @@ for (const threads of [1, 2]) {
       stream.ws.pause();
       stream.send({ type: 'subscribe', assets: symbols.map((_, id) => id) });
     }
-    // Some MB fit into the kernel before the service can tell.
+    // Several MB fit into the kernel before the service notices.
     await metricReaches(service, 'tickseal_stream_frames_skipped_total', 10);
     publisher.send(priceMessage(10n ** 37n + 1n, symbols.slice(0, 1)));
     t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });
@@ -191,7 +191,7 @@ test('sockets that are decided on by another thread leave nothing on standard er
   t.equal(running.stderr, '');
 });
 
-/** The different answers that many new connections get. */
+/** Returns the different answers to many new connections. */
 async function manyAnswers({ url }: TestService, path: string): Promise<string[]> {
   const answers = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () =>

@@ -18,7 +18,7 @@ export const OTHERS = [
 ];
 export const BOTH: Sections = { assets: [STARK, EVM, ...OTHERS] };
 
-/** Asks REST; the text, and its `data` or `error`. */
+/** Asks REST; returns the text, and its `data` or `error`. */
 export async function ask(service: TestService, path: string, token = TOKEN) {
   const response = await get(`${service.url}${path}`, { Authorization: `Basic ${token}` });
   const text = await response.text();
@@ -28,7 +28,7 @@ export async function ask(service: TestService, path: string, token = TOKEN) {
 interface Both {
   readonly service: TestService;
   readonly clock: FakeClock;
-  /** Publishes and waits until it is served. */
+  /** Publishes a price and waits until it is served. */
   price(type: SignatureType, symbol: string, count: number): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function start(
   };
 }
 
-/** The price in whole units that `latest` serves, or the wrong type that it has. */
+/** Returns the price in whole units that `latest` serves, or the wrong type that it has. */
 export async function servedAs(service: TestService, type: string | undefined, symbol: string) {
   const query = type === undefined ? '' : `&signature_type=${type}`;
   const { data } = await ask(service, `/v1/prices/latest?assets=${symbol}${query}`);

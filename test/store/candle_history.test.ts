@@ -180,7 +180,7 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   await store.close();
 });
 
-/** The same answer from the raw ticks, one at a time, with the calendar's own arithmetic. */
+/** Computes the same answer from the raw ticks, one at a time, with the calendar's own arithmetic. */
 function slowHistory(
   ticks: readonly Tick[],
   resolution: Resolution,

@@ -23,7 +23,7 @@ const ASSETS = [
   sampleAsset(2, { symbol: 'GRÜN/USD' }),
 ];
 
-/** A store, a follower of it, and what the store told that the follower has not taken yet. */
+/** A store, a follower of it, and the messages of the store that the follower has not taken yet. */
 class Pair {
   readonly clock = new FakeClock(atSecond(START_S));
   readonly #told: ((follower: Follower) => void)[] = [];
@@ -84,12 +84,12 @@ class Pair {
     this.#tellHolding(asset, this.store.ended(asset, this.clock.nowNs()));
   }
 
-  /** The next commit fails once, as the follower sees it. */
+  /** Makes the next commit fail once, from the view of the follower. */
   fail(): void {
     this.#failures = 1;
   }
 
-  /** What was told before counts no more; the disk is read when it has all of that. */
+  /** Drops all earlier messages; the disk is read when it has all of them. */
   begin(): void {
     const beginning = ++this.#beginnings;
     this.#tell((follower) => follower.behind());
@@ -99,12 +99,12 @@ class Pair {
     this.#loads.push(this.store.durable().then(load));
   }
 
-  /** The follower takes the next of what it was told. */
+  /** Lets the follower take the next messages. */
   take(count: number): void {
     for (const message of this.#told.splice(0, count)) message(this.follower);
   }
 
-  /** The follower has taken everything, and the disk has it or not. */
+  /** Lets the follower take all messages, whether the disk has them or not. */
   async settle(): Promise<void> {
     await Promise.all(this.#loads.splice(0));
     this.take(Number.POSITIVE_INFINITY);
@@ -225,7 +225,7 @@ test('what a commit that failed took is still there', async (t) => {
     pair.clock.advance(NS_PER_SECOND);
     pair.price(ASSETS[0]!, price);
   }
-  // Before the store itself begins a commit.
+  // The follower takes these before the store itself begins a commit.
   pair.take(3);
   pair.follower.committing({ cutoffs: { second: 0, day: 0 }, sealed: [] });
   pair.compare('while it runs');

@@ -40,7 +40,7 @@ equal(store.latest(asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
-// A long failure: memory keeps seconds up to its limit, then a gap, and always the newest.
+// A long failure: memory keeps seconds up to its limit, then a gap, and always the newest second.
 const gapTestStart = count;
 for (let i = 0; i < 12_000; i++) {
   store.append(sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));
@@ -49,7 +49,7 @@ for (let i = 0; i < 12_000; i++) {
 equal(store.latest(asset)?.price, units(count));
 
 rmSync(ballast);
-// It works again without a restart.
+// The store works again without a restart.
 await eventually(() => store.health().ok);
 await store.durable();
 await store.close();

@@ -22,8 +22,8 @@ import {
 } from './sample.js';
 
 /**
- * A series that anyone can recompute: tick `n` costs `n + 1` units, so what a store answers tells how far it got. Ticks are
- * up to three minutes apart, so minutes, hours and days close all the time.
+ * Returns the time of a tick in a series that any test can recompute: tick `n` costs `n + 1` units, so a store's answers show how
+ * far it got. Ticks are up to three minutes apart, so minutes, hours and days close all the time.
  */
 function tickS(n: number): number {
   return START_S + n * 61 + ((n * 7_919) % 59);
@@ -39,17 +39,17 @@ function ticksOf(aggregate: SignedAggregate | undefined): number {
 
 export interface KillReport {
   readonly rounds: number;
-  /** Ticks acknowledged before the last kill. */
+  /** The number of ticks acknowledged before the last kill. */
   readonly acknowledged: number;
-  /** Ticks found after the last restart: at least as many. */
+  /** The number of ticks found after the last restart: at least as many. */
   readonly recovered: number;
-  /** Rounds in which ticks were found that were written and not yet acknowledged. */
+  /** The number of rounds in which written ticks were found that were not yet acknowledged. */
   readonly roundsAhead: number;
 }
 
 /**
- * Starts a process that writes as fast as it can, kills it with SIGKILL at a random moment, opens the folder and
- * compares every answer with what the recovered ticks say; `rounds` times on one folder.
+ * Starts a process that writes as fast as it can, kills it with SIGKILL at a random moment, opens the folder and compares all
+ * answers with the recovered ticks; `rounds` times on one folder.
  * @throws AssertionError when an acknowledged tick is missing or any answer is wrong.
  */
 export async function killRounds(
@@ -64,7 +64,7 @@ export async function killRounds(
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    // Every third round kills wherever the start has got to, the others while it writes.
+    // Each third round kills during the start, the others during writing.
     acknowledged = await killAtRandom(child, acknowledged, round % 3 === 2);
     recovered = await verify(dir);
     deepStrictEqual(recovered >= acknowledged, true, `${acknowledged} acknowledged, ${recovered} recovered`);
@@ -74,7 +74,7 @@ export async function killRounds(
   return { rounds, acknowledged, recovered, roundsAhead };
 }
 
-/** @returns the last acknowledgement that left the child before it died. */
+/** Kills the child. @returns the last acknowledgement that left the child before it died. */
 async function killAtRandom(
   child: ChildProcess,
   acknowledgedBefore: number,
@@ -138,14 +138,14 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
   return candles;
 }
 
-/** The process that is killed: goes on where the folder ends and prints every acknowledgement. */
+/** Runs in the process that is killed: continues at the end of the folder and prints each acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
   const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   let n = ticksOf(store.latest(options.assets[0]!));
   while (true) {
-    // Some commits are big enough for lmdb to start on them before it has been told all of them.
+    // Some commits are so large that lmdb begins to write before it has all of their changes.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);

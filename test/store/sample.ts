@@ -44,7 +44,7 @@ export function samplePublisher(index: number, over: Partial<ListedPublisher> = 
   };
 }
 
-/** What is remembered when an input is accepted behind two of the second before. */
+/** Returns the memory after an input was accepted behind two inputs of the second before. */
 export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
   const second = Number(timestampNs / NS_PER_SECOND);
   return {
@@ -83,7 +83,7 @@ export function sampleInput(
   };
 }
 
-/** An aggregate of one input of each publisher. */
+/** Returns an aggregate of one input of each publisher. */
 export function sampleAggregate(
   asset: Asset,
   publishers: readonly ListedPublisher[],
@@ -112,7 +112,7 @@ export function sampleAggregate(
   };
 }
 
-/** Whole units as a price. */
+/** Returns whole units as a price. */
 export function units(count: number): Price {
   return (BigInt(count) * PRICE_SCALE) as Price;
 }
@@ -123,7 +123,7 @@ export interface SampleOptions extends StoreOptions {
   readonly publishers: readonly ListedPublisher[];
 }
 
-/** Puts the inputs of an aggregate into the store, as the aggregator does when they come. */
+/** Puts the inputs of an aggregate into the store, like the aggregator. */
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
   for (const input of aggregate.inputs)
     store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));

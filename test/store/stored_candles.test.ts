@@ -15,7 +15,7 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Copies all candles that one store has to another, as a shelf brings them: in any order. */
+/** Copies all candles of one store to another in any order, like the shared candles of a cluster. */
 function copyCandles(from: Store, to: Store, asset: Asset, lastS: number, recordedS: number): void {
   const beforeMinute = Math.floor(recordedS / 60);
   to.candles.forgetRunningBefore(beforeMinute);
@@ -52,7 +52,8 @@ test('a store that gets candles and then a part of the records again has the sam
       fc.nat(40),
       fc.boolean(),
       async (steps, knownRaw, replayedRaw, isRestarted) => {
-        // The other node was there for the first records, away, and is there again; the log goes back further than the candles it gets.
+        // The other node was present for the first records, then absent, and is present again; the log goes back further than its
+        // candles.
         const replayed = replayedRaw % steps.length;
         const known = Math.min(knownRaw % steps.length, replayed);
         const clock = new FakeClock(atSecond(START_S));
@@ -76,7 +77,7 @@ test('a store that gets candles and then a part of the records again has the sam
         if (isRestarted) {
           await other.close();
           other = await openStore(ofOther);
-          // Nothing was recorded meanwhile, so the candles are read again.
+          // No record came meanwhile, so the candles are read again.
           copyCandles(one, other, asset, atS, recordedS);
         }
         for (const holding of holdings.slice(replayed)) other.record(asset, holding);
@@ -105,13 +106,13 @@ test('a store that got candles and no record has their history, after a restart 
   const lastMinuteS = Math.floor(lastS / 60) * 60;
   const historiesOf = (store: Store, toS: number) =>
     (['1', '15', '60', '1D'] as const).map((step) => store.history(asset, step, 0, toS, 1_000_000));
-  /** @param endS of what is copied */
+  /** @param endS the end of the copied candles */
   const check = async (name: string, copy: (to: Store) => void, endS: number) => {
     const others = storeOptions(join(dir, name), { clock });
     for (const isAgain of [false, true]) {
       const other = await openStore(others);
       if (!isAgain) copy(other);
-      // The last minute is not closed, and so not copied; nothing is asked for that it is a part of.
+      // The last minute is not closed, so it is not copied; no query covers it.
       t.same(other.history(asset, '1', 0, ALL, 1_000_000), one.history(asset, '1', 0, endS, 1_000_000));
       t.same(historiesOf(other, end * DAY_S), historiesOf(one, end * DAY_S));
       t.equal(other.sealedDays(asset).first, first);

@@ -8,7 +8,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 
-/** Signed aggregates as far as streams look at them: their text is their number. */
+/** Signed aggregates with the fields that streams read: their text is their number. */
 interface NumberedAggregate {
   readonly number: number;
 }
@@ -19,15 +19,15 @@ export interface OraclePricesFrame {
   readonly data: Readonly<Record<string, number>>;
 }
 
-/** Streams of aggregates with connections that record, and turns that end when the test says so. */
+/** Streams of aggregates with connections that record, and turns that the test ends. */
 export class AggregateHarness {
   readonly clock = new FakeClock();
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly streams: AggregateStreams;
   readonly clients = new Set<AggregateClient>();
-  /** Frames that left for a topic, whoever was in it. */
+  /** The number of frames sent to a topic, whatever its members. */
   published = 0;
-  /** How often an aggregate was written. */
+  /** The number of times that an aggregate was written. */
   written = 0;
   assets: readonly Asset[];
   readonly #latest = new Map<string, NumberedAggregate>();
@@ -71,7 +71,7 @@ export class AggregateHarness {
     return client;
   }
 
-  /** A new aggregate of the asset. @returns its number */
+  /** Signs a new aggregate of the asset. @returns its number */
   sign(symbol: string, type: SignatureType = 'evm'): number {
     const asset = this.assets.find((one) => one.symbol === symbol && one.signatureType === type)!;
     const number = ++this.#numbers;
@@ -84,7 +84,7 @@ export class AggregateHarness {
     return this.#latest.get(`${type} ${symbol}`)?.number;
   }
 
-  /** The asset has no live price any more. */
+  /** Ends the asset's live price. */
   end(symbol: string, type: SignatureType = 'evm'): void {
     this.#latest.delete(`${type} ${symbol}`);
   }
@@ -123,10 +123,10 @@ export class AggregateClient {
   readonly received: Record<string, unknown>[] = [];
   topic: number | undefined;
   sequence = 0;
-  /** Its socket takes nothing. */
+  /** True while its socket takes nothing. */
   isStuck = false;
   closed: number | undefined;
-  /** What it knows, from all frames that it got. */
+  /** The known values, from all received frames. */
   readonly known = new Map<string, number>();
 
   constructor(
@@ -181,19 +181,19 @@ export class AggregateClient {
     for (const symbol of data) this.known.delete(symbol);
   }
 
-  /** What came since this was last called. */
+  /** Returns the messages since the last call. */
   takeReceived(): Record<string, unknown>[] {
     return this.received.splice(0);
   }
 
-  /** The prices that came since, of frames alone. */
+  /** Returns the prices since the last call, of frames only. */
   takePrices(): (readonly [string, number])[][] {
     return this.takeReceived()
       .filter(({ type }) => type === 'oracle_prices')
       .map((frame) => Object.entries((frame as unknown as OraclePricesFrame).data));
   }
 
-  /** Its socket takes all that waits. */
+  /** Lets its socket take all waiting bytes. */
   drain(): void {
     this.isStuck = false;
     this.harness.streams.drained(this.session, 0);

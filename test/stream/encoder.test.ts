@@ -116,7 +116,7 @@ test('the unsigned frame is the JSON that the pages describe', async (t) => {
   );
 });
 
-/** JSON with the one integer that a double does not hold. */
+/** Returns JSON with the only integer that does not fit a double. */
 function slowUnsignedFrame(
   taxonomyId: number,
   timeNs: bigint,
@@ -208,7 +208,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
     firstId: fc.option(fc.nat(60_000)),
     signature: fc.uint8Array({ minLength: 65, maxLength: 65 }),
   });
-  // Used again and again, as the pieces of a tick are.
+  // The block is reused, like the pieces of a tick.
   const block = new SignedBlock();
   fc.assert(
     fc.property(fc.array(round, { minLength: 1, maxLength: 20 }), (rounds) => {

@@ -3,10 +3,10 @@ import type { Client, Harness } from './harness.js';
 
 const MS = 1_000_000n;
 
-/** What a client of the streams may expect, kept by the plainest means. */
+/** The expectation of a client of the streams, by the simplest means. */
 export class Expectation {
   readonly subscribed = new Set<number>();
-  /** `real_time`: per asset, the change of its price that was last sent, or 0 when the price is due whatever it is. */
+  /** For `real_time`: the last sent change of each asset's price; 0 when the price is due in any case. */
   readonly toldOf = new Map<number, number>();
   readonly values = new Map<number, bigint>();
   isReading = true;
@@ -23,7 +23,7 @@ export class Expectation {
     return this.options.channel === 'real_time';
   }
 
-  /** Takes in what came since the last look. */
+  /** Checks the frames since the last check. */
   check(real: Real): void {
     const frames = this.client.frames.slice(this.#seen);
     this.#seen = this.client.frames.length;
@@ -52,7 +52,7 @@ export class Expectation {
     }
   }
 
-  /** What is made and sent in one go is the newest, and all of it on a fixed channel. */
+  /** Checks a frame that is made and sent in one go: it has the newest prices, and all of them on a fixed channel. */
   #checkNewest(prices: ReadonlyMap<number, bigint>, { live }: Real): void {
     for (const [id, price] of prices) assert(live.get(id) === price, `asset ${id} is live at ${price}`);
     const due = [...this.subscribed].filter((id) => live.has(id));
@@ -61,14 +61,14 @@ export class Expectation {
 
   #take(id: number, price: bigint, real: Real): void {
     const before = this.isRealTime ? (this.toldOf.get(id) ?? 0) : 0;
-    // The earliest change after the last one sent that this may be.
+    // The earliest possible change after the last sent one.
     const told = (real.history.get(id) ?? []).indexOf(price, before) + 1;
     assert(told > 0, `asset ${id} never was ${price}, or is repeated unchanged`);
     this.toldOf.set(id, told);
     this.values.set(id, price);
   }
 
-  /** After everything has come to rest, it knows the live prices of its set. */
+  /** Checks at rest that the client knows the live prices of its set. */
   checkAtRest(real: Real): void {
     for (const id of this.subscribed) {
       const price = real.live.get(id);
@@ -77,13 +77,13 @@ export class Expectation {
   }
 }
 
-/** What the clients may expect something of. */
+/** The real state about which clients have expectations. */
 export interface Real {
   readonly harness: Harness;
   readonly signsLater: boolean;
   readonly clients: (Expectation | undefined)[];
   readonly live: Map<number, bigint>;
-  /** Every price that each asset has had. A price that ended and came back is there twice. */
+  /** All prices of each asset. A price that ended and came back stands twice. */
   readonly history: Map<number, bigint[]>;
   stepsBack: number;
 }

@@ -28,11 +28,11 @@ export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signe
 export interface EngineOptions {
   readonly ids?: readonly number[];
   readonly limits?: Partial<StreamLimits>;
-  /** Has signatures of groups wait until {@link Harness.finishSigning}. */
+  /** True: signatures of groups wait until {@link Harness.finishSigning}. */
   readonly signsLater?: boolean;
 }
 
-/** An engine with a clock that stands still, connections that record, and work that is done when the test says so. */
+/** An engine with a clock that stands still, connections that record, and work that the test starts. */
 export class Harness {
   readonly clock = new FakeClock();
   readonly marks = new MemoryMarks();
@@ -42,7 +42,7 @@ export class Harness {
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly statuses: Uint8Array;
   readonly clients = new Set<Client>();
-  /** Frames that left for a topic, whoever was in it. */
+  /** The frames sent to a topic, whatever its members. */
   readonly published: { topic: number; text: string }[] = [];
   /** The signed frame of each `ts`. */
   readonly #signed = new Map<bigint, string>();
@@ -102,7 +102,7 @@ export class Harness {
     return client;
   }
 
-  /** Puts a price, or none, in force and tells the engine as the pipeline does. */
+  /** Sets a price, or none, and reports it to the engine like the pipeline. */
   price(id: number, price: bigint | undefined): void {
     const index = this.#indexById.get(id)! as AssetIndex;
     if (price === undefined) this.table.clear(index);
@@ -113,12 +113,12 @@ export class Harness {
     this.statuses[this.#indexById.get(id)!] = status;
   }
 
-  /** Does what was deferred to the end of the turn, once. */
+  /** Runs the callbacks deferred to the end of the turn, once. */
   endTurn(): void {
     for (const callback of this.#deferred.splice(0)) callback();
   }
 
-  /** @throws Error when the key has signed another payload under its `ts`. */
+  /** Notes a frame. @throws Error when the key has signed another payload under its `ts`. */
   noteFrame({ type, ts, text }: ReceivedFrame): void {
     if (type === 'unsigned') return;
     const before = this.#signed.get(ts);
@@ -130,7 +130,7 @@ export class Harness {
     return this.#deferred.length;
   }
 
-  /** Time passes in steps, with ticks when the engine asked for them. */
+  /** Lets time pass in steps, with ticks at the requested times. */
   advanceMs(durationMs: number, stepMs = 1): void {
     for (let ms = 0; ms < durationMs; ms += stepMs) {
       this.pass(BigInt(stepMs) * 1_000_000n);
@@ -138,14 +138,14 @@ export class Harness {
     }
   }
 
-  /** Time passes; a tick runs if one is due then. */
+  /** Lets time pass; runs a tick if one is due then. */
   pass(durationNs: bigint): void {
     this.clock.advance(durationNs);
     this.#timer.pass(durationNs);
     this.#ticker.runIfDue();
   }
 
-  /** How long until the next tick. */
+  /** The time until the next tick. */
   get nextTickNs(): bigint {
     return this.#timer.leftNs;
   }
@@ -154,7 +154,7 @@ export class Harness {
     return this.#unsigned.length;
   }
 
-  /** The oldest batch comes back from the signers, or fails there. */
+  /** Finishes the oldest batch of the signers, or lets it fail. */
   async finishSigning(outcome: 'signed' | 'failed' = 'signed'): Promise<void> {
     const batch = this.#unsigned.shift();
     if (outcome === 'signed') batch?.resolve();
@@ -177,18 +177,18 @@ export class Harness {
   }
 }
 
-/** One connection and what it was sent. */
+/** A connection and its received messages. */
 export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
   readonly replyTexts: string[] = [];
-  /** With the price sequence that was sent on each. */
+  /** The topics, with the price sequence that was sent on each. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
-  /** What may wait for the socket; more is dropped. */
+  /** The bytes that may wait for the socket; more are dropped. */
   bufferedBytesMax = Number.POSITIVE_INFINITY;
-  /** Whether the socket takes what it is sent. */
+  /** True while the socket takes data. */
   #reads = true;
   #bufferedBytes = 0;
 
@@ -218,14 +218,14 @@ export class Client implements StreamConnection {
     this.#reads = false;
   }
 
-  /** The socket takes that many of the bytes that wait, or all. */
+  /** Lets the socket take that many of the waiting bytes, or all. */
   read(bytes = Number.POSITIVE_INFINITY): void {
     if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
     this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);
     this.harness.engine.drained(this.session, this.#bufferedBytes);
   }
 
-  /** The client is gone. */
+  /** Disconnects the client. */
   hangUp(): void {
     this.topics.clear();
     this.harness.clients.delete(this);
@@ -236,7 +236,7 @@ export class Client implements StreamConnection {
     return this.frames.at(-1);
   }
 
-  /** What was received since the last call, as text such as `1=5 3=7`. */
+  /** Returns the messages since the last call, as text such as `1=5 3=7`. */
   news(): string[] {
     return this.frames
       .splice(0)
@@ -261,7 +261,7 @@ export class Client implements StreamConnection {
     }
   }
 
-  /** A frame for the topic, which a socket that still holds bytes does not take. */
+  /** Receives a frame for the topic; a socket with waiting bytes does not take it. */
   published(topic: number, text: string, sequence: number): void {
     const toldOf = this.topics.get(topic);
     if (toldOf === undefined) return;

@@ -10,9 +10,9 @@ import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 
 const ASSETS = 6;
 
-/** What may happen between two frames. */
+/** The changes between two frames. */
 const change = fc.oneof(
-  // Digits enough that some texts keep their length and some do not.
+  // Enough digits that some texts keep their length and some do not.
   fc.record({
     do: fc.constant('set' as const),
     asset: fc.nat(ASSETS - 1),

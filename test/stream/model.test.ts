@@ -91,7 +91,7 @@ async function take(real: Real, command: Step): Promise<void> {
       break;
     case 'subscribe':
       for (const id of command.ids) {
-        // Newly subscribed assets come as a snapshot, changed or not.
+        // New subscriptions begin with a snapshot, changed or not.
         if (expectation && !expectation.subscribed.has(id)) expectation.toldOf.delete(id);
         expectation?.subscribed.add(id);
       }
@@ -127,7 +127,7 @@ async function take(real: Real, command: Step): Promise<void> {
       harness.pass(command.durationNs);
       break;
     case 'step back':
-      // Past that many, signed frames wait for the clock.
+      // After that many steps, signed frames wait for the clock.
       if (real.stepsBack++ < STEPS_BACK_MAX) harness.clock.advance(-HOUR_NS);
       break;
     case 'sign':
@@ -149,7 +149,7 @@ function checkAll(real: Real): void {
   for (const expectation of real.clients) expectation?.check(real);
 }
 
-/** Everybody reads, every signature comes, and time passes until nothing is pending. */
+/** Lets all clients read, all signatures come, and time pass until nothing is pending. */
 async function comeToRest(real: Real): Promise<void> {
   for (const expectation of real.clients) expectation?.client.read();
   checkAll(real);
@@ -163,7 +163,7 @@ async function comeToRest(real: Real): Promise<void> {
 
 const TEN_MS = { channel: '10ms', messageType: 'unsigned', marketStatus: false } as const;
 
-/** The second connection becomes a member of a group that has sent a frame, and is sent none itself until the step back. */
+/** The second connection becomes a member of a group that has sent a frame, and receives none itself until the step back. */
 const JOINED_BEFORE_STEP_BACK: Step[] = [
   { kind: 'connect', slot: 0, options: TEN_MS },
   { kind: 'connect', slot: 1, options: TEN_MS },

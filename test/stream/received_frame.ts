@@ -1,17 +1,17 @@
 import { readPrice } from '../../src/model/price.js';
 
-/** A frame as a client reads it, and when it was handed to its socket. */
+/** A frame in a client's form, and the time at which its socket received it. */
 export interface ReceivedFrame {
   readonly type: string;
   readonly ts: bigint;
   readonly sentAtNs: bigint;
-  /** By streaming ID, in the order of the frame. */
+  /** The prices by streaming ID, in the order of the frame. */
   readonly prices: ReadonlyMap<number, bigint>;
   readonly statuses: ReadonlyMap<number, number>;
   readonly text: string;
 }
 
-/** Reads a frame with nothing of the encoder; `undefined` for replies. */
+/** Reads a frame without any code of the encoder; `undefined` for replies. */
 export function readFrame(text: string, sentAtNs: bigint): ReceivedFrame | undefined {
   const message = JSON.parse(text.replace(/"ts":(\d+)/, '"ts":"$1"'));
   const { type } = message;

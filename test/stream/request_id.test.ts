@@ -20,7 +20,7 @@ const number = fc
     const whole = first === '0' ? '0' : first + rest;
     return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
   });
-/** Members that look like the ID to a careless reader. */
+/** Members that a careless parser takes for the ID. */
 const decoy = fc.oneof(
   fc.constantFrom(
     '"a":{"id":5}',

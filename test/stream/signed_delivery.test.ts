@@ -10,7 +10,7 @@ import { Harness, SIGNED_REAL_TIME, SIGNING_KEY, TAXONOMY_ID } from './harness.j
 const every10ms = { ...SIGNED_REAL_TIME, channel: '10ms' as const };
 const MS = 1_000_000n;
 
-/** A budget for so many frames of one asset. */
+/** Returns a budget for so many frames of one asset. */
 const framesOfOne = (count: number) => new CountedBudget(count * signedFrameCost(1));
 const paidBy = (signedFrames: Budget) => readerBudgets({ signedFrames });
 const anything = () => true;

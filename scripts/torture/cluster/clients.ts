@@ -71,7 +71,7 @@ export class NodeReader {
   }
 }
 
-/** A publisher that connects to another node when its own is gone, and keeps what was acknowledged as durable. */
+/** A publisher that connects to another node when its own has ended, and keeps the updates that were acknowledged as durable. */
 export class RoamingPublisher {
   readonly #publisher: number;
   readonly #nodes: readonly TortureNode[];
@@ -83,12 +83,12 @@ export class RoamingPublisher {
   #pending = new Map<string, { readonly name: string; readonly atMs: number }>();
   readonly #timer: NodeJS.Timeout;
   readonly acks = new Track('ack');
-  /** `symbol timestamp` of each. */
+  /** The acknowledged updates as `symbol timestamp`. */
   readonly acknowledged = new Set<string>();
   readonly refusals = new Map<string, number>();
   readonly errors = new Map<string, number>();
 
-  /** @param publisher its number, and of the node that it prefers */
+  /** @param publisher its number, which also selects its preferred node */
   constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates) {
     this.#publisher = publisher;
     this.#nodes = nodes;
@@ -99,7 +99,7 @@ export class RoamingPublisher {
     this.#timer = setInterval(() => this.#send(), SEND_MS);
   }
 
-  /** The node that it publishes to. */
+  /** The node to which it publishes. */
   get node(): TortureNode {
     return this.#nodes[this.#at]!;
   }
@@ -108,7 +108,7 @@ export class RoamingPublisher {
     return this.#publisher;
   }
 
-  /** Messages without an answer on a connection that is open. */
+  /** The number of messages without an answer on a connection that is open. */
   get unanswered(): number {
     return this.#pending.size;
   }
@@ -127,7 +127,7 @@ export class RoamingPublisher {
     if (!this.isHome) this.#socket?.close();
   }
 
-  /** Sends no more. */
+  /** Ends sending. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -151,7 +151,7 @@ export class RoamingPublisher {
           return;
         }
       } catch {
-        // The next node may be there.
+        // The next node may answer.
       }
       await pause(RECONNECT_MS);
     }

@@ -13,7 +13,7 @@ import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
-/** Every fault that a cluster must bear, with three real message servers, two aggregators and two edges. */
+/** The check with all faults that a cluster must withstand, with three real message servers, two aggregators and two edges. */
 export const cluster: Check = {
   name: 'cluster',
   title: 'a cluster whose nodes and message servers die, stop and are cut off, under load',
@@ -23,11 +23,11 @@ export const cluster: Check = {
 const SETTLED_MS = 1_000;
 const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
 const RECOVERED_MS_MAX = 60_000;
-/** Rounds over all faults go on until this long after the start. */
+/** The time after the start at which rounds over all faults end. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
 const HOUR_NS = 3_600_000_000_000n;
 
-/** What stands for the publishers' and readers' longest silence of one step, in milliseconds. */
+/** The longest silences of one step for publishers and readers, in milliseconds. */
 type Silences = Record<Signal, number[]>;
 
 async function measure(scale: Scale) {
@@ -67,7 +67,7 @@ class ClusterTorture {
     );
   }
 
-  /** How long clients wait for something new while nothing is wrong. */
+  /** Measures how long clients wait for news without a fault. */
   async steady(ms: number): Promise<void> {
     await this.#settle(performance.now());
     const startMs = performance.now();
@@ -106,7 +106,7 @@ class ClusterTorture {
     return [...this.#timings(), ...this.#counts(log, crashes)];
   }
 
-  /** A publisher whose node was away comes back to it, so that some publish to every node. */
+  /** Sends publishers back to their own nodes after a fault, so that each node has publishers. */
   async #goHome(): Promise<void> {
     const nodes = this.#cluster.nodes.filter(({ service }) => service !== undefined);
     const away = this.#publishers.filter(({ isHome, home }) => !isHome && nodes.includes(home));
@@ -116,7 +116,7 @@ class ClusterTorture {
     await this.#settle(performance.now());
   }
 
-  /** Waits until all clients have got something since then. */
+  /** Waits until all clients have received something since then. */
   async #settle(sinceMs: number, tracks = this.#tracks([])): Promise<void> {
     await until(
       'every client gets something new',

@@ -3,20 +3,20 @@ import { until } from '../service.js';
 import { logLeader } from './log_leader.js';
 import type { TortureCluster, TortureNode } from './nodes.js';
 
-/** What may be silent for how long, in milliseconds. */
+/** The longest allowed silences, in milliseconds. */
 export interface SilenceLimits {
   readonly stream: number;
   /** REST and durable answers: both wait for the log. */
   readonly log: number;
 }
 
-/** One part of a fault: what is done, and whose clients are not looked at because their own node is the one that it is done to. */
+/** A step of a fault: an action, and the clients that are not checked because the action is on their own node. */
 export interface Step {
   readonly name: string;
   readonly limits?: SilenceLimits;
   readonly except: readonly TortureNode[];
   act(): Promise<void>;
-  /** Nodes whose clients are looked at by themselves, with limits of their own. */
+  /** The nodes whose clients are checked separately, with limits of their own. */
   readonly apart?: {
     readonly name: string;
     readonly nodes: readonly TortureNode[];
@@ -24,19 +24,19 @@ export interface Step {
   };
 }
 
-/** @returns the steps of a fault, one after the other */
+/** Returns the steps of a fault, one after the other */
 export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
 
-/** A node is lost: the others need the lease, which is a second. */
+/** The limits after the loss of a node: the others need the lease, which is a second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
-/** A message server is lost: if it led the log's copies, the others elect, which takes them 4 to 9 s. */
+/** The limits after the loss of a message server: if it led the log's copies, the others elect a leader, which takes 4 to 9 s. */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
-/** The tickseal nodes behind a cut have neither the others nor the log. */
+/** The limits during a cut: the tickseal nodes behind it reach neither the others nor the log. */
 const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
 const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 /**
- * Behind a cut, a node goes to another server when the log is silent for 4 s, and then reads the log. The servers may
- * send its question to the one that is cut off, as long as they have not noticed: it then asks again after 2 s.
+ * The limits behind a cut: a node goes to another server when the log is silent for 4 s, and then reads the log. The servers may
+ * send its request to the one that is cut off, as long as they have not noticed the cut: the node then asks again after 2 s.
  */
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
@@ -107,7 +107,7 @@ const leaderSilenced: Fault = async (cluster) => {
 };
 
 const serverCutOff: Fault = async (cluster) => {
-  // Where both aggregators are behind the cut, nobody can lead elsewhere.
+  // If both aggregators are behind the cut, no other node can lead.
   for (const node of cluster.nodes) {
     if (node.server === node.home) continue;
     await node.end('SIGTERM');
@@ -115,7 +115,7 @@ const serverCutOff: Fault = async (cluster) => {
   }
   const leader = await cluster.leader();
   const { server } = leader;
-  // The leader sees to that within some seconds.
+  // The leader arranges that within some seconds.
   await until('another server leads the log', async () => (await leadingServer(cluster)) !== server);
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
@@ -135,7 +135,7 @@ const serverCutOff: Fault = async (cluster) => {
       except: behind,
       async act() {
         cluster.isolate(server, 'open');
-        // The server that comes back may have the others elect again.
+        // The server that comes back may make the others elect again.
         await pause(HEALED_MS);
       },
     },
@@ -167,7 +167,7 @@ const linkCut: Fault = async (cluster) => {
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
-      // Without limits: nodes at the two servers do not hear each other, and wait for the end of the cut at worst.
+      // A step without limits: nodes at the two servers do not hear each other, and wait for the end of the cut at worst.
       name: "one link of the log's raft leader cut 15 s",
       except: [],
       async act() {
@@ -196,7 +196,7 @@ const serversStopped: Fault = async ({ servers }) => [
   },
 ];
 
-/** The clocks of the aggregators stay an hour apart, and so the nodes not ready, from then on: it comes behind all others. */
+/** Sets the clocks of the aggregators an hour apart. From then on the nodes are not ready, so this fault is the last one. */
 export const clocksApart: Fault = async (cluster) => {
   const leader = await cluster.leader();
   const standby = cluster.standby(leader);
@@ -218,7 +218,7 @@ export const clocksApart: Fault = async (cluster) => {
   ];
 };
 
-/** In this order. */
+/** All faults, in this order. */
 export const FAULTS: readonly Fault[] = [
   leaderKilled,
   leaderStopped,
@@ -237,7 +237,7 @@ async function restart(node: TortureNode): Promise<void> {
   await node.untilReady();
 }
 
-/** A node whose clock is wrong is not ready; by then it has read the log. */
+/** Starts a node with a wrong clock, which is never ready; by then it has read the log. */
 async function startAnHourOff(node: TortureNode): Promise<void> {
   await node.start();
   await pause(5_000);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** @returns which of the servers `n1`, `n2`, … leads the copies of the log, counted from 0; `undefined` while none does */
+/** Returns the server among `n1`, `n2`, … that leads the copies of the log, counted from 0; `undefined` while none leads */
 export async function logLeader(servers: readonly string[]): Promise<number | undefined> {
   for (const server of servers) {
     const name = await ask(Number(new URL(server).port));
@@ -11,7 +11,7 @@ export async function logLeader(servers: readonly string[]): Promise<number | un
 
 const ANSWER_MS_MAX = 2_000;
 
-/** NATS's own protocol is lines of text. */
+/** Asks in NATS's own protocol, which is lines of text. */
 function ask(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -16,18 +16,18 @@ export const PUBLISHERS = 4;
 const SERVERS = 3;
 const AGGREGATORS = 2;
 const EDGES = 2;
-/** A node that starts has this long to be ready, after whatever was done to it. */
+/** The time within which a started node must be ready, after any fault. */
 const READY_MS_MAX = 120_000;
 
-/** One node: a process of the service with a configuration, keys and a clock of its own, and a proxy to each message server. */
+/** A node: a process of the service with a configuration, keys and a clock of its own, and a proxy to each message server. */
 export class TortureNode {
   readonly number: number;
   readonly clock: WallClock;
-  /** By message server; the first that {@link reaches} is the one in use. */
+  /** The proxies by message server; the first that {@link reaches} is the one in use. */
   readonly proxies: readonly TcpProxy[];
   readonly #file: string;
   service: ServerProcess | undefined;
-  /** Ends that nobody asked for. */
+  /** The number of ends that were not requested. */
   crashes = 0;
   #isEnding = false;
 
@@ -47,7 +47,7 @@ export class TortureNode {
     return homeOf(this.number);
   }
 
-  /** The message server that it is connected to. */
+  /** The message server to which it is connected. */
   get server(): number {
     return this.proxies.findIndex(({ connections }) => connections > 0);
   }
@@ -62,7 +62,10 @@ export class TortureNode {
     });
   }
 
-  /** A node ends when the message servers do not answer at its start; it is then started again, as a supervisor would. */
+  /**
+   * Starts the service. A node ends when the message servers do not answer at its start; then it is started again, as by a
+   * supervisor.
+   */
   #startService(): Promise<ServerProcess> {
     const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
     return eventually(() => startService(this.#file, options).catch(() => false as const), {
@@ -92,7 +95,7 @@ export class TortureNode {
 /** Three message servers, two aggregators and two edges, with a proxy in every connection between them. */
 export class TortureCluster {
   readonly servers: NatsServers;
-  /** By the servers `from to`. */
+  /** The proxies by the servers `from to`. */
   readonly #routes: ReadonlyMap<string, TcpProxy>;
   readonly nodes: readonly TortureNode[];
 
@@ -135,7 +138,7 @@ export class TortureCluster {
     await Promise.all(this.nodes.map((node) => node.untilReady()));
   }
 
-  /** The aggregator that leads, as an edge knows it. */
+  /** Returns the leading aggregator, asked from an edge. */
   async leader(): Promise<TortureNode> {
     let leader: TortureNode | undefined;
     await until('a node leads', async () => {
@@ -156,13 +159,13 @@ export class TortureCluster {
     return this.nodes.filter(({ isAggregator }) => !isAggregator);
   }
 
-  /** Cuts a server off from all others, or heals that. */
+  /** Cuts a server off from all others, or ends the cut. */
   isolate(server: number, state: 'silent' | 'open'): void {
     for (const [name, proxy] of this.#routes)
       if (name.split(' ').includes(String(server))) proxy.state = state;
   }
 
-  /** Cuts one connection between two servers, or heals that. */
+  /** Cuts one connection between two servers, or ends the cut. */
   link(one: number, other: number, state: 'silent' | 'open'): void {
     for (const name of [`${one} ${other}`, `${other} ${one}`]) this.#routes.get(name)!.state = state;
   }
@@ -184,13 +187,13 @@ function homeOf(node: number): number {
   return (node - 1) % SERVERS;
 }
 
-/** @param dir of its configuration, keys and data */
+/** @param dir the folder of its configuration, keys and data */
 async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
   mkdirSync(dir);
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
   const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
   const streamKeyFile = join(dir, 'stream.hex');
-  // Below the order of the curve.
+  // A key below the order of the curve.
   writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;

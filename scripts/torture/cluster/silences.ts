@@ -1,8 +1,8 @@
-/** Of what a client may go without for a while: frames, newer aggregates over REST, answers to a publisher. */
+/** The signals that a client may miss for a while: frames, newer aggregates over REST, answers to a publisher. */
 export type Signal = 'stream' | 'rest' | 'ack';
 export const SIGNALS: readonly Signal[] = ['stream', 'rest', 'ack'];
 
-/** When one client got something new, in milliseconds of `performance.now()`. */
+/** The times at which one client received something new, in milliseconds of `performance.now()`. */
 export class Track {
   readonly signal: Signal;
   readonly #timesMs: number[] = [];
@@ -19,7 +19,7 @@ export class Track {
     return this.#timesMs.at(-1) ?? 0;
   }
 
-  /** The longest time without anything that ended after `sinceMs`, up to now. */
+  /** Returns the longest silence that ended after `sinceMs`, up to now. */
   longestMs(sinceMs: number): number {
     let longest = 0;
     let after = performance.now();

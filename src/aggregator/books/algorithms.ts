@@ -1,15 +1,16 @@
 import type { AggregationType } from '../../model/asset.js';
 import type { Price } from '../../model/price.js';
 
-/** One publisher's part in an aggregate. */
+/** A publisher's part in an aggregate. */
 export interface WeightedPrice {
   readonly price: Price;
-  /** Above 0; the unit does not matter. */
+  /** The weight, above 0; the unit does not matter. */
   readonly weight: bigint;
 }
 
 /**
- * The aggregate of the prices in `sorted[from..to)`, which ascend. It is exact: the one division truncates toward zero.
+ * Returns the aggregate of the prices in `sorted[from..to)`, which ascend. The result is exact: the one division truncates toward
+ * zero.
  * @param to above `from`
  */
 export function aggregatePrice(
@@ -28,7 +29,7 @@ export function aggregatePrice(
   }
 }
 
-/** The middle value, or the mean of the two middle ones. */
+/** Returns the middle value, or the mean of the two middle ones. */
 export function medianPrice(sorted: readonly WeightedPrice[], from: number, to: number): Price {
   const middle = (from + to) >> 1;
   const upper = sorted[middle]!.price;

@@ -5,14 +5,14 @@ import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and
- * not further than `max_deviation_percent` from the median.
+ * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and not
+ * further than `max_deviation_percent` from the median.
  *
- * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among
- * them. An update moves one input: it costs a search and a short shift, whatever the number of assets.
+ * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among them. An
+ * update moves one input: this costs a search and a short shift, whatever the number of assets.
  */
 export class AssetBook {
-  /** Ascending by price. */
+  /** The entries, ascending by price. */
   readonly #entries: BookEntry[] = [];
   #oldestNs: bigint | undefined;
   #from = 0;
@@ -34,22 +34,22 @@ export class AssetBook {
     return this.#price;
   }
 
-  /** When the oldest input exceeds `max_age`, in ns; `undefined` without inputs. */
+  /** The time at which the oldest input exceeds `max_age`, in ns; `undefined` without inputs. */
   get expiresAtNs(): bigint | undefined {
     return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
 
-  /** What it holds, whether it counts or not, and what may have become too old since the last change. */
+  /** All inputs of the book: also those that do not count, and those that may have become too old since the last change. */
   get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: PublisherPrice }[] {
     return this.#entries;
   }
 
-  /** How many inputs it holds, whether they count or not. */
+  /** The number of all inputs of the book, also those that do not count. */
   get size(): number {
     return this.#entries.length;
   }
 
-  /** How many inputs count: those of {@link price}, or of the price that there would be with enough of them. */
+  /** The number of inputs that count: those of {@link price}, or of the price that there would be with enough of them. */
   get counting(): number {
     return this.#to - this.#from;
   }
@@ -67,8 +67,8 @@ export class AssetBook {
   }
 
   /**
-   * Puts a changed configuration in force.
-   * @param current the publisher as it is configured now, or `undefined` when its input is to leave
+   * Applies a changed configuration.
+   * @param current returns the publisher as it is configured now, or `undefined` when its input is to be removed
    */
   reload(
     asset: Asset,
@@ -90,7 +90,7 @@ export class AssetBook {
     if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);
   }
 
-  /** The inputs of {@link price}, ascending by publisher key as a number. */
+  /** Returns the inputs of {@link price}, ascending by publisher key as a number. */
   counted(): PublisherPrice[] {
     return this.#entries
       .slice(this.#from, this.#to)
@@ -98,7 +98,7 @@ export class AssetBook {
       .map(({ input }) => input);
   }
 
-  /** Of the publisher's entry; behind the last one when it has none. */
+  /** Returns the place of the publisher's entry; the place behind the last entry when the publisher has none. */
   #placeOf({ index }: ListedPublisher): number {
     let at = 0;
     while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;

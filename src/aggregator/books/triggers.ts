@@ -3,13 +3,13 @@ import type { Price } from '../../model/price.js';
 import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
 
 /**
- * Decides when an aggregate is signed: at every wall-clock multiple of the asset's `clock_period`, and at once when the
- * price moved by `delta_percent` since the last signed one, or is the first.
+ * Decides when an aggregate is signed: at each wall-clock multiple of the asset's `clock_period`, and at once when the price
+ * moved by `delta_percent` since the last signed one, or is the first.
  */
 export class SigningTriggers {
-  /** By asset index. */
+  /** Last signed prices by asset index. */
   readonly #lastSigned: (Price | undefined)[];
-  /** The least move since the last signed price that is a delta, where that was asked. */
+  /** The least move since the last signed price that is a delta, computed on first use. */
   readonly #moveMin: (bigint | undefined)[] = [];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
@@ -29,7 +29,7 @@ export class SigningTriggers {
     }));
   }
 
-  /** Whether this price must be signed at once. */
+  /** Tells whether this price must be signed at once. */
   isDelta({ index, delta }: Asset, price: Price): boolean {
     const last = this.#lastSigned[index];
     if (last === undefined) return true;
@@ -43,12 +43,12 @@ export class SigningTriggers {
     this.#moveMin[index] = undefined;
   }
 
-  /** Records that the asset has no price any more; the next one is its first. */
+  /** Records that the asset lost its price; the next one is its first. */
   ended(index: AssetIndex): void {
     this.#lastSigned[index] = undefined;
   }
 
-  /** When the next period ends; `undefined` without assets. */
+  /** The time at which the next period ends; `undefined` without assets. */
   get nextDueNs(): bigint | undefined {
     return this.#schedules.reduce<bigint | undefined>(
       (first, { nextNs }) => earlierOf(first, nextNs),
@@ -56,12 +56,12 @@ export class SigningTriggers {
     );
   }
 
-  /** The assets whose period has ended since the last call, whether they have a price or not. */
+  /** Returns the assets whose period has ended since the last call, whether they have a price or not. */
   due(nowNs: TimeNs): Asset[] {
     const due: Asset[] = [];
     for (const schedule of this.#schedules) {
       const nextNs = nextMultiple(nowNs, schedule.periodNs);
-      // After the clock was stepped back by more than a period, counting starts anew.
+      // After the clock was stepped back by more than a period, counting starts again.
       if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
       if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
     }
@@ -69,7 +69,7 @@ export class SigningTriggers {
   }
 }
 
-/** The share of the price, rounded up; above 0. */
+/** Returns the share of the price, rounded up; above 0. */
 function leastMove(delta: bigint, price: Price): bigint {
   const move = (delta * (price < 0n ? -price : price) + HUNDRED_PERCENT - 1n) / HUNDRED_PERCENT;
   return move > 0n ? move : 1n;

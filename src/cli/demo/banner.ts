@@ -10,18 +10,18 @@ export interface BannerOptions {
   readonly evmAddress: string;
   /** The key that signs Stark aggregates. */
   readonly starkPublicKey: string;
-  /** The demo's keys were made just now. */
+  /** True when the demo's keys are new. */
   readonly created: boolean;
 }
 
-/** What the demo prints once it is ready: where it is, and lines to paste into another terminal. */
+/** Returns the text that the demo prints once it is ready: its addresses, and lines to paste into another terminal. */
 export function renderDemoBanner(options: BannerOptions): string {
   const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey } = options;
   const socketUrl = url.replace(/^http/, 'ws');
   const streamUrl = socketUrl + STREAM_PATH;
   const authorization = `-H "Authorization: Basic ${token}"`;
   const subscribe = `-x '{"type":"subscribe","assets":[1,2]}' -w 10`;
-  // Browsers send what stands behind # to nobody, so no server and no log sees the token.
+  // Browsers never send the part after #, so no server and no log sees the token.
   const pageUrl = `${url}${PAGE_PATHS.home}#token=${token}&signer=${evmAddress}&signer=${starkPublicKey}`;
   return `
 tickseal is ready. Every price here is simulated; every signature is real.

@@ -10,11 +10,11 @@ export interface ClusterBannerOptions extends DemoCluster {
   readonly pidOf: (node: DemoNode) => number | undefined;
   /** The process of one of the NATS servers. */
   readonly natsPid: number | undefined;
-  /** Where the logs of the nodes are. */
+  /** The folder with the logs of the nodes. */
   readonly runDir: string;
 }
 
-/** What the demo of a cluster prints once it is ready: where it is, and lines to paste into another terminal. */
+/** Returns the text that the demo of a cluster prints once it is ready: its addresses, and lines to paste into another terminal. */
 export function renderClusterBanner(options: ClusterBannerOptions): string {
   const { nodes, token, signers, leader, publishersAt, pidOf, natsPid, runDir } = options;
   const edges = nodes.filter(({ role }) => role === 'edge');
@@ -57,7 +57,7 @@ function nodeLine(
   return `  node ${number}   ${roleNow.padEnd(7)}  ${url}${remark}\n`;
 }
 
-/** Browsers send what stands behind # to nobody, so no server and no log sees the token. */
+/** Returns the page's address. Browsers never send the part after #, so no server and no log sees the token. */
 function pageUrl({ url }: DemoNode, { token, signers }: DemoCluster): string {
   const { evm, stark, stream } = signers;
   return `${url}${PAGE_PATHS.home}#token=${token}&signer=${evm}&signer=${stark}&stream_signer=${stream}`;

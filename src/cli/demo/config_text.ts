@@ -19,7 +19,7 @@ export interface DemoConfigOptions {
   readonly publishers: Readonly<Record<SignatureType, readonly string[]>>;
   /** Absolute path. */
   readonly storageDir: string;
-  /** For a node of a cluster. */
+  /** The section of a node of a cluster. */
   readonly cluster?: DemoClusterSection;
 }
 
@@ -29,7 +29,7 @@ export interface DemoClusterSection {
   readonly servers: readonly string[];
 }
 
-/** The YAML text of the demo's configuration. */
+/** Returns the YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
   const { keyFiles, publishers, publisherToken, cluster } = options;
   const publisherKeys = [...publishers.evm, ...publishers.stark];
@@ -60,7 +60,7 @@ function keyText([name, file]: readonly [string, string]): string {
   return `  ${name}: { file: ${quoted(file)} }\n`;
 }
 
-/** Stark signatures cost the service more, so its Stark aggregates are signed less often. */
+/** The periods of signing; Stark signatures cost the service more, so Stark aggregates are signed less often. */
 const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
 
 function assetText(asset: DemoAsset): string {
@@ -77,7 +77,7 @@ function assetText(asset: DemoAsset): string {
 `;
 }
 
-/** Weights differ so that a weighted average can be told from an average. */
+/** Returns the text of a publisher; weights differ so that a weighted average differs from an average. */
 function publisherText(key: string, signatureType: SignatureType, i: number): string {
   const oracle = `oracle_id: ${SIMULATION_ORACLE_ID}`;
   return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, ${oracle}, assets: ["*"], weight: ${i + 1} }\n`;
@@ -87,7 +87,7 @@ function sha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A JSON string is a YAML string. */
+/** Returns a JSON string, which is also a YAML string. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 import type { AggregationType, SignatureType } from '../../model/asset.js';
 
-/** One asset of the demo: what the configuration says of it, and how its simulated price moves. */
+/** An asset of the demo: its configuration, and the movement of its simulated price. */
 export interface DemoAsset {
   readonly id: number;
   readonly symbol: string;
@@ -9,13 +9,16 @@ export interface DemoAsset {
   readonly calendar: 'none' | 'us_equities' | 'forex' | 'metals';
   /** The real price, as decimal text, around which the simulated one moves. */
   readonly anchor: string;
-  /** The smallest step of its quotes, likewise. */
+  /** The smallest step of its quotes, also as decimal text. */
   readonly tick: string;
   /** The size of a usual step of the walk, in millionths of the price. */
   readonly stepPpm: bigint;
 }
 
-/** The assets of the demo, ascending by ID; BTCUSD is there in both signature types. Their prices are simulated; the anchors are only plausible. */
+/**
+ * The assets of the demo, ascending by ID; BTCUSD exists in both signature types. Their prices are simulated; the anchors are
+ * only plausible.
+ */
 export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),
   asset(2, 'ETHUSD', 'none', '3400', '0.01', 200n, 'weighted average'),

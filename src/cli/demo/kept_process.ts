@@ -1,20 +1,20 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface KeptProcessOptions {
-  /** As the reader of the demo knows it: `node 1`. */
+  /** The name for the reader of the demo: `node 1`. */
   readonly name: string;
-  /** Resolves when it runs. */
+  /** Starts the process; resolves when it runs. */
   readonly spawn: () => ChildProcess | Promise<ChildProcess>;
-  /** Tells the reader what happened: one line. */
+  /** Reports an event to the reader: one line. */
   readonly say: (line: string) => void;
 }
 
-/** How long after its end a process is started again: long enough to see what the others do without it. */
+/** The delay before a process that ended is started again: long enough to see how the others react. */
 export const RESTART_MS = 5_000;
-/** A process that has not ended by then is killed. */
+/** The time after which a process that has not ended is killed. */
 const STOP_MS_MAX = 10_000;
 
-/** A process that is started again when somebody ends it. */
+/** A process that is started again when it was ended from outside. */
 export class KeptProcess {
   readonly name: string;
   readonly #options: KeptProcessOptions;
@@ -32,24 +32,24 @@ export class KeptProcess {
     return this.#child?.pid;
   }
 
-  /** Whether it runs. */
+  /** True while the process runs. */
   get isUp(): boolean {
     const child = this.#child;
     return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** Starts it. @throws Error when it does not start */
+  /** Starts the process. @throws Error when it does not start */
   start(): Promise<void> {
     this.#starting = this.#start();
     return this.#starting;
   }
 
-  /** From now on it is started again when it ends. */
+  /** Makes the process start again whenever it ends from now on. */
   keep(): void {
     this.#isKept = true;
   }
 
-  /** Ends it. */
+  /** Ends the process. */
   async stop(): Promise<void> {
     this.#isKept = false;
     clearTimeout(this.#timer);

@@ -2,10 +2,10 @@ import { ADMIN_PATHS } from '../../wire/paths.js';
 import type { DemoNode } from './prepare_cluster.js';
 
 const LOOK_MS = 250;
-/** A node that does not answer for so long is not asked further. */
+/** The time after which a node that does not answer is not asked further. */
 const ANSWER_MS_MAX = 1_000;
 
-/** Tells which node leads, and when that changes. */
+/** Reports the node that leads, and each change. */
 export class LeaderWatch {
   readonly #nodes: readonly DemoNode[];
   readonly #say: (line: string) => void;
@@ -19,7 +19,7 @@ export class LeaderWatch {
     this.#say = say;
   }
 
-  /** The number of the last node that led. */
+  /** The number of the last known leader. */
   get leader(): number | undefined {
     return this.#leader;
   }
@@ -63,7 +63,7 @@ async function leaderOf(nodes: readonly DemoNode[]): Promise<number | undefined>
   return leading[0]?.number;
 }
 
-/** The epoch in which a node leads; 0 when it does not, or does not answer. */
+/** Returns the epoch in which a node leads; 0 when the node does not lead, or does not answer. */
 async function ownEpoch({ adminUrl }: DemoNode): Promise<number> {
   try {
     const url = adminUrl + ADMIN_PATHS.metrics;

@@ -10,25 +10,25 @@ export const NATS_SERVER_VERSION = '2.15.1';
 
 export interface NatsServersOptions {
   readonly binary: string;
-  /** 1, or the servers of a cluster. */
+  /** The number of servers: 1, or those of a cluster. */
   readonly count: number;
-  /** Whether each record is on the disk before it is acknowledged, as in scripts/deploy/nats.conf. */
+  /** True: each record is on disk before it is acknowledged, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean;
-  /** Whether a signal to the group of this process, such as that of Ctrl-C, leaves them alone. */
+  /** True: a signal to the group of this process, such as that of Ctrl-C, does not reach the servers. */
   readonly detached?: boolean;
-  /** Where the folder is made in which they store; the system's folder for temporary files unless given. */
+  /** The folder in which the servers' storage is made; the system's folder for temporary files unless given. */
   readonly folder?: string;
   /** Called with each process at once, before it accepts connections. */
   readonly onSpawn?: (server: ChildProcess) => void;
   /** More lines of each server's configuration. */
   readonly settings?: string;
-  /** The port at which one server reaches another, when it is not the other's own: a proxy in between. */
+  /** The port at which one server reaches another, if it is not the other's own port but that of a proxy. */
   readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
 }
 
 /**
- * @returns the server to start: what `TICKSEAL_NATS_SERVER` names, or what `scripts/nats_server.sh` has fetched; `undefined` when there
- * is none
+ * Returns the server program: the one that `TICKSEAL_NATS_SERVER` names, or the one that `scripts/nats_server.sh` has fetched;
+ * `undefined` when there is none.
  */
 export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -36,10 +36,10 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | u
   return existsSync(binary) ? binary : undefined;
 }
 
-/** A port that was free may be another program's by the time that a server listens there: then others are taken. */
+/** The number of attempts: another program may take a free port before a server listens there. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** Starts servers on free ports of this machine, with JetStream in a folder of their own. @throws Error when one does not start */
+/** Starts servers on free ports of this machine, with JetStream in a folder of their own. @throws Error when a server does not start */
 export async function startNatsServers(options: NatsServersOptions): Promise<NatsServers> {
   for (let attempt = 1; ; attempt++) {
     const servers = new NatsServers(options, await freePorts(2 * options.count));
@@ -93,7 +93,7 @@ export class NatsServers {
     }
   }
 
-  /** Starts one again that was ended, with what it has stored. @returns its process, also when it runs already */
+  /** Starts an ended server again with its stored data. @returns its process, also when it runs already */
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
     if (running !== undefined) return running;
@@ -111,7 +111,7 @@ export class NatsServers {
     return child;
   }
 
-  /** Sends a signal to one. @returns when its process has ended, if the signal ends it */
+  /** Sends a signal to a server. @returns when its process has ended, if the signal ends it */
   async signal(index: number, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running(index);
     if (child === undefined) return;
@@ -120,7 +120,7 @@ export class NatsServers {
     if (signal === 'SIGKILL' || signal === 'SIGTERM') await ended;
   }
 
-  /** Ends them all and deletes what they stored. */
+  /** Ends all servers and deletes their data. */
   async stop(): Promise<void> {
     process.off('exit', this.#killAll);
     await Promise.all(this.#children.map((_, index) => this.signal(index, 'SIGKILL')));
@@ -167,7 +167,7 @@ export class NatsServers {
       '  name: tickseal',
       `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
       `  routes: [${routes.join(', ')}]`,
-      // With proxies in between nobody is told the way round them.
+      // With proxies in between no server announces a way around them.
       ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
       '}',
     ].join('\n');
@@ -177,7 +177,7 @@ export class NatsServers {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    // A server greets whoever connects.
+    // A server greets each connection.
     socket.once('data', () => {
       resolve(true);
       socket.destroy();
@@ -187,7 +187,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Ports of 127.0.0.1 that nothing listened on a moment ago. */
+/** Returns ports of 127.0.0.1 that were free a moment ago. */
 export async function freePorts(count: number): Promise<number[]> {
   const listeners = await Promise.all(
     Array.from({ length: count }, async () => {

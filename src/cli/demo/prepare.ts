@@ -9,9 +9,9 @@ import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
 
 export interface Demo {
   readonly configFile: string;
-  /** The token of whoever tries the demo. */
+  /** The token of the person who tries the demo. */
   readonly token: string;
-  /** The demo is new here: its keys and tokens were made just now. */
+  /** True when the demo is new: its keys and tokens were made just now. */
   readonly created: boolean;
 }
 
@@ -31,7 +31,7 @@ export function prepareDemo(dataDir: string, ports: { port: number; adminPort: n
   return { configFile, token: secrets.token, created };
 }
 
-/** Writes the keys of aggregates where the configuration names them. @returns the files */
+/** Writes the keys of aggregates to the files that the configuration names. @returns the files */
 export function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
   const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
   for (const type of SIGNATURE_TYPES)
@@ -39,7 +39,7 @@ export function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Rec
   return keyFiles;
 }
 
-/** What is the same on every process that serves the demo. */
+/** Returns the identity that all processes of the demo share. */
 export function demoIdentity({
   token,
   publisherToken,
@@ -54,7 +54,7 @@ export function demoIdentity({
   };
 }
 
-/** The address or the Stark public key of a key in hex. */
+/** Returns the address or the Stark public key of a key in hex. */
 export function publicKeyOf(hex: string, signatureType: SignatureType): string {
   const secretKey = parseSecretKey(hex)!;
   return createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }).publicKey;

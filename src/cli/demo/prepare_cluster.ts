@@ -7,9 +7,9 @@ import { ensureDemoSecrets, ensureStreamKey } from './secrets.js';
 /** The roles of the nodes 1, 2 and so on. */
 export const DEMO_ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
 
-/** One process of the cluster. */
+/** A process of the cluster. */
 export interface DemoNode {
-  /** 1 and up. */
+  /** The node's number, from 1 on. */
   readonly number: number;
   readonly role: 'aggregator' | 'edge';
   /** `http://` address of REST; the sockets have the same host and port. */
@@ -21,32 +21,35 @@ export interface DemoNode {
 
 export interface DemoCluster {
   readonly nodes: readonly DemoNode[];
-  /** The token of whoever tries the demo. */
+  /** The token of the person who tries the demo. */
   readonly token: string;
   readonly signers: DemoSigners;
 }
 
-/** Addresses, but for the Stark public key. */
+/** The signers: addresses, except for the Stark public key. */
 export interface DemoSigners {
   readonly evm: string;
   readonly stark: string;
-  /** Signs the streaming payloads of every node. */
+  /** The signer of the streaming payloads of all nodes. */
   readonly stream: string;
 }
 
 export interface ClusterPlaces {
-  /** Keeps keys and tokens. */
+  /** The folder with keys and tokens. */
   readonly dataDir: string;
-  /** Gets the configuration, the log and the data folder of each node; they are of no use to a later start, whose log is empty. */
+  /**
+   * The folder with the configuration, the log and the data folder of each node; a later start does not use them, because its log
+   * is empty.
+   */
   readonly runDir: string;
-  /** One for each node. */
+  /** The ports, one for each node. */
   readonly ports: readonly number[];
   readonly adminPorts: readonly number[];
   /** Addresses of the NATS servers. */
   readonly servers: readonly string[];
 }
 
-/** Makes the keys and tokens of the demo, unless they are there, and the configuration of each node. */
+/** Makes the keys and tokens of the demo, unless they exist, and the configuration of each node. */
 export function prepareDemoCluster({
   dataDir,
   runDir,
@@ -91,7 +94,7 @@ export function prepareDemoCluster({
   return { nodes, token, signers };
 }
 
-/** As if each node had a server on its own machine, which it prefers. */
+/** Orders the servers as if each node had one on its own machine, which it prefers. */
 function preferring(servers: readonly string[], index: number): string[] {
   return servers.map((_, at) => servers[(index + at) % servers.length]!);
 }

@@ -2,24 +2,24 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/** Each line of its input names all processes that run now. What is killed may still be writing for a moment. */
+/** The guard's script. Each line of its input names all processes that run now. A killed process may still write for a moment. */
 const SCRIPT =
   'while read -r line; do pids=$line; done; [ -z "$pids" ] || { kill -9 $pids; sleep 1; rm -rf -- "$1"; }';
 
 /**
- * Ends processes that this one has started, and removes their folder, when this one ends without having stopped them, also by `kill -9`. A
- * shell does that: its input ends when this process does. The shell is not in the group of this process, so that Ctrl-C does not end it
- * before.
+ * Ends processes that this process has started, and removes their folder, when this process ends without stopping them, also by
+ * `kill -9`. A shell does that: its input ends with this process. The shell is not in the group of this process, so Ctrl-C does
+ * not end it.
  */
 export class ProcessGuard {
   readonly #shell: ChildProcessByStdio<Writable, null, null>;
   readonly #pids = new Set<number>();
 
-  /** @param folder what the processes write */
+  /** @param folder the folder into which the processes write */
   constructor(folder: string) {
     const args = ['-c', SCRIPT, 'guard', folder];
     this.#shell = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-    // Whoever ends the shell only takes the guard away.
+    // An end of the shell only removes the guard.
     this.#shell.on('error', () => {});
     this.#shell.stdin.on('error', () => {});
   }
@@ -37,7 +37,7 @@ export class ProcessGuard {
     return child;
   }
 
-  /** Ends the guard, and what it still guards. */
+  /** Ends the guard, and the processes that it still guards. */
   async close(): Promise<void> {
     const { stdin, pid, exitCode, signalCode } = this.#shell;
     stdin.end();

@@ -14,12 +14,12 @@ import { ProcessGuard } from './process_guard.js';
 import { forkPublishers } from './simulation.js';
 
 export interface RunClusterOptions {
-  /** The nats-server. */
+  /** The file of the nats-server. */
   readonly binary: string;
   readonly dataDir: string;
-  /** Of the first node, the others have the next ones; 0 picks free ones. */
+  /** The port of the first node, the others have the next ones; 0 picks free ones. */
   readonly port: number;
-  /** Takes lines for the reader of the demo. */
+  /** Writes lines for the reader of the demo. */
   readonly write: (text: string) => void;
   /** Aborted when the demo is to end. */
   readonly stopSignal: AbortSignal;
@@ -27,16 +27,19 @@ export interface RunClusterOptions {
 
 const NATS_SERVERS = 3;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** For the whole start, on a machine with other work. */
+/** The time limit of the whole start, on a machine with other work. */
 const START_MS_MAX = 120_000;
-/** How long the lines to paste wait for prices. */
+/** The time for which the lines to paste wait for prices. */
 const LIVE_MS_MAX = 15_000;
 const POLL_MS = 100;
-/** A token has five requests a second. */
+/** The interval of requests: a token has five a second. */
 const PRICE_POLL_MS = 500;
 const ANSWER_MS_MAX = 2_000;
 
-/** Runs a cluster on this machine until it is told to stop, and leaves nothing behind. @throws Error of one sentence when it does not start */
+/**
+ * Runs a cluster on this machine until it is stopped, and leaves nothing behind. @throws Error of one sentence when the cluster
+ * does not start
+ */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
   const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
   const guard = new ProcessGuard(runDir);
@@ -99,7 +102,7 @@ class RunningCluster {
     );
   }
 
-  /** Ends all that was started, the last first. */
+  /** Ends all started processes, the last one first. */
   async stop(): Promise<void> {
     this.#watch?.stop();
     await this.#publishers?.stop();
@@ -157,7 +160,7 @@ async function startAll(
   for (const process of processes) process.keep();
 }
 
-/** A node is this program again. Its log is read only when somebody looks for a reason. */
+/** Starts a node, which is this program again. Its log is read only in case of trouble. */
 function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
   try {
@@ -169,7 +172,7 @@ function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   }
 }
 
-/** @throws Error when it ends, takes too long, or the demo is to end */
+/** @throws Error when the process ends, takes too long, or the demo is to end */
 async function untilReady(
   { adminUrl, logFile }: DemoNode,
   process: KeptProcess,
@@ -185,7 +188,7 @@ async function untilReady(
   }
 }
 
-/** Whoever pastes the printed lines is to see prices at once; should there be none, the lines come all the same. */
+/** Waits for prices, so that pasted lines show some at once; without prices the lines are printed all the same. */
 async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
   const endMs = performance.now() + LIVE_MS_MAX;
   const headers = { Authorization: `Basic ${token}` };

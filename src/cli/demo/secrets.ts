@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { SignatureType } from '../../model/asset.js';
 import { dataFolderProblem, makeFolder } from '../../store/data_folder.js';
 
-/** Everything secret about a demo; it is made once and kept, so that tokens and signers outlive a restart. */
+/** All secrets of a demo; made once and kept, so that tokens and signers outlive a restart. */
 export interface DemoSecrets {
-  /** The token of whoever tries the demo: every scope. */
+  /** The token of the person who tries the demo: every scope. */
   readonly token: string;
   /** The token of the simulated publishers. */
   readonly publisherToken: string;
@@ -22,7 +22,7 @@ const PUBLISHERS_PER_TYPE = 3;
 const TOKEN_BYTES = 32;
 const KEY_BYTES = 32;
 
-/** Reads the secrets in `dataDir`, or makes them. The file can be read by its owner only. */
+/** Reads the secrets in `dataDir`, or makes them. Only the owner can read the file. */
 export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; created: boolean } {
   const problem = dataFolderProblem(dataDir);
   if (problem !== undefined) throw new Error(`--data: the folder ${dataDir} cannot be used: ${problem}`);
@@ -40,7 +40,7 @@ export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; crea
   }
 }
 
-/** Makes the key of a cluster's streaming payloads in `dataDir`, unless it is there. @returns its file and its hex */
+/** Makes the key of a cluster's streaming payloads in `dataDir`, unless it exists. @returns its file and its hex */
 export function ensureStreamKey(dataDir: string): { file: string; hex: string } {
   const file = join(dataDir, STREAM_KEY_NAME);
   try {
@@ -76,7 +76,7 @@ function freshSecrets(): DemoSecrets {
   };
 }
 
-/** A key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+/** Returns a key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
 function freshKey(): string {
   const key = randomBytes(KEY_BYTES);
   key[0]! &= 0x07;

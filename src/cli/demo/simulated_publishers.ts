@@ -14,8 +14,8 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createWalk, type PriceWalk } from './walk.js';
 
 /**
- * The process of the simulated publishers: `publishers.js DATA_DIR URL`. Each is a client like any other, with a key
- * and a connection of its own. The process ends when its parent goes away, or on SIGTERM or SIGINT.
+ * The process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is a client like any other, with a key
+ * and a connection of its own. The process ends when its parent ends, or on SIGTERM or SIGINT.
  */
 function main([dataDir, url]: string[]): void {
   if (dataDir === undefined || url === undefined) throw new TypeError('usage: publishers.js DATA_DIR URL');
@@ -26,24 +26,24 @@ function main([dataDir, url]: string[]): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   process.once('disconnect', stop);
-  // It may have gone while this program was loading, before there was anybody to be told.
+  // The parent may have ended while this program was loading, before the listener was set.
   if (!process.connected) stop();
 }
 
 /**
- * How often a publisher of a type sends a message, and into how many messages it spreads its assets. Three publishers
- * together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature takes
+ * The interval at which a publisher of a type sends a message, and the number of messages over which it spreads its assets. Three
+ * publishers together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature takes
  * seven times as long to make and to verify.
  */
 const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
   evm: { intervalMs: 500, shares: 3 },
   stark: { intervalMs: 3_000, shares: 2 },
 };
-/** A connection that does not take what was sent is left alone: fresher prices come later. */
+/** The size of the backlog above which a connection receives no more messages: newer prices come later. */
 const BUFFERED_BYTES_MAX = 256 * 1024;
-/** What a service answers while it starts. */
+/** The status with which a service answers while it starts. */
 const STARTING_STATUS = 503;
-/** The service gets this long for its half of the closing handshake. */
+/** The time that the service has for its half of the closing handshake. */
 const CLOSE_DELAY_MS_MAX = 1_000;
 
 interface SimulatedPublisher {
@@ -96,7 +96,7 @@ class Simulation {
     void Promise.all(this.#publishers.map(({ connection }) => connection.close())).then(() => process.exit());
   }
 
-  /** Publishes everything as soon as there is a connection, then in turns; `phase` 0..1 keeps publishers apart. */
+  /** Publishes all assets as soon as there is a connection, then in turns; `phase` 0..1 keeps publishers apart. */
   #start(publisher: SimulatedPublisher, intervalMs: number, phase: number): void {
     publisher.connection.opened().then(
       () => this.#publish(publisher, publisher.shares.flat()),
@@ -125,7 +125,7 @@ class Simulation {
         metadata,
       }),
     );
-    // Without a connection the message is lost, and the next one carries fresher prices.
+    // Without a connection the message is lost, and the next one carries newer prices.
     void connection.publish(updates);
   }
 }

@@ -18,16 +18,16 @@ export interface RunningSimulation {
   stop(): Promise<void>;
 }
 
-/** A process that has not ended by then is killed. */
+/** The time after which a process that has not ended is killed. */
 const STOP_DELAY_MS_MAX = 3_000;
 
-/** The process of the simulated publishers: it ends when it is told to, or when this one goes away. */
+/** Starts the process of the simulated publishers. That process ends on request, or when this one ends. */
 export function forkPublishers({ dataDir, url }: PublishersOptions): ChildProcess {
   const file = fileURLToPath(new URL('./simulated_publishers.js', import.meta.url));
   return fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
-/** Starts the simulated publishers in a process of their own, so that they cost the service nothing but its sockets. */
+/** Starts the simulated publishers in a process of their own, so they cost the service only its sockets. */
 export function startSimulation({ onExit, ...options }: SimulationOptions): RunningSimulation {
   const child = forkPublishers(options);
   let isStopping = false;

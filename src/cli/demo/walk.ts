@@ -1,8 +1,8 @@
 /** A simulated market: one price that walks, and the quotes that several publishers make of it. */
 export interface PriceWalk {
-  /** Moves the market one step. */
+  /** Moves the market by one step. */
   step(): void;
-  /** A publisher's price times 10^18: near the market's, on the tick grid, and above 0. */
+  /** Returns a publisher's price times 10^18: near the market's, on the tick grid, and above 0. */
   quote(): bigint;
 }
 
@@ -18,17 +18,17 @@ export interface WalkOptions {
 }
 
 const MILLION = 1_000_000n;
-/** A step closes this fraction of the distance to the anchor, so that a demo left alone for weeks stays plausible. */
+/** The fraction of the distance to the anchor that a step closes, so that prices stay plausible for weeks. */
 const PULL_DIVISOR = 5_000n;
-/** Publishers differ from the market by at most this fraction of a step. */
+/** The largest difference of publishers from the market, as a fraction of a step. */
 const QUOTE_NOISE_DIVISOR = 4n;
 
-/** A random walk in exact integers, drawn back to its anchor. */
+/** Creates a random walk in exact integers, drawn back to its anchor. */
 export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceWalk {
   const random = uint32Source(seed);
   let market = anchor;
 
-  /** Uniform within -`size` .. `size`. */
+  /** Returns a uniform number within -`size` .. `size`. */
   function noise(size: bigint): bigint {
     return (size * (BigInt(random()) - 2n ** 31n)) / 2n ** 31n;
   }
@@ -45,7 +45,7 @@ export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceW
   };
 }
 
-/** The generator `mulberry32`: 32 bits of state, good enough to move a price. */
+/** Returns the generator `mulberry32`: 32 bits of state, enough to move a price. */
 function uint32Source(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

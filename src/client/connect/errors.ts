@@ -1,16 +1,16 @@
 import type { Check } from '../verify/checks.js';
 
-/** Every error that the client gives to its caller, but for the `TypeError` and `RangeError` of wrong arguments. */
+/** The base of all errors that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
 export abstract class TicksealError extends Error {}
 
-/** A price whose check failed. It never becomes a tick or a result. */
+/** A price whose check failed. Such a price never becomes a tick or a result. */
 export class UnverifiedError extends TicksealError {
   override readonly name = 'UnverifiedError';
-  /** The symbols that it claimed to be of; empty when it has no readable form. */
+  /** The symbols that the price claims; empty if it is unreadable. */
   readonly symbols: readonly string[];
-  /** Every check with its outcome. */
+  /** All checks with its outcome. */
   readonly checks: readonly Check[];
-  /** Base address of the service that sent it. */
+  /** Base address of the service that sent the price. */
   readonly url: string;
 
   constructor(url: string, symbols: readonly string[], checks: readonly Check[]) {
@@ -22,7 +22,7 @@ export class UnverifiedError extends TicksealError {
   }
 }
 
-/** No service has an asset with this symbol, signature type and token. */
+/** The error when no service has an asset with this symbol, signature type and token. */
 export class UnknownAssetError extends TicksealError {
   override readonly name = 'UnknownAssetError';
 
@@ -31,7 +31,7 @@ export class UnknownAssetError extends TicksealError {
   }
 }
 
-/** The service refused a request or a connection. */
+/** The error when the service refused a request or a connection. */
 export class RefusedError extends TicksealError {
   override readonly name = 'RefusedError';
   /** Set with status 429. */
@@ -39,7 +39,7 @@ export class RefusedError extends TicksealError {
 
   constructor(
     readonly url: string,
-    /** Of HTTP; 0 when a WebSocket was closed for good, or was refused and the platform does not tell how. */
+    /** The status of HTTP; 0 when a WebSocket was closed for good, or was refused and the platform does not report a status. */
     readonly status: number,
     reason: string,
     /** The path of the request. */
@@ -53,12 +53,12 @@ export class RefusedError extends TicksealError {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** The service refused only for now: the token, or the address, had sent too many requests. */
+/** Tells whether the service refused only temporarily: the token, or the address, had sent too many requests. */
 export function isRateLimited(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
 }
 
-/** The service cannot be reached, or failed to answer. */
+/** The error when the service cannot be reached, or failed to answer. */
 export class UnreachableError extends TicksealError {
   override readonly name = 'UnreachableError';
 
@@ -72,7 +72,7 @@ export class UnreachableError extends TicksealError {
   }
 }
 
-/** The service sent what this client cannot read, or an error that answers no request. */
+/** The error when the service sent an unreadable message, or an error that answers no request. */
 export class ProtocolError extends TicksealError {
   override readonly name = 'ProtocolError';
 

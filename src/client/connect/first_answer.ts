@@ -2,16 +2,16 @@ import { UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
-/** How long a service that did not answer is asked after the others. */
+/** The time for which a service that did not answer is asked after the others. */
 const AVOID_MS = 30_000;
-/** How long a service has for itself before the next one is asked too. */
+/** The time that a service has before the next one is asked too. */
 const HEDGE_DELAY_MS = 1_000;
 
-/** Asks several services for the same thing and takes the first answer. It remembers which of them did not answer. */
+/** Asks several services for the same thing and takes the first answer. Services that did not answer are remembered. */
 export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;
-  /** When a service last did not answer, or was overtaken by one that was asked later: UNIX milliseconds. */
+  /** The last time at which a service did not answer, or a service asked later was faster: UNIX milliseconds. */
   readonly #failedAtMs = new Map<RestService, number>();
 
   constructor(services: readonly RestService[], platform: Platform) {
@@ -20,14 +20,14 @@ export class FirstAnswer {
   }
 
   /**
-   * Asks the next service where one cannot be reached or takes long; a refusal is an answer too. The others' requests end with the
-   * first answer.
-   * @param request only reads: several services may do it
+   * Asks the next service if one cannot be reached or takes long; a refusal is an answer too. The first answer ends the other
+   * requests.
+   * @param request must only read, because several services may handle it
    * @throws what the answering service's `request` throws, UnreachableError when none answers
    */
   ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
     const left = this.#inOrder();
-    /** Those that were asked and have not answered, in the order in which they were asked. */
+    /** The services that were asked and have not answered, in the order in which they were asked. */
     const asked = new Set<RestService>();
     const end = new AbortController();
     let cancelHedge = () => {};
@@ -63,7 +63,7 @@ export class FirstAnswer {
     });
   }
 
-  /** Those that failed lately come last, the last one to fail at the end. */
+  /** Orders the services: those that failed recently come last, the latest failure at the end. */
   #inOrder(): RestService[] {
     const sinceMs = this.#platform.nowMs() - AVOID_MS;
     const failedAtMs = (service: RestService) => {
@@ -73,7 +73,7 @@ export class FirstAnswer {
     return [...this.#services].sort((one, other) => failedAtMs(one) - failedAtMs(other));
   }
 
-  /** A service answered: those that were asked before it are slow. */
+  /** Records that a service answered: those asked before it are slow. */
   #overtook(service: RestService, asked: Iterable<RestService>): void {
     this.#failedAtMs.delete(service);
     for (const slow of asked) {

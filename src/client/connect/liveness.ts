@@ -1,22 +1,22 @@
-/** Runs something once after a delay; the returned function calls it off. */
+/** Runs something once after a delay; the returned function cancels it. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
-/** The answer to a ping takes longer only where nothing arrives any more. */
+/** The longest delay of the answer to a ping: without one by then, nothing arrives any more. */
 const ANSWER_DELAY_MS_MAX = 3_000;
-/** Of the time after which a connection is stale: how much may be silent before it is probed. */
+/** The share of the stale time after which a silent connection is probed. */
 const QUIET_SHARE = 0.4;
 
-/** What becomes of a connection on which nothing arrives. */
+/** The callbacks for a connection on which nothing arrives. */
 export interface LivenessEvents {
-  /** Nothing arrived for the expected time: sends something that the other side answers. */
+  /** Called after silence for the expected time: sends a message that the other side answers. */
   readonly probe: () => void;
-  /** The probe was not answered either. */
+  /** Called when the probe was not answered either. */
   readonly onStale: (silentMs: number) => void;
 }
 
 /**
- * Notices that a connection is dead although nobody closed it. Prices may be silent for good reasons, so silence is probed
- * first. It looks once in a while instead of at every message: what arrives only sets a flag.
+ * Notices that a connection is dead although no side closed it. Prices may be silent for good reasons, so silence is probed
+ * first. The check runs at an interval, not for each message: an arriving message only sets a flag.
  */
 export class Liveness {
   readonly #schedule: Schedule;
@@ -27,8 +27,8 @@ export class Liveness {
   #cancel: () => void = () => {};
 
   /**
-   * @param quietMs how long nothing may arrive before the connection is probed; noticed after up to twice this time
-   * @param staleAfterMs when given: it is stale after this time, and probed after 2 / 5 of it
+   * @param quietMs the silence after which the connection is probed; noticed after up to twice this time
+   * @param staleAfterMs if given: the connection is stale after this time, and probed after 2 / 5 of it
    */
   constructor(schedule: Schedule, quietMs: number, staleAfterMs: number | undefined, events: LivenessEvents) {
     this.#schedule = schedule;
@@ -37,13 +37,13 @@ export class Liveness {
     this.#events = events;
   }
 
-  /** The connection is up. */
+  /** Called when the connection is up. */
   start(): void {
     this.#hasHeard = false;
     this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);
   }
 
-  /** Something arrived. */
+  /** Called when something arrived. */
   heard(): void {
     this.#hasHeard = true;
   }

@@ -3,13 +3,13 @@ import { WebSocket } from 'ws';
 import { BROWSER, type Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 
-/** Characters that are read of the answer to a refused connection. */
+/** The number of characters that are read of the answer to a refused connection. */
 const REFUSAL_LENGTH_MAX = 4_096;
 
-/** Node, whose sockets log in with the header and tell why a connection was refused. */
+/** The platform Node, whose sockets log in with the header and report why a connection was refused. */
 export const NODE: Platform = {
   ...BROWSER,
-  // It runs when all sockets were read that have something.
+  // Runs the callback after all sockets with data were read.
   afterReceiving: (run) => void setImmediate(run),
   openSocket(url, headers, protocols = []) {
     const socket = new WebSocket(url, [...protocols], { headers: { ...headers } });
@@ -20,7 +20,7 @@ export const NODE: Platform = {
   openWorker: undefined,
 };
 
-/** Ends a socket with the reason that the service gives. Until that has arrived, the socket is being opened. */
+/** Ends a socket with the reason that the service gives. The socket counts as opening until that reason has arrived. */
 async function refuse(socket: WebSocket, response: IncomingMessage): Promise<void> {
   const status = response.statusCode!;
   const reason = errorOf(await textOf(response)) ?? `HTTP ${status}`;

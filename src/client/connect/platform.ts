@@ -2,26 +2,26 @@ import type { PriceCurves } from '../sign/price_curves.js';
 import type { Schedule } from './liveness.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
-/** What the client takes from where it runs; nothing else in it touches a clock, a timer, a socket or a worker. */
+/** The functions that the client takes from its platform; no other part of the client touches a clock, a timer, a socket or a worker. */
 export interface Platform {
-  /** UNIX milliseconds. */
+  /** Returns UNIX milliseconds. */
   readonly nowMs: () => number;
   readonly schedule: Schedule;
   /**
-   * Runs something once what has arrived by now was received, so that a backlog is conflated before it is verified. At once in browsers,
-   * where a worker verifies what is much.
+   * Runs a function after all data that arrived by now was received, so that a backlog is conflated before it is verified. Runs
+   * it at once in browsers, where a worker verifies large amounts.
    */
   readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;
   readonly openSocket: OpenConnection;
-  /** Whether {@link openSocket} sends request headers. Where it does not, the client logs in with tickets. */
+  /** True when {@link openSocket} sends request headers. Otherwise the client logs in with tickets. */
   readonly sendsHeaders: boolean;
   /**
    * Starts the module that verifies payloads as a worker: the one at an address, or `verify_worker.js` beside this file. Absent
-   * where there are no workers.
+   * if there are no workers.
    */
   readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
-  /** Signs faster than the plain JavaScript. */
+  /** Curves that sign faster than plain JavaScript. */
   readonly curves?: Partial<PriceCurves> | undefined;
 }
 
@@ -66,7 +66,7 @@ interface BrowserGlobals {
 
 declare const Worker: new (url: object | string, options: { readonly type: 'module' }) => WorkerLike;
 
-/** Opens the global `WebSocket`, as browsers have it. @throws TypeError for headers, which it cannot send. */
+/** Opens the global `WebSocket` of browsers. @throws TypeError for headers, which it cannot send. */
 export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) => {
   const { WebSocket } = globalThis as unknown as BrowserGlobals;
   if (WebSocket === undefined) throw new TypeError('openSocket is required: there is no global WebSocket');
@@ -74,7 +74,7 @@ export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) =
   return new WebSocket(url, protocols);
 };
 
-/** A browser; the globals are looked up when they are needed. */
+/** The platform of browsers; globals are looked up on use. */
 export const BROWSER: Platform = {
   nowMs: () => Date.now(),
   schedule: scheduleTimeout,
@@ -88,7 +88,7 @@ export const BROWSER: Platform = {
   sendsHeaders: false,
   openWorker(url) {
     if (url !== undefined) return new Worker(url, { type: 'module' });
-    // Bundlers look for these very words to make a file of the worker.
+    // Bundlers look for exactly this expression to make a file of the worker.
     return new Worker(new URL('../verify/verify_worker.js', import.meta.url), { type: 'module' });
   },
 };

@@ -11,59 +11,59 @@ export interface ConnectionOptions {
   readonly url: string;
   /** Sent as `Authorization: Basic <token>`. */
   readonly token?: string | undefined;
-  /** Makes what each connection is let in with, instead of {@link token}. */
+  /** The source of each connection's credentials, instead of {@link token}. */
   readonly login?: Login | undefined;
   /** Default: the global `WebSocket`, which cannot send headers. */
   readonly openSocket?: OpenConnection | undefined;
   /** Default: `setTimeout`. */
   readonly schedule?: Schedule | undefined;
-  /** After this time without anything, not even the answer to a ping, a connection is taken for dead. Default: 4 to 5.5 s. */
+  /** The silence after which a connection counts as dead: nothing arrived, not even the answer to a ping. Default: 4 to 5.5 s. */
   readonly staleAfterMs?: number | undefined;
   /**
    * Called when nothing arrived for the expected time, not even the answer to a ping. {@link onDown} and a new connection
    * follow.
    */
   readonly onStale?: ((silentMs: number) => void) | undefined;
-  /** Called whenever a connection was made. */
+  /** Called after each connection was made. */
   readonly onUp?: (() => void) | undefined;
-  /** Called whenever a connection ended or could not be made. */
+  /** Called after each connection that ended or could not be made. */
   readonly onDown?: ((down: Down) => void) | undefined;
 }
 
-/** Why there is no connection. */
+/** The reason why there is no connection. */
 export interface Down {
   readonly reason: string;
-  /** The HTTP status with which the server refused the connection, when it did and the socket tells. */
+  /** The HTTP status with which the server refused the connection, if it did and the socket reports it. */
   readonly httpStatus?: number;
-  /** The server will not have this client: there is no further attempt. */
+  /** True when the server refuses this client for good: no further attempt follows. */
   readonly final: boolean;
 }
 
 /** The first attempt follows after half to all of the minimum; each further one waits up to twice as long. */
 const RECONNECT_DELAY_MS_MIN = 250;
 const RECONNECT_DELAY_MS_MAX = 10_000;
-/** A connection that lasted this long was a good one: the next loss starts from the minimum again. */
+/** The duration after which a connection counts as good: the next loss starts from the minimum again. */
 const STABLE_MS = 5_000;
-/** How long a connection may take to open or to close; past it the socket is given up. */
+/** The longest time for a connection to open or to close; after it the socket is given up. */
 const OPEN_DELAY_MS_MAX = 10_000;
 const CLOSE_DELAY_MS_MAX = 5_000;
-/** What a socket that was given up reports here; no close frame carries this code. */
+/** The code that a socket reports here after it was given up; no close frame carries this code. */
 const CLOSE_ABNORMAL = 1006;
-/** The ping of sockets that have none of their own. */
+/** The ping for sockets that have none of their own. */
 const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
-/** A timeout and too many requests pass; other refusals with a 4xx status do not. */
+/** The statuses of refusals. A timeout and too many requests are temporary; other refusals with a 4xx status are not. */
 const UNAUTHORIZED = 401;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** What a client does with its connection. */
+/** The callbacks of a client for its connection. */
 export interface SocketEvents {
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
 }
 
 /**
- * A WebSocket that comes back after a loss, with bounded and jittered delays. It keeps no messages meanwhile. A loss is also
- * a connection on which nothing arrives any more.
+ * A WebSocket that reconnects after a loss, with bounded and jittered delays. Messages are not kept meanwhile. A connection on
+ * which nothing arrives any more is also a loss.
  */
 export class ReconnectingSocket {
   readonly #url: string;
@@ -76,19 +76,19 @@ export class ReconnectingSocket {
   #socket: SocketLike | undefined;
   #isOpen = false;
   #failures = 0;
-  /** Changes when an attempt begins and when a connection ends: what an earlier one still waits for is ignored. */
+  /** The number of the attempt. It changes when an attempt begins and when a connection ends: callbacks of an earlier one are ignored. */
   #attempt = 0;
-  /** Waits for the next attempt, for the connection to open, or for it to have been up for long enough. */
+  /** Cancels the timer of the next attempt, of the connection's opening, or of the time until it counts as good. */
   #cancelTimer: () => void = () => {};
   #cancelCloseTimer: () => void = () => {};
-  /** Set once there will be no further connection. */
+  /** The reason why there will be no further connection, once that is so. */
   #ended: string | undefined;
   #waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #onClosed: (() => void)[] = [];
 
   /**
    * Connects to `path` (with its query) below the base address at once.
-   * @param quietMs how long nothing may arrive before the connection is probed
+   * @param quietMs the silence after which the connection is probed
    */
   constructor(path: string, quietMs: number, options: ConnectionOptions, events: SocketEvents) {
     this.#url = options.url.replace(/\/+$/, '') + path;
@@ -108,12 +108,12 @@ export class ReconnectingSocket {
     return this.#isOpen;
   }
 
-  /** Bytes that were sent but have not left yet. */
+  /** Bytes that were sent but have not left this machine. */
   get bufferedBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
 
-  /** Resolves when a connection is up; rejects when there will be none. */
+  /** Resolves when a connection is up; rejects if there will be none. */
   opened(): Promise<void> {
     if (this.#isOpen) return Promise.resolve();
     if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
@@ -215,7 +215,7 @@ export class ReconnectingSocket {
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
   }
 
-  /** Whether another attempt makes sense. A token that was refused may be followed by a new one. */
+  /** Tells whether another attempt makes sense. A refused token may be followed by a new one. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
     const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();
@@ -234,7 +234,7 @@ export class ReconnectingSocket {
     this.#giveUp(`nothing arrived for ${silentMs} ms, not even the answer to a ping`);
   }
 
-  /** Takes the socket for closed without waiting for the other side. What it still reports is ignored. */
+  /** Treats the socket as closed without waiting for the other side. Its later events are ignored. */
   #giveUp(reason: string): void {
     const socket = this.#socket;
     if (socket !== undefined) abandon(socket);
@@ -253,7 +253,7 @@ export class ReconnectingSocket {
   }
 }
 
-/** Ends a socket; what it still reports is ignored. */
+/** Ends a socket; its later events are ignored. */
 function abandon(socket: SocketLike): void {
   for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
   if (socket.terminate) socket.terminate();

@@ -1,7 +1,7 @@
-/** The service refused a connection, or to give its credentials. The message is the service's reason. */
+/** The error when the service refused a connection, or refused to give credentials. The message is the service's reason. */
 export class RefusedConnection extends Error {
   constructor(
-    /** Of HTTP. */
+    /** The status of HTTP. */
     readonly status: number,
     message: string,
   ) {
@@ -9,20 +9,20 @@ export class RefusedConnection extends Error {
   }
 }
 
-/** Why there is no connection. */
+/** The reason why there is no connection. */
 export interface ConnectFailure {
   readonly reason: string;
-  /** Of HTTP, when the server refused the connection and the socket tells. */
+  /** The status of HTTP, when the server refused the connection and the socket reports it. */
   readonly status: number | undefined;
 }
 
-/** What a socket reports about an error; browsers report nothing. */
+/** The fields that a socket reports about an error; browsers report none. */
 export interface ErrorEventLike {
   readonly message?: string;
   readonly error?: { readonly code?: string };
 }
 
-/** How the package `ws` words a refused upgrade by itself. */
+/** The message of the package `ws` for a refused upgrade. */
 const REFUSED = /server response: (\d{3})/;
 
 /** Reads the error of a socket. */
@@ -33,7 +33,7 @@ export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
   return { reason, status: status === undefined ? undefined : Number(status) };
 }
 
-/** The `error` of an error's body, if it has one. */
+/** Returns the `error` of an error's body, if it has one. */
 export function errorOf(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: unknown };

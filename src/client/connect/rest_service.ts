@@ -6,7 +6,7 @@ import type { AbortSignalLike, Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
-/** An answer that takes longer counts as none. */
+/** The time after which an answer counts as missing. */
 const ANSWER_DELAY_MS_MAX = 10_000;
 const UNAUTHORIZED = 401;
 
@@ -18,7 +18,7 @@ export class RestService {
   readonly #tokens: TokenSource;
   readonly #end: AbortSignalLike | undefined;
 
-  /** @param end ends its requests */
+  /** @param end the signal that ends its requests */
   constructor(url: string, platform: Platform, tokens: TokenSource, end?: AbortSignalLike) {
     this.url = url.replace(/^ws/, 'http').replace(/\/+$/, '');
     this.#platform = platform;
@@ -26,7 +26,7 @@ export class RestService {
     this.#end = end;
   }
 
-  /** The same service, whose requests end with a signal. */
+  /** Returns the same service, whose requests end with a signal. */
   until(end: AbortSignalLike): RestService {
     return new RestService(this.url, this.#platform, this.#tokens, end);
   }
@@ -44,7 +44,7 @@ export class RestService {
   /**
    * Gets a path with its query; a refused token is replaced once.
    * @returns the text of the answer's body.
-   * @throws RefusedError for a status of 4xx, UnreachableError for any other but 200, or without an answer.
+   * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, or without an answer.
    */
   async get(path: string, mayRenew = true): Promise<string> {
     const token = await this.#tokens.token();
@@ -57,7 +57,7 @@ export class RestService {
     throw new UnreachableError(this.url, reason, bare(path));
   }
 
-  /** As {@link get}: the `data` of the answer, whose numbers a double holds. */
+  /** Gets like {@link get} and returns the `data` of the answer, whose numbers fit a double. */
   async getData(path: string): Promise<unknown> {
     const text = await this.get(path);
     try {
@@ -67,7 +67,7 @@ export class RestService {
     }
   }
 
-  /** How a WebSocket of this service logs in: with the header, or with a ticket where headers cannot be sent. */
+  /** Returns the login of this service's WebSockets: with the header, or with a ticket if headers cannot be sent. */
   openLogin(): Login {
     let token: string | undefined;
     let isRefused = false;
@@ -84,7 +84,7 @@ export class RestService {
           throw new RefusedConnection(error.status, error.message);
         }
       },
-      // Where there are tickets, fetching the next one shows whether the token is refused, and replaces it.
+      // With tickets, fetching the next one shows whether the token is refused, and replaces the token.
       renew: () => (this.#platform.sendsHeaders ? this.#tokens.refuse(token) : !isRefused),
     };
   }
@@ -125,7 +125,7 @@ interface RestAnswer {
   readonly retryAfterMs: number | undefined;
 }
 
-/** A path without its query. */
+/** Returns a path without its query. */
 function bare(path: string): string {
   return path.split('?')[0]!;
 }

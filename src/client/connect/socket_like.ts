@@ -7,7 +7,7 @@ export interface SocketLike {
   onclose: ((event: never) => void) | null;
   send(text: string): void;
   close(code?: number): void;
-  /** Sends a ping of the protocol. The package `ws` has it, browsers do not: there the ping is a message. */
+  /** Sends a ping of the protocol. The package `ws` has this method, browsers do not: there the ping is a message. */
   ping?(): void;
   /** Listens for the answers to {@link ping}. */
   on?(event: 'pong', listener: () => void): unknown;
@@ -17,7 +17,7 @@ export interface SocketLike {
 
 /**
  * Opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers })`.
- * @param protocols subprotocols; there are none where the login is a header
+ * @param protocols subprotocols; none if the login is a header
  */
 export type OpenConnection = (
   url: string,

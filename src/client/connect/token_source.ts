@@ -1,8 +1,8 @@
-/** Gives the token of each request and connection, and a new one after it was refused. */
+/** The source of the token for each request and connection, and of a new one after a refusal. */
 export class TokenSource {
   readonly #getToken: (() => string | Promise<string>) | undefined;
   #token: Promise<string | undefined> | undefined;
-  /** What {@link #token} resolved with; none while a new one is asked for. */
+  /** The result of {@link #token}; `undefined` while a new token is requested. */
   #current: string | undefined;
   /** The token that a service refused last. */
   #refused: string | undefined;
@@ -12,12 +12,12 @@ export class TokenSource {
     if (getToken === undefined) this.#token = Promise.resolve(token);
   }
 
-  /** Asks the caller's `getToken` when there is none yet; rejects as that does. */
+  /** Returns the token; asks the caller's `getToken` if there is none yet, and rejects as that function does. */
   token(): Promise<string | undefined> {
     if (this.#token === undefined) {
       const token = this.#ask();
       this.#token = token;
-      // Asked again next time.
+      // The next call asks again.
       token.catch(() => {
         if (this.#token === token) this.#token = undefined;
       });
@@ -25,10 +25,10 @@ export class TokenSource {
     return this.#token;
   }
 
-  /** The service refused `token`. @returns whether a new one can be asked for. */
+  /** Called when the service refused `token`. @returns whether a new one can be requested. */
   refuse(token: string | undefined): boolean {
     if (this.#getToken === undefined) return false;
-    // Another request may have asked for a new one meanwhile.
+    // Another request may have requested a new token meanwhile.
     if (token !== this.#current) return true;
     // The caller gave the same token again.
     if (token !== undefined && token === this.#refused) return false;

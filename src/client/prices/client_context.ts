@@ -8,10 +8,10 @@ import { TokenSource } from '../connect/token_source.js';
 import { requireSigners, type Signers } from '../verify/checks.js';
 import { PayloadVerifier } from './payload_verifier.js';
 
-/** `down`: another attempt follows. `ended`: none does. */
+/** The state of a connection. `down`: another attempt follows. `ended`: none follows. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
 
-/** What became of the connection to one service. */
+/** An event of the connection to one service. */
 export interface StateEvent {
   readonly url: string;
   /**
@@ -26,40 +26,41 @@ export interface StateEvent {
 export interface ClientOptions {
   /**
    * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all of them
-   * and take whichever is first; requests take the first answer.
+   * and use the first to send each price; requests use the first answer.
    */
   readonly urls: string | readonly string[];
   /** The access token. */
   readonly token?: string | undefined;
-  /** Instead of {@link token}: asked at first, and again after a service refused the token. */
+  /** Returns the token, instead of {@link token}: called at first, and again after a service refused the token. */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
-   * The addresses (and Stark keys) that may sign: what others sign never becomes a price. Or `'unchecked'`: then every price is only
-   * `recovered`, since anybody can make a key and sign with it.
+   * The addresses (and Stark keys) that may sign: data signed by others never becomes a price. Or `'unchecked'`: then every price
+   * is only
+   * `recovered`, because anyone can make a key and sign with it.
    */
   readonly signers: Signers;
-  /** The service's own oracle ID, 5 ASCII characters: without it no Stark aggregate is verified. */
+  /** The service's own oracle ID, 5 ASCII characters; required to verify Stark aggregates. */
   readonly oracleId?: string | undefined;
-  /** A connection on which nothing arrives for this time is given up and made again. Default: 4 to 5.5 s. */
+  /** The silence after which a connection is given up and made again. Default: 4 to 5.5 s. */
   readonly staleAfterMs?: number | undefined;
   /**
    * The address of the module that verifies payloads in a Web Worker when there are many; `false` for no worker. Default: the
-   * file `verify_worker.js` beside this module. Where it cannot be loaded, payloads are verified on the main thread.
+   * file `verify_worker.js` beside this module. If it cannot be loaded, payloads are verified on the main thread.
    */
   readonly worker?: string | false | undefined;
 }
 
 export type ClientEvents = {
-  /** A connection came up or went away. */
+  /** A connection came up or was lost. */
   readonly state: StateEvent;
-  /** What no caller waits for: prices that failed their check, unreadable messages, assets that went away. */
+  /** An error that no caller waits for: prices whose check failed, unreadable messages, assets that were removed. */
   readonly error: TicksealError;
 };
 
 const URLS_MAX = 8;
 const STALE_AFTER_MS_MIN = 100;
 
-/** What all parts of one client share. */
+/** The state that all parts of one client share. */
 export class ClientContext {
   readonly options: ClientOptions;
   readonly platform: Platform;
@@ -87,7 +88,7 @@ export class ClientContext {
     this.verifier = new PayloadVerifier(options.signers, platform, options.worker);
   }
 
-  /** How a WebSocket of a service is opened; what becomes of it is reported as events. */
+  /** Returns the options for a WebSocket of a service; its states are reported as events. */
   connectionTo(service: RestService): ConnectionOptions {
     const { openSocket, schedule } = this.platform;
     const report = (state: ConnectionState, reason: string) =>
@@ -104,12 +105,12 @@ export class ClientContext {
     };
   }
 
-  /** Reports what no caller waits for. */
+  /** Reports an error that no caller waits for. */
   reportError(error: TicksealError): void {
     this.listeners.emit('error', error);
   }
 
-  /** Ends everything that is open; resolves when its connections are closed. */
+  /** Ends all open streams and publishers; resolves when its connections are closed. */
   async close(): Promise<void> {
     const closed = [...this.open].map((one) => one.close());
     this.verifier.close();
@@ -130,9 +131,9 @@ function requireUrls(urls: readonly string[]): void {
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');
 }
 
-/** The part of an address that may be shown: the rest may hold a password or a token. */
+/** Returns the part of an address that may be shown: the rest may hold a password or a token. */
 function schemeAndHost(url: string): string {
   const [, scheme, host, rest] = /^([a-z]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(url)!;
-  // With an @ further on, what looks like the host may be the start of a password with a slash in it.
+  // If an @ follows, the apparent host may be the start of a password with a slash in it.
   return (scheme ?? '') + (rest!.includes('@') ? '…' : host);
 }

@@ -32,7 +32,7 @@ export interface FrameAsset {
 
 export interface SignedFrame {
   readonly type: typeof SIGNED;
-  /** Hex, for {@link verifyPayload}. */
+  /** The payload in hex, for {@link verifyPayload}. */
   readonly payload: string;
   readonly text: string;
 }
@@ -41,7 +41,7 @@ export interface SignedFrame {
 export interface SubscriptionReply {
   readonly type: RequestType;
   readonly id: unknown;
-  /** The whole set now. */
+  /** The whole present set. */
   readonly assets: readonly number[];
   readonly invalid: readonly number[];
 }
@@ -51,7 +51,7 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
-/** Behind it, IDs of the connection's assets mean other assets. */
+/** The notice after which IDs of the connection's assets mean other assets. */
 export interface TaxonomyNotice {
   readonly type: typeof TAXONOMY_TYPE;
 }
@@ -62,16 +62,16 @@ export interface ErrorReply {
   readonly error: string;
 }
 
-/** What the service sends on a stream. */
+/** A message that the service sends on a stream. */
 export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | ErrorReply;
 
 /**
- * A double does not hold a nanosecond timestamp, so the digits are quoted before JSON is parsed. Inside a string the
- * quotes would be escaped, and the pattern does not match.
+ * The digits of a timestamp. A double cannot represent nanoseconds, so the digits are quoted before JSON is parsed. The pattern
+ * does not match inside a string, where quotes are escaped.
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
-/** Reads a text frame of the stream, or gives `undefined` when it is none that the service sends. */
+/** Reads a text frame of the stream, or returns `undefined` for an unknown message. */
 export function parseFrame(text: string): Message | undefined {
   let value: unknown;
   try {

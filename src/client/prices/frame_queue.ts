@@ -7,11 +7,11 @@ export interface WaitingPayload {
 }
 
 /**
- * Payloads of one connection that wait, oldest first. A payload of which every asset has a newer price waiting is left out, so
+ * Payloads of one connection that wait, oldest first. A payload is left out when a newer price of each of its assets waits, so
  * there are never more payloads than assets.
  */
 export class FrameQueue {
-  /** Payload to the number of its assets of which it has the newest price. */
+  /** For each payload, the number of its assets for which it has the newest price. */
   readonly #newest = new Map<WaitingPayload, number>();
   readonly #byAsset = new Map<number, WaitingPayload>();
 
@@ -19,7 +19,7 @@ export class FrameQueue {
     let assets = 0;
     for (const { id } of waiting.payload.assets) {
       const older = this.#byAsset.get(id);
-      // What is not verified yet may name an asset twice.
+      // A payload that is not verified yet may name an asset twice.
       if (older === waiting) continue;
       if (older !== undefined) this.#supersede(older);
       this.#byAsset.set(id, waiting);
@@ -28,7 +28,7 @@ export class FrameQueue {
     this.#newest.set(waiting, assets);
   }
 
-  /** The oldest one, or `undefined` when none waits. */
+  /** Removes and returns the oldest payload; `undefined` when none waits. */
   shift(): WaitingPayload | undefined {
     const [oldest] = this.#newest.keys();
     if (oldest === undefined) return undefined;

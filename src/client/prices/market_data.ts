@@ -15,7 +15,7 @@ import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 
-/** What chooses among assets that have one symbol. */
+/** The selection among assets that have the same symbol. */
 export interface AssetQuery {
   /** Default: `evm` for a symbol that has both. */
   readonly signatureType?: SignatureType | undefined;
@@ -23,13 +23,13 @@ export interface AssetQuery {
 
 export interface CandleQuery extends AssetQuery {
   readonly resolution: Resolution;
-  /** From this UNIX second on, */
+  /** The first UNIX second. */
   readonly from: number;
-  /** up to before this one. */
+  /** The UNIX second before which the range ends. */
   readonly to: number;
 }
 
-/** A candle. It is not signed, and its prices are doubles. */
+/** A candle. Candles are not signed, and their prices are doubles. */
 export interface Candle {
   /** The UNIX second at which it begins. */
   readonly time: number;
@@ -39,7 +39,7 @@ export interface Candle {
   readonly close: number;
 }
 
-/** When a market changes its status. It is not signed. */
+/** The next change of a market's status. Not signed. */
 export interface MarketHours {
   readonly status: MarketStatusName;
   readonly next: MarketStatusName;
@@ -47,7 +47,7 @@ export interface MarketHours {
   readonly changesAt: number;
 }
 
-/** An aggregate whose checks all passed; `timestampNs` is when the service signed it. */
+/** An aggregate whose checks all passed; `timestampNs` is the time at which the service signed it. */
 export class AggregatePrice extends Tick {
   constructor(
     fields: Omit<Tick, 'decimal' | 'ageMs'>,
@@ -61,13 +61,13 @@ export class AggregatePrice extends Tick {
   }
 }
 
-/** What aggregates are checked against. */
+/** The keys and options for checking aggregates. */
 export interface AggregateTrust {
   readonly signers: Signers;
   readonly oracleId?: string | undefined;
 }
 
-/** As `Client.latest`. */
+/** See `Client.latest`. */
 export function latest(
   service: RestService,
   symbols: readonly string[],
@@ -77,7 +77,7 @@ export function latest(
   return aggregates(service, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
 }
 
-/** As `Client.recent`. */
+/** See `Client.recent`. */
 export function recent(
   service: RestService,
   symbols: readonly string[],
@@ -89,7 +89,7 @@ export function recent(
   return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
 }
 
-/** As `Client.candles`. */
+/** See `Client.candles`. */
 export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
   const { resolution, from, to, signatureType } = query;
   const parameters = {
@@ -109,7 +109,7 @@ export async function candles(service: RestService, symbol: string, query: Candl
   }));
 }
 
-/** As `Client.marketStatus`. */
+/** See `Client.marketStatus`. */
 export async function marketStatus(
   service: RestService,
   symbol: string,

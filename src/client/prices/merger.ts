@@ -1,39 +1,43 @@
 import { NS_PER_MS } from '../../model/time.js';
 
-/** A price as one service sent it. */
+/** A price as it came from one service. */
 export interface SourcedPrice {
-  /** Which service. */
+  /** The number of the service. */
   readonly source: number;
   readonly symbol: string;
   readonly timestampNs: bigint;
   readonly price: bigint;
-  /** The code of the market status, where there is one. */
+  /** The code of the market status, if there is one. */
   readonly marketStatus: number | null | undefined;
 }
 
-/** On `real_time`, two services send one change at most this far apart; what is further apart is another change. */
+/**
+ * The largest distance, on `real_time`, between the times with which two services send the same change; a larger distance means
+ * another change.
+ */
 const REPEAT_NS_MAX = 500n * NS_PER_MS;
-/** Changes of one asset that are remembered on `real_time`. */
+/** The number of changes of one asset that are remembered on `real_time`. */
 const CHANGES_MAX = 64;
 
 /**
- * Makes one sequence of prices of what several services send: the first to send a price wins, none counts twice, and the times
- * of an asset only grow.
+ * Merges the prices of several services into one sequence: the first service to send a price wins, no price counts twice, and the
+ * times of an asset only grow.
  *
- * On a fixed channel a tick of the service's clock counts once, whoever sends it. On `real_time`, where the same changes come from
- * each service with times of its own, a price repeats if the others sent it not long ago, behind what this service sent last. A price
- * may come again where clocks differ by more than changes are apart, and the last one always is the last one.
+ * On a fixed channel a tick of the service's clock counts once, from whichever service. On `real_time` each service sends the
+ * same changes with times of its own. There a price is a repetition if another service sent it recently, after the change that
+ * this service sent last. A price may come twice if clocks differ by more than the distance of changes, but the last price is
+ * always right.
  */
 export class Merger {
   readonly #intervalNs: bigint | undefined;
   readonly #assets = new Map<string, MergedAsset>();
 
-  /** @param intervalMs of the channel; `undefined` on `real_time` */
+  /** @param intervalMs the interval of the channel; `undefined` on `real_time` */
   constructor(intervalMs: number | undefined) {
     this.#intervalNs = intervalMs === undefined ? undefined : BigInt(intervalMs) * NS_PER_MS;
   }
 
-  /** Whether a price would be left out. What a service sends decides only about what else it sends itself. */
+  /** Tells whether a price would be left out. A price of a service decides only about other prices of the same service. */
   repeats(price: SourcedPrice): boolean {
     const last = this.#assets.get(price.symbol)?.changes.at(-1);
     if (last === undefined) return false;
@@ -48,7 +52,7 @@ export class Merger {
     );
   }
 
-  /** Takes a price that does not repeat. @returns whether it did not */
+  /** Admits a price unless it is a repetition. @returns true if it was admitted */
   admit(price: SourcedPrice): boolean {
     if (this.repeats(price)) return false;
     let asset = this.#assets.get(price.symbol);
@@ -65,12 +69,12 @@ export class Merger {
     return true;
   }
 
-  /** Forgets assets that are not wanted any more. */
+  /** Forgets assets that are no longer wanted. */
   forget(symbol: string): void {
     this.#assets.delete(symbol);
   }
 
-  /** Finds a change behind those that the service has sent; then it has sent this one too. */
+  /** Finds a change after those that the service has sent; then the service has sent this one too. */
   #follow({ source, symbol, timestampNs, price, marketStatus }: SourcedPrice): boolean {
     const { changes, dropped, seen } = this.#assets.get(symbol)!;
     const from = Math.max((seen.get(source) ?? 0) - dropped, 0);
@@ -87,10 +91,10 @@ export class Merger {
 }
 
 interface MergedAsset {
-  /** The newest, in the order in which they were admitted. */
+  /** The newest changes, in the order of admission. */
   readonly changes: SourcedPrice[];
-  /** How many came before {@link changes}. */
+  /** The number of changes before {@link changes}. */
   dropped: number;
-  /** Source to the number of changes up to the last one that it sent. */
+  /** For each source, the number of changes up to the last one that it sent. */
   readonly seen: Map<number, number>;
 }

@@ -3,10 +3,10 @@ import type { Signers } from '../verify/checks.js';
 import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import type { VerifiedPayload } from '../verify/verify_worker.js';
 
-/** Above this rate payloads are verified in a worker: one takes about 2 ms of a browser's main thread. */
+/** The rate above which a worker verifies payloads: one payload takes about 2 ms of a browser's main thread. */
 const INLINE_PER_SECOND_MAX = 20;
 
-/** A check of a payload's form and signature; the report comes at once, or from a worker later. */
+/** The callback with the report about a payload's form and signature, called at once, or later from a worker. */
 type Settle = (report: PayloadReport) => void;
 
 /** Verifies payloads, in a worker when there are many. */
@@ -14,18 +14,18 @@ export class PayloadVerifier {
   readonly #signers: Signers;
   readonly #platform: Platform;
   readonly #workerUrl: string | undefined;
-  /** Whether a worker may be started. */
+  /** True while a worker may be started. */
   #mayStart: boolean;
   #worker: WorkerLike | undefined;
-  /** The worker has loaded and answers. */
+  /** True once the worker has loaded and answers. */
   #isReady = false;
   #second = 0;
   #inSecond = 0;
   #lastId = 0;
-  /** What the worker has; a source has at most one payload in it. */
+  /** The payloads in the worker; at most one of each source. */
   readonly #pending = new Map<number, { readonly hex: string; readonly settle: Settle }>();
 
-  /** @param worker the address of the worker's module where it is not the usual one, or `false` for no worker */
+  /** @param worker the address of the worker's module if it is not the usual one; `false` for no worker */
   constructor(signers: Signers, platform: Platform, worker: string | false | undefined) {
     this.#signers = signers;
     this.#platform = platform;
@@ -45,7 +45,7 @@ export class PayloadVerifier {
     this.#worker!.postMessage({ id: this.#lastId, hex, signers: this.#signers });
   }
 
-  /** Ends the worker. What it has is not settled any more. */
+  /** Ends the worker. Payloads in it are no longer settled. */
   close(): void {
     this.#pending.clear();
     this.#mayStart = false;
@@ -83,7 +83,7 @@ export class PayloadVerifier {
     pending?.settle(report);
   }
 
-  /** The worker does not work here: its payloads, and all others, are verified inline. */
+  /** Gives up the worker, which does not work here: its payloads, and all others, are verified inline. */
   #giveUp(): void {
     const left = [...this.#pending.values()];
     this.close();

@@ -6,7 +6,7 @@ import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { ClientContext } from './client_context.js';
 import { Publisher, type PublishResult } from './publisher.js';
 
-/** Who publishes. */
+/** The identity of a publisher. */
 export interface PublishOptions {
   /** The secret key: 32 bytes, or hex. */
   readonly key: string | Uint8Array;
@@ -14,24 +14,27 @@ export interface PublishOptions {
   readonly signatureType?: SignatureType | undefined;
   /** The 5 ASCII characters under which the service knows the publisher. */
   readonly oracleId: string;
-  /** When a message is answered: once it was judged (`true`, the default), or once its effect is on disk (`durable`). */
+  /** The time of the answer to a message: after it was checked (`true`, the default), or after its effect is on disk (`durable`). */
   readonly ack?: RequestedAck | undefined;
 }
 
-/** What became of one price. */
+/** The outcome of one price. */
 export type PublishVerdict =
   | { readonly status: 'accepted' }
   | { readonly status: 'rejected'; readonly reason: string }
-  /** Not sent, or sent and not answered: the service may or may not have taken it. */
+  /** Not sent, or sent and not answered: the service may or may not have accepted it. */
   | { readonly status: 'failed'; readonly reason: string };
 
-/** Symbol to price: decimal text, or the real price times 10^18. */
+/** Prices by symbol: decimal text, or the real price times 10^18. */
 export type PricesToPublish = Readonly<Record<string, string | bigint>>;
 
-/** How long prices wait for a connection before they fail. */
+/** The time for which prices wait for a connection before they fail. */
 const OPEN_DELAY_MS_MAX = 10_000;
 
-/** When the last time is further ahead, the clock was put back: no service took a price so far in the future. */
+/**
+ * The largest distance of the last time ahead of the clock; if it is larger, the clock was set back, because no service accepts a
+ * price so far in the future.
+ */
 const CLOCK_STEP_NS = 2_000_000_000n;
 
 /** Signs prices with one key and sends them to the first of the services that is connected. */
@@ -56,14 +59,14 @@ export class PricePublisher {
     context.open.add(this);
   }
 
-  /** The key as the service lists it: an EVM address, or the x coordinate of a Stark key. */
+  /** The public key in the form of the service: an EVM address, or the x coordinate of a Stark key. */
   get publicKey(): string {
     return this.#signer.publicKey;
   }
 
   /**
    * Sends prices as one message, signed at the time of sending; waits for a connection first.
-   * @throws RangeError for a price that is none or cannot be signed with this signature type, TypeError for a number
+   * @throws RangeError for a price that is invalid or cannot be signed with this signature type, TypeError for a number
    */
   async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
     const scaled = Object.entries(prices).map(([symbol, price]) => [symbol, scale(symbol, price)] as const);
@@ -76,7 +79,7 @@ export class PricePublisher {
     return Object.fromEntries(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
   }
 
-  /** Ends the connections for good; resolves when they are closed. What is unanswered fails. */
+  /** Ends the connections for good; resolves when they are closed. Unanswered messages fail. */
   async close(): Promise<void> {
     this.#context.open.delete(this);
     await Promise.all(this.#publishers.map((publisher) => publisher.close()));
@@ -94,7 +97,7 @@ export class PricePublisher {
     return prices.map(([symbol, price]) => this.#signer.sign({ symbol, price, timestampNs }));
   }
 
-  /** Waits for the first connection. @returns why there is none */
+  /** Waits for the first connection. @returns the reason if there is none */
   async #opened(): Promise<string | undefined> {
     let cancel: () => void = () => {};
     const late = new Promise<string>((resolve) => {
@@ -113,7 +116,7 @@ export class PricePublisher {
 
 function scale(symbol: string, price: string | bigint): bigint {
   if (typeof price === 'bigint') return price;
-  // A number has rounded the price already.
+  // A price given as a number is already rounded.
   if (typeof price !== 'string')
     throw new TypeError(`the price of ${symbol} must be decimal text or a bigint, not a ${typeof price}`);
   const scaled = parseDecimalPrice(price);

@@ -16,15 +16,15 @@ export interface StreamOptions {
   readonly channel?: Channel | undefined;
   /** Sets `status` of each tick. */
   readonly marketStatus?: boolean | undefined;
-  /** Of the assets that the symbols name. Default: `evm` for a symbol that has both. */
+  /** The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. */
   readonly signatureType?: SignatureType | undefined;
-  /** Ends the stream; the reader gets its reason as an error. */
+  /** The signal that ends the stream; the reader gets the signal's reason as an error. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
 /**
- * Verified prices of some assets, for `for await`. A reader that is slower than the prices gets the newest of each asset. Leaving
- * the loop ends the stream.
+ * Verified prices of some assets, for `for await`. Conflation: a slow reader gets the newest price of each asset. Leaving the
+ * loop ends the stream.
  */
 export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #context: ClientContext;
@@ -32,11 +32,11 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #merger: Merger;
   readonly #signal: AbortSignalLike | undefined;
   readonly #wanted: Set<string>;
-  /** The newest tick of each asset that was not read yet, in the order in which they wait. */
+  /** The newest unread tick of each asset, in the order in which ticks wait. */
   readonly #waiting = new Map<string, Tick>();
-  /** The first symbols: one that no service has ends the stream. */
+  /** The first symbols; an unknown one of these ends the stream. */
   readonly #first: ReadonlySet<string>;
-  /** By service: the wanted symbols that its taxonomy does not list. */
+  /** The wanted symbols, by service, that its taxonomy does not list. */
   readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();
   /** Symbols that were reported as unknown. */
   #unknown: ReadonlySet<string> = new Set();
@@ -62,7 +62,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report) => this.#deliver(price, report, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
-          // What it sent last may have been late: the others say what holds now.
+          // The last prices of a lost service may have been late: the other services send the present ones.
           onDown: () => this.#refreshAllBut(i),
           onEnded: (error) => this.#ended(i, error),
         }),
@@ -78,19 +78,19 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     return [...this.#wanted];
   }
 
-  /** Ticks that were replaced by newer ones before they were read. */
+  /** The number of ticks that newer ones replaced before they were read. */
   get conflated(): number {
     return this.#conflated;
   }
 
-  /** Adds symbols; one that no service has is reported as an error of the client. */
+  /** Adds symbols; an unknown symbol is reported as an error of the client. */
   add(symbols: readonly string[]): void {
     requireSymbols(symbols);
     for (const symbol of symbols) this.#wanted.add(symbol);
     for (const source of this.#sources) source.sync();
   }
 
-  /** Takes symbols away. */
+  /** Removes symbols. */
   remove(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#wanted.delete(symbol);
@@ -101,8 +101,8 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   }
 
   /**
-   * The next tick. Rejects when there will be none: with an {@link UnknownAssetError} when no service has a symbol, with the
-   * error of the last service when all refuse this client, with the reason of the signal.
+   * Returns the next tick. Rejects if there will be none: with an {@link UnknownAssetError} when no service has a symbol, with
+   * the error of the last service when all refuse this client, with the reason of the signal.
    */
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
@@ -120,7 +120,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     }
   }
 
-  /** Ends the stream, as leaving a loop does. */
+  /** Ends the stream, like leaving a loop. */
   async return(): Promise<IteratorResult<Tick, undefined>> {
     await this.close();
     return { done: true, value: undefined };
@@ -156,7 +156,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     void this.close();
   }
 
-  /** Lets the reader look again. */
+  /** Wakes the reader. */
   #tell(): void {
     this.#news = undefined;
     this.#wake();
@@ -169,11 +169,11 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       return;
     }
     this.#context.reportError(error);
-    // No symbol comes from there.
+    // This service sends no symbol.
     this.#miss(service, { has: () => true });
   }
 
-  /** A symbol is unknown when every service is known not to have it. */
+  /** Records the missing symbols of a service; a symbol is unknown when no service has it. */
   #miss(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
     this.#missing.set(service, symbols);
     if (this.#missing.size < this.#sources.length) return;

@@ -9,22 +9,22 @@ import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
 
 export interface PublisherOptions extends ConnectionOptions {
   readonly signatureType: SignatureType;
-  /** Ask for an answer to every message: `true` when it was judged, `durable` when its effect is on disk. */
+  /** Requests an answer to each message: `true` after it was checked, `durable` after its effect is on disk. */
   readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
 
-/** What the service did not accept. */
+/** The updates that the service did not accept. */
 export interface Rejection {
   readonly traceId: string | undefined;
   readonly error: string;
-  /** Asset to reason; empty when the whole message was bad. */
+  /** Reasons by asset; empty when the whole message was bad. */
   readonly rejected: Readonly<Record<string, string>>;
 }
 
 export type PublishResult =
-  /** No answer was asked for. */
+  /** No answer was requested. */
   | { readonly status: 'sent'; readonly traceId: string }
   | {
       readonly status: 'answered';
@@ -32,18 +32,21 @@ export type PublishResult =
       readonly accepted: readonly string[];
       readonly rejected: Readonly<Record<string, string>>;
     }
-  /** Not sent, or sent and not answered: the service may or may not have taken it. */
+  /** Not sent, or sent and not answered: the service may or may not have accepted it. */
   | { readonly status: 'failed'; readonly traceId: string; readonly reason: string };
 
-/** Messages without an answer; a further one is refused. */
+/** The number of messages without an answer; a further one is refused. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
-/** The service says nothing of what it accepts, unless answers were asked for: so its pongs are what is expected. */
+/**
+ * The silence before a probe. The service does not report accepted updates unless answers were requested, so only its pongs are
+ * expected.
+ */
 const QUIET_MS = 2_000;
 
 /**
- * Publishes signed prices on one WebSocket, which it keeps up. Prices age, so nothing is kept for later: while there
- * is no connection a message fails at once.
+ * Publishes signed prices on one WebSocket, which reconnects. Prices age, so messages are not kept: without a connection a
+ * message fails at once.
  */
 export class Publisher {
   readonly #socket: ReconnectingSocket;
@@ -77,17 +80,17 @@ export class Publisher {
     return this.#socket.isOpen;
   }
 
-  /** Bytes that were sent but have not left yet: whoever asks for no answers looks here before sending more. */
+  /** Bytes that were sent but have not left this machine: a caller that requests no answers must look at them before sending more. */
   get bufferedBytes(): number {
     return this.#socket.bufferedBytes;
   }
 
-  /** Resolves when a connection is up; rejects when there will be none. */
+  /** Resolves when a connection is up; rejects if there will be none. */
   opened(): Promise<void> {
     return this.#socket.opened();
   }
 
-  /** Sends the updates, of one asset each, as one message. */
+  /** Sends updates of one asset each as one message. */
   publish(updates: readonly PriceUpdate[]): Promise<PublishResult> {
     this.#messages += 1;
     const traceId = `${this.#tracePrefix}-${this.#messages}`;
@@ -116,7 +119,7 @@ export class Publisher {
     });
   }
 
-  /** Ends the connection for good; resolves when it is closed. What is unanswered fails. */
+  /** Ends the connection for good; resolves when it is closed. Unanswered messages fail. */
   async close(): Promise<void> {
     await this.#socket.close();
     this.#failAll('closed');
@@ -128,7 +131,7 @@ export class Publisher {
     const { type, traceId, error, accepted, rejected } = reply;
     if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
     if (traceId === undefined) return;
-    // An answer was asked for and follows, unless the message was too bad to be judged asset by asset.
+    // The requested answer follows, unless the message was too bad to be checked asset by asset.
     if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
     else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
   }
@@ -152,7 +155,7 @@ interface Reply {
   readonly rejected: Readonly<Record<string, string>>;
 }
 
-/** Reads a reply of the publisher socket; anything else is not for this client and gives `undefined`. */
+/** Reads a reply of the publisher socket; returns `undefined` for anything else, which is not for this client. */
 function parseReply(text: string): Reply | undefined {
   let value: Record<string, unknown> | null;
   try {

@@ -14,25 +14,25 @@ export class StreamClient {
     this.context = new ClientContext(options, platform);
   }
 
-  /** Calls `listener` with every event of that name. @returns a function that ends this. */
+  /** Calls `listener` with every event of that name. @returns a function that removes the listener. */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.context.listeners.on(name, listener);
   }
 
   /**
    * Streams the prices of some assets, named by symbol, each after its signature was verified.
-   * @throws TypeError when symbols are no list
+   * @throws TypeError when `symbols` is not a list
    */
   stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
     return new PriceStream(symbols, options, this.context);
   }
 
-  /** The symbols that the token covers. */
+  /** Returns the symbols that the token covers. */
   async assets(): Promise<string[]> {
     return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
   }
 
-  /** The assets that the token covers with their streaming IDs, and the keys that the service says it signs with. */
+  /** Returns the assets that the token covers with their streaming IDs, and the keys with which the service declares to sign. */
   taxonomy(): Promise<Taxonomy> {
     return this.context.requests.ask(fetchTaxonomy);
   }

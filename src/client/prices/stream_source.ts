@@ -13,33 +13,33 @@ import type { Merger, SourcedPrice } from './merger.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 
-/** What all services of one stream share. */
+/** The options that all services of one stream share. */
 export interface SourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
   readonly signatureType: SignatureType | undefined;
   readonly merger: Merger;
-  /** The symbols that the stream wants; {@link StreamSource.sync} says that they changed. */
+  /** The symbols that the stream wants; {@link StreamSource.sync} reports a change. */
   readonly wanted: ReadonlySet<string>;
 }
 
 export interface SourceEvents {
   readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
-  /** The wanted symbols that this service does not have; called whenever they may have changed. */
+  /** The wanted symbols that this service does not have; called after each possible change. */
   readonly onMissing: (symbols: readonly string[]) => void;
-  /** The connection was lost. */
+  /** Called when the connection was lost. */
   readonly onDown: () => void;
-  /** There will be no further price from here. */
+  /** Called when no further price will come from this service. */
   readonly onEnded: (error: TicksealError) => void;
 }
 
 /** A payload of which no check failed. */
 export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
 
-/** The service allows 10 control messages a second; a change of the wanted symbols takes up to two. */
+/** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
 const SYNC_INTERVAL_MS = 250;
 
-/** The prices of one service on one connection: by symbol, and only after their signature was verified. */
+/** The prices of one service on one connection, by symbol; only verified ones. */
 export class StreamSource {
   readonly #index: number;
   readonly #url: string;
@@ -50,19 +50,19 @@ export class StreamSource {
   readonly #symbols: SymbolTable;
   readonly #queue = new FrameQueue();
   #isVerifying = false;
-  /** {@link #drain} follows. */
+  /** True when {@link #drain} follows. */
   #isDrainDue = false;
-  /** Counts the mappings of IDs to symbols: a payload of an earlier one is not read with a later one. */
+  /** The number of the mapping of IDs to symbols: a payload of an earlier mapping is not read with a later one. */
   #mapping = 0;
-  /** Prices were left out while the mapping changed. */
+  /** True when prices were left out while the mapping changed. */
   #isSnapshotDue = false;
   /** A payload that passed but does not fit the symbols; they are being read again. */
   #unplaced: PassedReport | undefined;
-  /** Waits until the next change of what is subscribed may be sent. */
+  /** Cancels the wait for the next change of the subscription. */
   #cancelSync: (() => void) | undefined;
   #isClosed = false;
 
-  /** @param index its place among the services of the stream */
+  /** @param index the index among the services of the stream */
   constructor(
     index: number,
     service: RestService,
@@ -111,7 +111,7 @@ export class StreamSource {
     });
   }
 
-  /** Subscribes what is wanted and not subscribed, and the other way round. */
+  /** Subscribes wanted assets, and unsubscribes unwanted ones. */
   sync(): void {
     if (this.#isClosed || !this.#symbols.isCurrent || this.#cancelSync !== undefined) return;
     const missing = [...this.#options.wanted].filter((symbol) => this.#symbols.idOf(symbol) === undefined);
@@ -130,7 +130,7 @@ export class StreamSource {
     if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
   }
 
-  /** Asks for the present price of every asset, which `real_time` sends of new subscriptions. */
+  /** Requests the present price of each asset, which `real_time` sends for new subscriptions. */
   refresh(): void {
     this.#isSnapshotDue = false;
     const ids = this.#wantedIds();
@@ -187,7 +187,7 @@ export class StreamSource {
     });
   }
 
-  /** Begins to verify the oldest payload with news; those behind it wait, and newer ones may supersede them. */
+  /** Begins to verify the oldest payload with new prices; later ones wait, and newer ones may replace them. */
   #drain(): void {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
@@ -210,7 +210,7 @@ export class StreamSource {
     });
   }
 
-  /** Delivers the prices of a payload. One that does not fit the symbols waits until these were read again, once. */
+  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until they were read again. */
   #place(report: PassedReport, isSecondTime: boolean): void {
     const { taxonomyId } = report.payload;
     if (!this.#fits(report.payload)) {
@@ -234,13 +234,13 @@ export class StreamSource {
     );
   }
 
-  /** Whether the stream has every price of a payload already: then it need not be verified. */
+  /** Tells whether the stream already has all prices of a payload: then it need not be verified. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
     return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));
   }
 
-  /** The prices of a payload that fits the symbols, without those of assets that are not wanted any more. */
+  /** Returns the prices of a payload that fits the symbols, without those of unwanted assets. */
   #wantedIn({ assets, timestampNs }: Payload): SourcedPrice[] {
     const prices: SourcedPrice[] = [];
     for (const { id, value, marketStatus } of assets) {
@@ -262,7 +262,7 @@ export class StreamSource {
     if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
   }
 
-  /** What was received so far is not read any more. */
+  /** Discards everything received so far. */
   #leaveMapping(): void {
     this.#mapping += 1;
     this.#isVerifying = false;

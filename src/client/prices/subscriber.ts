@@ -12,7 +12,7 @@ export interface SubscriberOptions extends ConnectionOptions {
   /** Further attributes of each asset; `ms` is the market status. */
   readonly addtlAttrs?: readonly string[] | undefined;
   readonly onFrame: (frame: Frame) => void;
-  /** Called when, after a loss, the service has confirmed again what was subscribed before. */
+  /** Called when, after a loss, the service has confirmed the former subscriptions again. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
   /** Called when, from the next frame on, IDs of the subscribed assets mean other assets. */
   readonly onTaxonomyChange?: (() => void) | undefined;
@@ -25,8 +25,8 @@ export type SubscriptionResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * How long nothing may arrive before the connection is probed: some frames of a fixed channel, whose assets may all be
- * without a price; `real_time` promises none.
+ * The silence after which the connection is probed: several frames of a fixed channel, whose assets may all be without a price;
+ * `real_time` sends none at fixed times.
  */
 const QUIET_MS: Readonly<Record<Channel, number>> = {
   '10ms': 1_000,
@@ -39,10 +39,13 @@ const QUIET_MS: Readonly<Record<Channel, number>> = {
 };
 /** The ID of the request that subscribes again; others count from 1. */
 const RESUBSCRIBE_ID = 0;
-/** When that was refused, as where all connections of a token come back at once and use up its changes of a second. */
+/**
+ * The delay after that request was refused, as when all connections of a token reconnect at once and use up the token's changes
+ * of a second.
+ */
 const RESUBSCRIBE_DELAY_MS = 2_000;
 
-/** Receives a stream of prices on one WebSocket, which it keeps up; what was subscribed is subscribed again. */
+/** Receives a stream of prices on one WebSocket, which reconnects and subscribes again. */
 export class Subscriber {
   readonly #socket: ReconnectingSocket;
   readonly #options: SubscriberOptions;
@@ -76,20 +79,20 @@ export class Subscriber {
     return this.#socket.isOpen;
   }
 
-  /** Resolves when a connection is up; rejects when there will be none. */
+  /** Resolves when a connection is up; rejects if there will be none. */
   opened(): Promise<void> {
     return this.#socket.opened();
   }
 
   /**
    * Adds asset IDs; waits for a connection first.
-   * @param ignoreInvalid add those that the service knows; without it all or none
+   * @param ignoreInvalid adds those that the service knows; otherwise all or none
    */
   subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {
     return this.#request({ type: 'subscribe', assets, ...(ignoreInvalid && { ignore_invalid: true }) });
   }
 
-  /** Takes asset IDs away; IDs that are not subscribed are ignored. */
+  /** Removes asset IDs; IDs that are not subscribed are ignored. */
   unsubscribe(assets: readonly number[]): Promise<SubscriptionResult> {
     return this.#request({ type: 'unsubscribe', assets });
   }
@@ -113,7 +116,7 @@ export class Subscriber {
     return new Promise((resolve) => this.#requests.set(id, resolve));
   }
 
-  /** An asset may have left the catalogue meanwhile, which must not cost the others. */
+  /** Subscribes again; an asset that has left the catalogue meanwhile must not affect the others. */
   #resubscribe(assets: readonly number[]): void {
     if (assets.length === 0) return;
     const request = { type: 'subscribe', assets, ignore_invalid: true, id: RESUBSCRIBE_ID };

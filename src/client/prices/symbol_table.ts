@@ -4,34 +4,34 @@ import type { Platform } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
 import { fetchTaxonomy, idsBySymbol } from './taxonomy.js';
 
-/** How often the taxonomy is read again while all is well. */
+/** The interval at which the taxonomy is read again. */
 const REFRESH_INTERVAL_MS = 10_000;
-/** How long after the last read at the earliest. */
+/** The shortest time after the last read. */
 const RETRY_DELAY_MS = 1_000;
-/** How often a table in which an ID in use has moved is left aside; the connection says it long before. */
+/** The number of times that a table is ignored in which an ID in use has moved; the connection reports the move long before. */
 const LEFT_ASIDE_MAX = 6;
 
 export interface SymbolTableEvents {
-  /** The table was read; it may have changed. */
+  /** Called when the table was read; it may have changed. */
   readonly onRead: () => void;
   readonly onError: (error: TicksealError) => void;
-  /** The service refuses to tell: there is no further attempt. */
+  /** Called when the service refuses the table: no further attempt follows. */
   readonly onRefused: (error: TicksealError) => void;
 }
 
-/** @throws TypeError for anything but a list of texts: a single text would be taken for a list of its letters */
+/** @throws TypeError unless `symbols` is a list of texts: a single text would pass as a list of its letters */
 export function requireSymbols(symbols: readonly string[]): void {
   if (!Array.isArray(symbols) || symbols.some((symbol) => typeof symbol !== 'string'))
     throw new TypeError('symbols must be a list of symbols');
 }
 
-/** Which streaming ID stands for which symbol at one service, kept current. */
+/** The symbol of each streaming ID at one service, kept current. */
 export class SymbolTable {
   readonly #rest: RestService;
   readonly #type: SignatureType | undefined;
   readonly #platform: Platform;
   readonly #events: SymbolTableEvents;
-  /** Symbols that are read from a connection. */
+  /** The symbols in use on a connection. */
   readonly #inUse: ReadonlySet<string>;
   #taxonomyId = -1;
   #idBySymbol: ReadonlyMap<string, number> = new Map();
@@ -39,7 +39,7 @@ export class SymbolTable {
   #isCurrent = false;
   #isReading = false;
   #leftAside = 0;
-  /** It was called outdated while it was being read. */
+  /** True when the table was declared outdated while it was being read. */
   #isOutdated = false;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #cancelTimer: () => void = () => {};
@@ -59,12 +59,12 @@ export class SymbolTable {
     this.#events = events;
   }
 
-  /** Whether IDs may be read with it. */
+  /** True while IDs may be read with the table. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
 
-  /** -1 before it was read. */
+  /** The taxonomy's ID; -1 before it was read. */
   get taxonomyId(): number {
     return this.#taxonomyId;
   }
@@ -77,7 +77,7 @@ export class SymbolTable {
     return this.#symbolById.get(id);
   }
 
-  /** It may have changed: it is not current until it was read again. */
+  /** Marks the table as possibly changed: it is not current until it was read again. */
   expire(): void {
     this.#isCurrent = false;
     if (this.#isReading) this.#isOutdated = true;
@@ -95,7 +95,7 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
-  /** Whether the ID of a symbol in use stands for another one, or another ID for it. */
+  /** Tells whether the ID of a symbol in use stands for another symbol, or another ID for the symbol. */
   #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
     for (const symbol of this.#inUse) {
       const id = this.#idBySymbol.get(symbol);
@@ -114,7 +114,7 @@ export class SymbolTable {
       const taxonomy = await fetchTaxonomy(this.#rest);
       const idBySymbol = idsBySymbol(taxonomy, this.#type);
       const symbolById = new Map([...idBySymbol].map(([symbol, id]) => [id, symbol]));
-      // Frames of the IDs before may still come: it is read again when the connection says that they have moved.
+      // Frames with the former IDs may still come: the table is read again when the connection reports the move.
       const isEarly = this.#isCurrent && this.#moves(idBySymbol, symbolById);
       this.#leftAside = isEarly && this.#leftAside < LEFT_ASIDE_MAX ? this.#leftAside + 1 : 0;
       if (this.#leftAside === 0) {

@@ -3,15 +3,15 @@ import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 
-/** What `/v1/taxonomy` says. */
+/** The content of `/v1/taxonomy`. */
 export interface Taxonomy {
   readonly taxonomyId: number;
-  /** The service's oracle ID, which its Stark signatures cover; older services do not tell it. */
+  /** The service's oracle ID, which its Stark signatures cover; older services do not report it. */
   readonly oracleId: string | undefined;
-  /** The keys that the service says it signs with. Do not trust them for being listed there. */
+  /** The keys with which the service declares to sign. Being listed there is no reason to trust them. */
   readonly signers: readonly ServiceSigner[];
   readonly assets: readonly TaxonomyAsset[];
-  /** The prices are simulated. */
+  /** True when the prices are simulated. */
   readonly simulation: boolean;
 }
 
@@ -56,8 +56,8 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
 }
 
 /**
- * The streaming IDs of all symbols.
- * @param type when left out, a symbol that has both types stands for its EVM asset.
+ * Returns the streaming IDs of all symbols.
+ * @param type if absent, a symbol that has both types stands for its EVM asset.
  */
 export function idsBySymbol(taxonomy: Taxonomy, type?: SignatureType): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();

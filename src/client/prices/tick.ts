@@ -1,23 +1,23 @@
 import type { MARKET_STATUS_NAMES, MarketStatus } from '../../wire/market_status_codes.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
-/** What `tick.status` says of an asset's market; `undefined`: it was not asked for, or the asset has no market hours. */
+/** The name of a market's status in `tick.status`; `undefined`: not requested, or the asset has no market hours. */
 export type MarketStatusName = (typeof MARKET_STATUS_NAMES)[MarketStatus];
 
-/** One price of one asset. */
+/** A price of an asset. */
 export class Tick {
   readonly #nowMs: () => number;
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** When the service made it, UNIX nanoseconds; grows with every tick of an asset. */
+  /** The time at which the service made it, UNIX nanoseconds; grows with each tick of an asset. */
   readonly timestampNs: bigint;
-  /** The checksummed address that signed it: one of the client's signers, unless these are `'unchecked'`. */
+  /** The checksummed address that signed the price: one of the client's signers, unless these are `'unchecked'`. */
   readonly signer: string;
-  /** `verified` only when the client was made with signers. */
+  /** `verified` only if the client was created with signers. */
   readonly verdict: 'verified' | 'recovered';
   readonly status: MarketStatusName | undefined;
-  /** Base address of the service that sent it first. */
+  /** Base address of the service that sent the price first. */
   readonly url: string;
 
   constructor(fields: Omit<Tick, 'decimal' | 'ageMs'>, nowMs: () => number) {
@@ -36,7 +36,7 @@ export class Tick {
     return formatDecimalPrice(this.price);
   }
 
-  /** How old it is now, by this machine's clock. */
+  /** The present age, by this machine's clock. */
   get ageMs(): number {
     return this.#nowMs() - Number(this.timestampNs / 1_000_000n);
   }

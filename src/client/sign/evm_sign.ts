@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import * as secp256k1 from '@noble/secp256k1';
 import type { EvmSignature } from '../verify/evm_signatures.js';
 
-// The library ships without hashes, which only signing needs, and takes them here, once for the whole program.
+// The library contains no hashes. Only signing needs one, which is set here once for the whole program.
 secp256k1.hashes.sha256 = sha256;
 secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 

@@ -5,15 +5,15 @@ import { type StarkSignature, starkSign } from '../verify/stark_signatures.js';
 import { signDigest } from './evm_sign.js';
 
 /**
- * The hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow
- * RFC 6979; they differ in speed.
+ * The hashes and signatures that a price signer needs. All implementations give the same bytes, because nonces follow RFC 6979;
+ * implementations differ in speed.
  */
 export interface PriceCurves {
-  /** Keccak-256: 32 bytes. It must not keep `bytes`, which are written again. */
+  /** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */
   keccak256(bytes: Uint8Array): Uint8Array;
   /** Signs 32 bytes with a secp256k1 key of 32 bytes; `s` is low. */
   signDigest(digest: Uint8Array, secretKey: Uint8Array): EvmSignature;
-  /** The Pedersen hash of two field elements. */
+  /** Returns the Pedersen hash of two field elements. */
   pedersenHash(x: bigint, y: bigint): bigint;
   /** Signs a Pedersen hash with a Stark key of 32 bytes. @throws RangeError for a hash of 2^251 or more. */
   starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignature;

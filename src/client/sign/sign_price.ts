@@ -30,18 +30,18 @@ export interface SignedPrice {
   readonly metadata?: object;
 }
 
-/** Who signs. A Stark oracle ID is part of what is signed; an EVM one is only a label. */
+/** The identity of a signer. The signature covers a Stark oracle ID; an EVM one is only a label. */
 export interface SignerOptions {
   readonly signatureType: SignatureType;
   /** 32 bytes; see {@link parseSecretKey}. */
   readonly secretKey: Uint8Array;
   /** Exactly 5 ASCII characters. */
   readonly oracleId: string;
-  /** Computes instead of the plain JavaScript, for speed; what is left out stays as it is. */
+  /** Faster implementations than plain JavaScript; absent ones are not replaced. */
   readonly curves?: Partial<PriceCurves> | undefined;
 }
 
-/** What is signed, and the two fields that ride along unsigned. */
+/** The fields that are signed, and two fields that are sent unsigned. */
 export interface PriceToSign {
   readonly symbol: string;
   /** The real price times 10^18. */
@@ -54,15 +54,15 @@ export interface PriceToSign {
 }
 
 export interface PriceSigner {
-  /** As it stands in `publisher_key`. */
+  /** The text for `publisher_key`. */
   readonly publicKey: string;
   /** @throws RangeError when the price or the asset cannot be signed with this signature type. */
   sign(price: PriceToSign): PriceUpdate;
 }
 
 /**
- * Makes a signer, which derives its public key once.
- * @throws RangeError when `oracleId` has another length, or the key is not one of the signature type's curve.
+ * Creates a signer, which derives its public key once.
+ * @throws RangeError when `oracleId` has another length, or the key is invalid on the signature type's curve.
  */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
   if (options.oracleId?.length !== ORACLE_ID_LENGTH) {
@@ -75,14 +75,14 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
   }
 }
 
-/** Signs one price; whoever signs many keeps a {@link createPriceSigner}. */
+/** Signs one price; to sign many, keep a {@link createPriceSigner}. */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
   return createPriceSigner(options).sign(options);
 }
 
 /**
- * The JSON text of a `signed_prices` message.
- * @throws RangeError when two updates are for one asset: the message holds one each.
+ * Returns the JSON text of a `signed_prices` message.
+ * @throws RangeError when two updates are for the same asset: the message holds one for each.
  */
 export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
   const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));
@@ -92,7 +92,7 @@ export function publishMessage(traceId: string, updates: readonly PriceUpdate[])
 
 /**
  * Reads a secret key of 32 bytes from hex, with or without `0x`, leading zeros dropped or kept.
- * @returns the key, or `undefined` when `text` is something else. Its range is checked when it first signs.
+ * @returns the key, or `undefined` when `text` has another form. The first signature checks the range.
  */
 export function parseSecretKey(text: string): Uint8Array | undefined {
   const value = parseHexInteger(text.startsWith('0x') ? text : `0x${text}`);
@@ -161,7 +161,7 @@ function updateOf(input: PriceToSign, oracleId: string, signedPrice: SignedPrice
   };
 }
 
-/** A timestamp is an int64. */
+/** The limit of timestamps, which are int64. */
 const TIMESTAMP_NS_LIMIT = 2n ** 63n;
 
 function requirePrice({ price, timestampNs }: PriceToSign, priceMin: bigint): void {
@@ -170,12 +170,12 @@ function requirePrice({ price, timestampNs }: PriceToSign, priceMin: bigint): vo
     throw new RangeError(`timestampNs ${timestampNs} is no int64`);
 }
 
-/** All 32 bytes, as EVM tools write them. */
+/** Returns hex of all 32 bytes, as EVM tools write it. */
 function hex32(value: bigint): string {
   return `0x${value.toString(16).padStart(WORD_BYTES * 2, '0')}`;
 }
 
-/** Without leading zeros, as Stark tools write them. */
+/** Returns hex without leading zeros, as Stark tools write it. */
 function hex(value: bigint): string {
   return `0x${value.toString(16)}`;
 }

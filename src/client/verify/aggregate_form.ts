@@ -9,7 +9,7 @@ import {
 } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
-/** A signature and what it says it signs, read into numbers. */
+/** A signature and the values that it declares to sign, read into numbers. */
 export interface SignedForm {
   /** `evm`: the address. `stark`: the x coordinate of the public key. */
   readonly key: bigint;
@@ -18,7 +18,7 @@ export interface SignedForm {
   readonly msgHash: bigint;
   readonly r: bigint;
   readonly s: bigint;
-  /** 0 in Stark signatures, which have none. */
+  /** The recovery bit; 0 in Stark signatures, which have none. */
   readonly recovery: 0 | 1;
 }
 
@@ -28,7 +28,7 @@ export interface PublisherForm extends SignedForm {
 }
 
 export interface ServiceForm extends SignedForm {
-  /** The name of the field that it stands in: `<service name>_signed_price`. */
+  /** The name of its field: `<service name>_signed_price`. */
   readonly field: string;
   readonly encodedAssetId: string;
   readonly merkleRoot: bigint;
@@ -50,7 +50,7 @@ export interface AggregateForm {
 /** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
-/** A field of an aggregate is missing or has another form than `/docs` describes. */
+/** The error for a field of an aggregate that is missing or differs from its form in `/docs`. */
 export class FormError extends Error {}
 
 /** The service's signature stands under a name of the operator's choice, such as `acme_signed_price`. */
@@ -58,7 +58,7 @@ const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
 
 /**
  * Reads an aggregate whose integers are exact (bigints, safe numbers or decimal strings).
- * @param serviceName the service's name in `<name>_signed_price`. Without it there must be exactly one field of that form.
+ * @param serviceName the service's name in `<name>_signed_price`. If absent, there must be exactly one field of that form.
  * @throws FormError naming the first field that has the wrong form.
  */
 export function readAggregate(value: unknown, serviceName?: string): AggregateForm {
@@ -128,7 +128,7 @@ class FormReader {
     this.#values = value as Record<string, unknown>;
   }
 
-  /** The name of the only field that matches. Of several nobody can tell here which one is meant. */
+  /** Returns the name of the only field that matches. With several matches the right one is unknown. */
   only(pattern: RegExp): string {
     const [name, ...others] = Object.keys(this.#values).filter((one) => pattern.test(one));
     if (name === undefined) throw new FormError('there is no field <service name>_signed_price');
@@ -165,7 +165,7 @@ class FormReader {
     );
   }
 
-  /** A hex integer of at most 32 bytes; `prefix` is put before a field that is written without `0x`. */
+  /** Reads a hex integer of at most 32 bytes; `prefix` is put before a field that is written without `0x`. */
   hex(name: string, prefix = ''): bigint {
     return parseHexInteger(prefix + this.text(name)) ?? this.#fail(name, 'is not hex of at most 32 bytes');
   }

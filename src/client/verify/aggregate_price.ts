@@ -9,9 +9,9 @@ import { keyText } from './number_text.js';
 const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
 
 /**
- * The price that `algorithm` makes of the publishers' prices; every division truncates toward zero, as bigint's does.
- * @param weights publisher key to weight, used by the weighted average alone.
- * @returns the price, or a sentence saying why there is none.
+ * Returns the price that `algorithm` makes from the publishers' prices; each division truncates toward zero, like that of bigint.
+ * @param weights the weight of each publisher key, for the weighted average only.
+ * @returns the price, or a sentence with the reason if there is none.
  */
 export function aggregatePrice(
   algorithm: AggregationType,
@@ -47,7 +47,7 @@ function weightedAverage(
   return sum / weightSum;
 }
 
-/** @throws RangeError for a key that is no hex, or a weight that is not above 0 with at most six decimal places. */
+/** @throws RangeError for a key that is not hex, or a weight that is not above 0 with at most six decimal places. */
 function readWeights(weights: Readonly<Record<string, string>>): ReadonlyMap<bigint, bigint> {
   const entries = Object.entries(weights).map(([keyText, weightText]) => {
     const key = parseHexInteger(keyText);

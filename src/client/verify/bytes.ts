@@ -1,24 +1,24 @@
 import { WORD_BYTES } from '../../wire/signatures.js';
 
-/** No number in a signature, a hash or a key is longer. */
+/** The largest length of a number in a signature, a hash or a key. */
 const HEX_DIGITS_MAX = WORD_BYTES * 2;
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const HEX_INTEGER = /^0x[0-9a-fA-F]+$/;
 
-/** `value` as `size` big-endian bytes, two's complement when negative. `value` must fit. */
+/** Returns `value` as `size` big-endian bytes, two's complement when negative. `value` must fit. */
 export function integerBytes(value: bigint, size: number): Uint8Array {
   const digits = BigInt.asUintN(size * 8, value).toString(16);
   return hexToBytes(digits.padStart(size * 2, '0'));
 }
 
-/** The unsigned big-endian integer that `bytes` hold; at least one byte. */
+/** Returns the unsigned big-endian integer that `bytes` hold; at least one byte. */
 export function bytesInteger(bytes: Uint8Array): bigint {
   return BigInt(`0x${bytesToHex(bytes)}`);
 }
 
 /**
  * Reads a `0x` hex integer of at most 32 bytes, in any case, with leading zeros dropped or kept.
- * @returns the integer, or `undefined` when `text` is anything else.
+ * @returns the integer, or `undefined` when `text` has another form.
  */
 export function parseHexInteger(text: unknown): bigint | undefined {
   if (typeof text !== 'string' || text.length > HEX_DIGITS_MAX + 2 || !HEX_INTEGER.test(text))
@@ -26,26 +26,26 @@ export function parseHexInteger(text: unknown): bigint | undefined {
   return BigInt(text);
 }
 
-/** `0x` and two lower-case digits a byte. */
+/** Returns `0x` and two lower-case digits a byte. */
 export function prefixedHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`;
 }
 
-/** Two lower-case digits a byte. */
+/** Returns two lower-case digits a byte. */
 export function bytesToHex(bytes: Uint8Array): string {
   let digits = '';
   for (const byte of bytes) digits += HEX_OF_BYTE[byte];
   return digits;
 }
 
-/** The bytes of hex of two digits a byte, which must be nothing else. */
+/** Returns the bytes of hex with two digits a byte; `digits` must have that form. */
 export function hexToBytes(digits: string): Uint8Array {
   const bytes = new Uint8Array(digits.length / 2);
   for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
   return bytes;
 }
 
-/** One behind the other. */
+/** Joins the parts one after the other. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;

@@ -1,6 +1,6 @@
 import { parseHexInteger } from './bytes.js';
 
-/** One thing that was looked at, by name. A reason says what is wrong, or why it could not be looked at. */
+/** A named check. A reason says why the check failed, or why it could not be made. */
 export interface Check {
   readonly name: string;
   readonly status: 'ok' | 'failed' | 'skipped';
@@ -8,8 +8,8 @@ export interface Check {
 }
 
 /**
- * Whose signatures count: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least one. Or
- * `'unchecked'`: anybody's, and then nothing is verified, since anybody can make a key and sign with it.
+ * The keys whose signatures count: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least one. Or
+ * `'unchecked'`: any key; then nothing is verified, because anyone can make a key and sign with it.
  */
 export type Signers = readonly string[] | 'unchecked';
 
@@ -35,20 +35,20 @@ export class CheckList<S extends Signers> {
     return this.passedVerdict ?? 'failed';
   }
 
-  /** `undefined` when a check failed. */
+  /** The verdict if all checks passed; `undefined` when a check failed. */
   get passedVerdict(): PassedVerdict<S> | undefined {
     if (this.checks.some(({ status }) => status === 'failed')) return undefined;
     const verdict: 'recovered' | 'verified' = this.#signers === 'unchecked' ? 'recovered' : 'verified';
     return verdict as PassedVerdict<S>;
   }
 
-  /** Records whether `holds`, with `reason` when it does not, and returns it. */
+  /** Records a check and returns `holds`; the reason counts when `holds` is false. */
   expect(name: string, holds: boolean, reason: string): boolean {
     this.checks.push(holds ? { name, status: 'ok' } : { name, status: 'failed', reason });
     return holds;
   }
 
-  /** Records whether `key` is one of the signers' keys; `keyText` is shown when it is not. */
+  /** Checks that `key` is one of the signers' keys; `keyText` is shown if it is not. */
   expectSigner(name: string, key: bigint | undefined, keyText: string): void {
     const signers: Signers = this.#signers;
     if (signers === 'unchecked') {
@@ -65,8 +65,8 @@ export class CheckList<S extends Signers> {
 }
 
 /**
- * @throws TypeError when signers are neither named nor `'unchecked'`.
- * @throws RangeError when the list is empty, or one is not hex of at most 32 bytes.
+ * @throws TypeError when signers are neither a list nor `'unchecked'`.
+ * @throws RangeError when the list is empty, or a signer is not hex of at most 32 bytes.
  */
 export function requireSigners(signers: Signers): void {
   if (signers === 'unchecked') return;

@@ -16,7 +16,7 @@ import type { EvmSignature } from './evm_signatures.js';
 export interface Payload {
   readonly layout: 'simplified' | 'versioned';
   readonly signature: EvmSignature;
-  /** What the signature covers: everything after it. */
+  /** The bytes that the signature covers: all after the signature. */
   readonly body: Uint8Array;
   readonly taxonomyId: number;
   /** UNIX nanoseconds. */
@@ -26,9 +26,9 @@ export interface Payload {
 
 export interface PayloadAsset {
   readonly id: number;
-  /** The price times 10^18: a signed 128-bit integer, as on-chain decoders read it. */
+  /** The price times 10^18: a signed 128-bit integer, as for on-chain decoders. */
   readonly value: bigint;
-  /** The market status code, `null` for an asset without a schedule; absent when the payload carries none. */
+  /** The market status code, `null` for an asset without a schedule; absent if the payload has none. */
   readonly marketStatus?: number | null;
 }
 
@@ -43,7 +43,7 @@ const SIMPLIFIED_HEAD = SIMPLIFIED_LAYOUT.head;
 const VERSIONED_HEAD = VERSIONED_LAYOUT.head;
 const HEX = /^[0-9a-fA-F]+$/;
 
-/** Decodes the hex of a payload, with or without `0x`, in either layout. Nothing is verified beyond its form. */
+/** Decodes the hex of a payload, with or without `0x`, in either layout. Verifies only the form. */
 export function decodePayload(hex: string): Payload | PayloadFault {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
   if (digits.length % 2 === 1 || !HEX.test(digits)) {
@@ -68,8 +68,8 @@ function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | Payloa
   }
   const fault = versionedFault(body);
   if (fault === undefined) return decodeEntries(body, signature, maskOf(body));
-  // A taxonomy ID of 0xFF00 and above begins with the magic byte too. Its next bytes would pass for a version and a
-  // mask only with a timestamp in the first two weeks of 1970, so the layouts never meet.
+  // A taxonomy ID of 0xFF00 and above begins with the magic byte too. Its next bytes could be taken for a version and a mask only
+  // with a timestamp in the first two weeks of 1970, so the layouts cannot be confused.
   return isPlain ? decodeEntries(body, signature, 0) : fault;
 }
 
@@ -89,7 +89,7 @@ function versionedFault(body: Uint8Array): PayloadFault | undefined {
     : lengthFault(body, 'versioned');
 }
 
-/** `mask` is 0 for the simplified layout. */
+/** Decodes entries; `mask` is 0 for the simplified layout. */
 function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number): Payload {
   const { at: headAt, bytes: headBytes } = mask === 0 ? SIMPLIFIED_HEAD : VERSIONED_HEAD;
   const entryAt = VERSIONED_LAYOUT.asset.at;

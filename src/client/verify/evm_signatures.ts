@@ -11,34 +11,34 @@ export interface EvmSignature {
   readonly recovery: 0 | 1;
 }
 
-/** Keccak-256: 32 bytes. It must not keep `bytes`, which are written again. */
+/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */
 type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 const CURVE_ORDER = secp256k1.Point.CURVE().n;
 /**
- * Price messages are put together here: V8 allocates arrays of more than 64 bytes outside its heap, which took 1.8 µs of
- * the 40 µs of a signature.
+ * The memory in which price messages are assembled: V8 allocates arrays of more than 64 bytes outside its heap, which took 1.8 µs
+ * of the 40 µs of a signature.
  */
 const MESSAGE = new Uint8Array(256);
 const ENCODER = new TextEncoder();
-/** Of one UTF-16 code unit. */
+/** The largest number of bytes of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const EIP191_PREFIX = utf8ToBytes('\x19Ethereum Signed Message:\n32');
 const EIP191_MESSAGE = concatBytes(EIP191_PREFIX, new Uint8Array(32));
 
-/** The 20 bytes of the address that `secretKey` (32 bytes) signs for. */
+/** Returns the 20 bytes of the address of `secretKey` (32 bytes). */
 export function evmAddress(secretKey: Uint8Array): Uint8Array {
   return addressOf(secp256k1.getPublicKey(secretKey, false));
 }
 
-/** The address in the mixed case that carries its checksum (EIP-55). */
+/** Returns the address in the mixed case of its checksum (EIP-55). */
 export function checksumAddress(address: Uint8Array): string {
   const digits = bytesToHex(address);
   const hash = bytesToHex(keccak256(utf8ToBytes(digits)));
   return `0x${[...digits].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')}`;
 }
 
-/** `msg_hash` of a publisher's price, before the EIP-191 prefix. The signature covers whole seconds only. */
+/** Returns the `msg_hash` of a publisher's price, before the EIP-191 prefix. The signature covers whole seconds only. */
 export function evmPriceHash(
   address: Uint8Array,
   externalAssetId: string,
@@ -62,7 +62,7 @@ export function evmPriceHash(
   return hash(message.subarray(0, end));
 }
 
-/** What an aggregate's `msg_hash` is made of; hashes are 32 bytes, the address 20. */
+/** The parts of an aggregate's `msg_hash`; hashes are 32 bytes, the address 20. */
 export interface EvmAggregateMessage {
   readonly address: Uint8Array;
   readonly assetId: string;
@@ -72,7 +72,7 @@ export interface EvmAggregateMessage {
   readonly checksum: Uint8Array;
 }
 
-/** `msg_hash` of the service's aggregate, before the EIP-191 prefix. */
+/** Returns the `msg_hash` of the service's aggregate, before the EIP-191 prefix. */
 export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
   return keccak256(
     concatBytes(
@@ -86,19 +86,19 @@ export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
   );
 }
 
-/** The digest that is signed for a 32-byte `msg_hash` (EIP-191, version 0x45). */
+/** Returns the digest that is signed for a 32-byte `msg_hash` (EIP-191, version 0x45). */
 export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): Uint8Array {
   EIP191_MESSAGE.set(msgHash, EIP191_PREFIX.length);
   return hash(EIP191_MESSAGE);
 }
 
-/** Why a signature is refused before any curve arithmetic, or `undefined` when its numbers are acceptable. */
+/** Returns the reason for refusing a signature before any curve arithmetic, or `undefined` when its numbers are valid. */
 export function signatureFault({ r, s }: EvmSignature): 'out of range' | 'high s' | undefined {
   if (r < 1n || r >= CURVE_ORDER || s < 1n || s >= CURVE_ORDER) return 'out of range';
   return s > CURVE_ORDER / 2n ? 'high s' : undefined;
 }
 
-/** The 20 bytes of the address whose key signed `digest`, or `undefined` when the signature fits no key. */
+/** Returns the 20 bytes of the address whose key signed `digest`, or `undefined` when the signature fits no key. */
 export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uint8Array | undefined {
   if (signatureFault(signature) === 'out of range') return undefined;
   try {
@@ -107,12 +107,12 @@ export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uin
     const publicKey = secp256k1.recoverPublicKey(bytes, digest, { prehash: false, isCompressed: false });
     return addressOf(publicKey);
   } catch {
-    // Not every r is the x coordinate of a point; the library says so by throwing.
+    // Not every r is the x coordinate of a point; the library then throws.
     return undefined;
   }
 }
 
-/** Whether two addresses, given as 20 bytes and as a number, are the same. */
+/** Tells whether two addresses, given as 20 bytes and as a number, are equal. */
 export function isAddress(address: Uint8Array | undefined, expected: bigint): boolean {
   return address !== undefined && bytesInteger(address) === expected;
 }

@@ -1,4 +1,4 @@
-/** Begins the text that stands for a number while JSON is read or written. JSON holds this character only escaped. */
+/** The first character of a text that stands for a number while JSON is read or written. JSON contains this character only escaped. */
 const MARK = '\u0001';
 const ESCAPED_MARK = '\\u0001';
 /** A string, or all that follows a quote which no other closes: so the search never begins again inside of it, and takes linear time. */
@@ -7,7 +7,7 @@ const STRINGS = new RegExp(STRING, 'g');
 const STRINGS_AND_NUMBERS = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?`, 'g');
 const INTEGER = /^-?\d+$/;
 
-/** A number that is no integer, with the digits that it had. */
+/** A number that is not an integer, with its digits. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 
@@ -38,7 +38,7 @@ export function parseExactJson(text: string): unknown {
   }
 }
 
-/** Writes JSON with every bigint as its digits: the counterpart of {@link parseExactJson}. */
+/** Writes JSON with the digits of each bigint: the counterpart of {@link parseExactJson}. */
 export function writeExactJson(value: object): string {
   const marked = JSON.stringify(value, (_key, one: unknown) => {
     if (typeof one === 'bigint' || one instanceof ExactNumber) return MARK + one;
@@ -51,7 +51,7 @@ export function writeExactJson(value: object): string {
   });
 }
 
-/** Whether a string of a JSON text begins with the mark. Keys are left alone. */
+/** Tells whether a string of a JSON text begins with the mark. Keys are left alone. */
 function isMarked(token: string, colon: string | undefined): boolean {
   return colon === undefined && token.startsWith(`"${ESCAPED_MARK}`);
 }

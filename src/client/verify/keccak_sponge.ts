@@ -2,17 +2,17 @@
 // 32-bit numbers, the lower one first.
 
 const ROUNDS = 24;
-/** Bytes that each permutation takes in. */
+/** Bytes that each permutation absorbs. */
 const RATE = 136;
 const LANES = 50;
 
-/** For each step of rho and pi: where the lane goes, and by how many bits it is rotated. */
+/** The target lane, and the number of bits of the rotation, for each step of rho and pi. */
 const STEP_LANES = stepLanes();
 const STEP_BITS = Int32Array.from({ length: ROUNDS }, (_, step) => (((step + 1) * (step + 2)) / 2) % 64);
 const ROUND_CONSTANTS = roundConstantsOf();
 const COLUMNS = new Int32Array(10);
 
-/** Keccak-256: 32 bytes. It does not keep `bytes`. */
+/** Returns the Keccak-256: 32 bytes. Does not keep `bytes`. */
 export function keccak256(bytes: Uint8Array): Uint8Array {
   const lanes = new Int32Array(LANES);
   const padded = new Uint8Array(RATE * (Math.floor(bytes.length / RATE) + 1));
@@ -68,7 +68,7 @@ function rhoAndPi(lanes: Int32Array): void {
     const bits = STEP_BITS[step]!;
     const nextLow = lanes[lane]!;
     const nextHigh = lanes[lane + 1]!;
-    // By 32 bits the halves change places. No rotation is by 0 or 32 bits.
+    // The halves change places at 32 bits. No rotation is by 0 or 32 bits.
     const a = bits < 32 ? low : high;
     const b = bits < 32 ? high : low;
     const shift = bits % 32;

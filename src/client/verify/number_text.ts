@@ -4,19 +4,19 @@ import { checksumAddress } from './evm_signatures.js';
 
 export const ADDRESS_BYTES = PUBLIC_KEY_BYTES.evm;
 
-/** A key as tools write it: an address in the case of its checksum, a Stark key without leading zeros. */
+/** Returns a key as tools write it: an address in the case of its checksum, a Stark key without leading zeros. */
 export function keyText(key: bigint, isEvm: boolean): string {
   return isEvm && isAddressKey(key)
     ? checksumAddress(integerBytes(key, ADDRESS_BYTES))
     : `0x${key.toString(16)}`;
 }
 
-/** A hash as tools write it: all 32 bytes of an EVM one; a Stark one, a field element, without leading zeros. */
+/** Returns a hash as tools write it: all 32 bytes of an EVM hash; a Stark hash, a field element, without leading zeros. */
 export function hashText(hash: bigint, isEvm: boolean): string {
   return isEvm ? prefixedHex(integerBytes(hash, WORD_BYTES)) : `0x${hash.toString(16)}`;
 }
 
-/** Whether the number fits an address. */
+/** Tells whether the number fits an address. */
 export function isAddressKey(key: bigint): boolean {
   return key >> BigInt(ADDRESS_BYTES * 8) === 0n;
 }

@@ -7,13 +7,13 @@ import { FIELD_PRIME } from './stark_points.js';
 /** Hex digits of an asset ID inside a Stark message; a shorter ID is padded with zeros on the right. */
 const ASSET_HEX_DIGITS = 32;
 const ORACLE_HEX_DIGITS = ORACLE_ID_LENGTH * 2;
-/** The price is shifted left by these bits to make room for the second. */
+/** The bits by which the price is shifted left, to make room for the second. */
 const SECOND_BITS = 32n;
 const ASCII = /^[\x20-\x7e]+$/;
 const HEX_ID = /^0x[0-9a-fA-F]+$/;
 
 /**
- * The `external_asset_id` of Stark prices: the asset and the oracle, both ASCII, in hex.
+ * Returns the `external_asset_id` of Stark prices: the asset and the oracle, both ASCII, in hex.
  * @returns the text, or `undefined` when `oracleId` is not 5 ASCII characters, or `assetId` is not ASCII or too long
  *   for the field.
  */
@@ -23,14 +23,14 @@ export function starkExternalAssetId(assetId: string, oracleId: string): string 
   return BigInt(id) < FIELD_PRIME ? id : undefined;
 }
 
-/** Whether `externalAssetId` names `assetId`, whichever oracle it carries. */
+/** Tells whether `externalAssetId` names `assetId`, with any oracle. */
 export function isStarkAsset(externalAssetId: string, assetId: string): boolean {
   if (!HEX_ID.test(externalAssetId)) return false;
   const assetHex = externalAssetId.slice(2, -ORACLE_HEX_DIGITS).toLowerCase();
   return assetHex === asciiHex(assetId).padEnd(ASSET_HEX_DIGITS, '0');
 }
 
-/** The asset's and the oracle's texts inside an `external_asset_id`, or `undefined` when it is no such hex. */
+/** Returns the asset's and the oracle's texts inside an `external_asset_id`, or `undefined` when it is not such hex. */
 export function parseStarkAssetId(
   externalAssetId: string,
 ): { assetId: string; oracleId: string } | undefined {
@@ -43,8 +43,8 @@ export function parseStarkAssetId(
 }
 
 /**
- * `msg_hash` of a Stark price, a field element. The signature covers whole seconds only.
- * @returns the hash, or `undefined` for a negative price or a number past the field, which have no meaning here.
+ * Returns the `msg_hash` of a Stark price, a field element. The signature covers whole seconds only.
+ * @returns the hash, or `undefined` for a negative price or a number outside the field, which have no meaning here.
  */
 export function starkPriceHash(
   externalAssetId: string,

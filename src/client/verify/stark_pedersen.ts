@@ -25,18 +25,18 @@ const Y_HIGH: AffinePoint = {
   y: 776496453633298175483985398648758586525933812536653089401905292063708816422n,
 };
 
-/** The Pedersen hash of two field elements, each in 0 .. p-1. */
+/** Returns the Pedersen hash of two field elements, each in 0 .. p-1. */
 export function pedersenHash(x: bigint, y: bigint): bigint {
   const sum = new Sum();
   sum.add(SHIFT);
   addOperand(sum, x, X_LOW, X_HIGH);
   addOperand(sum, y, Y_LOW, Y_HIGH);
-  // Nobody knows operands whose sum is infinity.
+  // Operands are unknown whose sum is infinity.
   return sum.toX()!;
 }
 
 function addOperand(sum: Sum, operand: bigint, low: FixedPoint, high: AffinePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand));
-  // At most 8 times, and never for a price, which fills less than 160 bits.
+  // Runs at most 8 times, and never for a price, which fills less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest -= 1n) sum.add(high);
 }

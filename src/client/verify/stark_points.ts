@@ -12,7 +12,7 @@ export interface AffinePoint {
   readonly y: bigint;
 }
 
-/** z is 0 at infinity. */
+/** A point; z is 0 at infinity. */
 type Point = readonly [x: bigint, y: bigint, z: bigint];
 
 /** The coefficients of a curve: a, and 3 times b. */
@@ -26,7 +26,7 @@ const STARK: Curve = { a: 1n, b3: 3n * B };
 const INFINITY: Point = [0n, 1n, 0n];
 const WINDOW_BITS = 4n;
 const WINDOW_SIZE = 1 << Number(WINDOW_BITS);
-/** Windows of a scalar of 252 bits. */
+/** The number of windows of a scalar of 252 bits. */
 const WINDOWS = 63;
 
 /** A point with a table of its multiples, which is made at the first use (63 KB, 10 ms). */
@@ -38,7 +38,7 @@ export class FixedPoint {
     this.#point = [x, y, 1n];
   }
 
-  /** Adds `scalar` (below 2^252) times this point to `sum`, with as many steps for every scalar. */
+  /** Adds `scalar` (below 2^252) times this point to `sum`, with the same number of steps for each scalar. */
   addMultiple(sum: Sum, scalar: bigint): void {
     this.#windows ??= windowsOf(this.#point);
     let rest = scalar;
@@ -57,7 +57,7 @@ export class Sum {
     this.point = add(this.point, [x, y, 1n], STARK);
   }
 
-  /** The x coordinate, 0 .. p-1; `undefined` at infinity. */
+  /** Returns the x coordinate, 0 .. p-1; `undefined` at infinity. */
   toX(): bigint | undefined {
     const [x, , z] = this.point;
     return z % FIELD_PRIME === 0n ? undefined : reduce(x * inverse(z, FIELD_PRIME), FIELD_PRIME);
@@ -71,7 +71,7 @@ export const GENERATOR = new FixedPoint({
 });
 
 /**
- * Whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point, of which only the x coordinate is known.
+ * Tells whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point, of which only the x coordinate is known.
  * @param scalar 1 .. n-1
  */
 export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint): boolean {
@@ -87,13 +87,16 @@ export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint
   return (difference * difference * r * r - 2n * half * r + last) % FIELD_PRIME === 0n;
 }
 
-/** `value` in 0 .. modulus-1. */
+/** Returns `value` in 0 .. modulus-1. */
 export function reduce(value: bigint, modulus: bigint): bigint {
   const rest = value % modulus;
   return rest < 0n ? rest + modulus : rest;
 }
 
-/** The inverse of `value`, which is no multiple of the prime `modulus`, by Euclid's algorithm. Its time depends on the value. */
+/**
+ * Returns the inverse of `value`, which is not a multiple of the prime `modulus`, by Euclid's algorithm. The time depends on the
+ * value.
+ */
 export function inverse(value: bigint, modulus: bigint): bigint {
   let [a, b] = [reduce(value, modulus), modulus];
   let [u, v] = [1n, 0n];
@@ -106,10 +109,10 @@ export function inverse(value: bigint, modulus: bigint): bigint {
 }
 
 /**
- * The x coordinate of a multiple of the point with the coordinate `x`; `undefined` when the curve has no such point.
+ * Returns the x coordinate of a multiple of the point with the coordinate `x`; `undefined` when the curve has no such point.
  *
- * It needs no square root: with t = x^3 + x + b, the point (x t, t^2) lies on y^2 = x^3 + t^2 x + t^3 b, which is the same curve in
- * other coordinates (times t and times t^1.5) exactly when t is a square.
+ * No square root is needed: with t = x^3 + x + b, the point (x t, t^2) lies on y^2 = x^3 + t^2 x + t^3 b, which is the same curve
+ * in other coordinates (times t and times t^1.5) exactly when t is a square.
  */
 function multipleX(x: bigint, scalar: bigint): bigint | undefined {
   const t = (x * x * x + x + B) % FIELD_PRIME;

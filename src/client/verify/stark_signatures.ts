@@ -10,11 +10,11 @@ export interface StarkSignature {
   readonly s: bigint;
 }
 
-/** r, the message hash and the inverse of s stay below this. */
+/** The limit below which r, the message hash and the inverse of s must stay. */
 const VALUE_LIMIT = 1n << 251n;
 
 /**
- * The x coordinate of the public key.
+ * Returns the x coordinate of the public key.
  * @throws RangeError for a secret key of 32 bytes that is not in 1 .. n-1.
  */
 export function starkPublicX(secretKey: Uint8Array): bigint {
@@ -23,7 +23,7 @@ export function starkPublicX(secretKey: Uint8Array): bigint {
 
 /**
  * Signs a `msg_hash` with the nonce of RFC 6979, as starknet.js does.
- * @throws RangeError for a hash of 2^251 or more, about one of 10^16.
+ * @throws RangeError for a hash of 2^251 or more, about one in 10^16.
  */
 export function starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignature {
   if (msgHash < 0n || msgHash >= VALUE_LIMIT) throw new RangeError('the hash is not below 2^251');
@@ -37,7 +37,10 @@ export function starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignatur
   }
 }
 
-/** Whether the key with the x coordinate `publicKey` signed `msgHash`. The wire drops y, so both points with this x may have. */
+/**
+ * Tells whether the key with the x coordinate `publicKey` signed `msgHash`. The wire drops y, so either point with this x may
+ * have signed.
+ */
 export function starkVerify({ r, s }: StarkSignature, msgHash: bigint, publicKey: bigint): boolean {
   if (r < 1n || r >= VALUE_LIMIT || s < 1n || s >= GROUP_ORDER || msgHash < 0n || msgHash >= VALUE_LIMIT)
     return false;
@@ -61,13 +64,13 @@ function multipleOfGenerator(scalar: bigint): bigint {
   return sum.toX()!;
 }
 
-/** The inverse modulo n, whose time depends on a random multiple of the secret instead of the secret. */
+/** Returns the inverse modulo n in a time that depends on a random multiple of the secret instead of the secret. */
 function blindInverse(secret: bigint): bigint {
   const factor = (bytesInteger(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
   return (inverse(secret * factor, GROUP_ORDER) * factor) % GROUP_ORDER;
 }
 
-/** RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
+/** Yields nonces by RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
 function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
   const seed = concatBytes(integerBytes(key, 32), integerBytes(msgHash, 32));
   let k: Uint8Array = new Uint8Array(32);
@@ -86,7 +89,7 @@ function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
   }
 }
 
-/** The first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
+/** Returns the first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
 function truncate(block: Uint8Array): bigint {
   return block[0] === 0 ? bytesInteger(block) : bytesInteger(block) >> 4n;
 }

@@ -18,30 +18,30 @@ import {
   formOf,
 } from './verify_signed_price.js';
 
-/** What the reader knows beforehand; a check of something unknown is skipped. */
+/** The knowledge that the reader has beforehand; a check of something unknown is skipped. */
 export interface AggregateExpectations<S extends Signers> {
   /** The service's keys, or `'unchecked'`: addresses for `evm` aggregates, x coordinates of keys for `stark` ones. */
   readonly signers: S;
   /**
-   * The service's name in `<name>_signed_price`. Without it the aggregate may hold one field of that form, whatever the
-   * name: no signature covers it.
+   * The service's name in `<name>_signed_price`. If absent, the aggregate may hold one field of that form, whatever the name: no
+   * signature covers it.
    */
   readonly serviceName?: string | undefined;
-  /** The service's own oracle ID, which its Stark messages contain: without it no Stark aggregate is verified. */
+  /** The service's own oracle ID, which its Stark messages contain; required to verify Stark aggregates. */
   readonly oracleId?: string | undefined;
-  /** The algorithm's definition, whose SHA-256 the checksum must be. */
+  /** The algorithm's definition, whose SHA-256 must be the checksum. */
   readonly algorithmText?: string | undefined;
-  /** Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. */
+  /** Weights by publisher key (decimal text such as `2.5`), for a `weighted average`. */
   readonly weights?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Rechecks aggregates from nothing but their own bytes: every publisher's hash and signature, the Merkle root, the
- * aggregate's price, the service's hash and signature. The publishers' keys are those that the service's signature covers.
+ * Checks aggregates from their own bytes only: each publisher's hash and signature, the Merkle root, the aggregate's price, the
+ * service's hash and signature. The publishers' keys are those that the service's signature covers.
  * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
  *   `JSON.parse` loses digits of timestamps.
  * @returns one report an aggregate, never empty. `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` names nobody or not an address, or for weights that are none.
+ * @throws RangeError or TypeError when `signers` names nobody or not an address, or for invalid weights.
  */
 export function verifyAggregate<const S extends Signers>(
   value: unknown,
@@ -54,7 +54,7 @@ export function verifyAggregate<const S extends Signers>(
   return aggregates.map(([symbol, aggregate]) => verifyOne(symbol, aggregate, expected));
 }
 
-/** The aggregates of a response with the symbols under which it serves them, if it names any. */
+/** Returns the aggregates of a response, each with its symbol there if the response names one. */
 function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
   if (Array.isArray(value)) return value.map((aggregate) => [undefined, aggregate]);
   if (typeof value !== 'object' || value === null || !('data' in value)) return [[undefined, value]];
@@ -83,7 +83,7 @@ function verifyOne<S extends Signers>(
   return { verdict: list.verdict, checks: list.checks, assetId, signer };
 }
 
-/** What the aggregate says about its inputs, against the inputs. */
+/** Checks the aggregate's statements about its inputs against the inputs. */
 function checkInputs(
   list: CheckList<Signers>,
   aggregate: AggregateForm,
@@ -161,7 +161,7 @@ function checkService(
     );
     checkSigned(list, name, service, true, hash);
   } else if (expected.oracleId === undefined) {
-    // The hash cannot be recomputed, so the signature may be over anything.
+    // The hash cannot be recomputed, so the signature may cover anything.
     const reason = "the service's oracle ID was not given";
     if (expected.signers === 'unchecked') list.skip(`${name} msg_hash`, reason);
     else list.expect(`${name} msg_hash`, false, reason);
@@ -187,7 +187,7 @@ function merkleRoot(leaves: readonly bigint[]): Uint8Array {
   return level[0]!;
 }
 
-/** Services encode the asset ID as Base64, or hash it as contracts do. */
+/** Checks an encoded asset ID. Services encode the asset ID as Base64, or hash it as contracts do. */
 function isEncodedAssetId(encoded: string, assetId: string): boolean {
   const bytes = utf8ToBytes(assetId);
   return (

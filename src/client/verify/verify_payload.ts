@@ -5,7 +5,7 @@ import { decodePayload, type Payload } from './decode_payload.js';
 import { checksumAddress, recoverAddress, signatureFault } from './evm_signatures.js';
 import { keccak256 } from './keccak_sponge.js';
 
-/** What the reader knows beforehand; a check of something unknown is skipped. */
+/** The knowledge that the reader has beforehand; a check of something unknown is skipped. */
 export interface PayloadExpectations<S extends Signers> {
   /** The addresses whose keys may sign the stream, or `'unchecked'`. */
   readonly signers: S;
@@ -23,14 +23,14 @@ export type PayloadReport<S extends Signers = Signers> =
   | {
       readonly verdict: 'failed';
       readonly checks: readonly Check[];
-      /** Absent when the payload has no readable form. */
+      /** Absent when the payload is unreadable. */
       readonly payload?: Payload;
       /** Absent when no address could be recovered. */
       readonly signer?: string;
     };
 
 /**
- * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and checks everything that its bytes can tell.
+ * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and makes all checks that need only its bytes.
  * @returns `verified` only when one of the named signers signed it.
  * @throws RangeError or TypeError when `signers` names nobody or not an address.
  */
@@ -83,7 +83,7 @@ function isMarketStatus(code: number): boolean {
   return (MARKET_STATUS_CODES as readonly number[]).includes(code);
 }
 
-/** @returns the address that signed; without one a check has failed. */
+/** @returns the address that signed; if absent, a check has failed. */
 function checkSignature(list: CheckList<Signers>, { signature, body }: Payload): string | undefined {
   const fault = signatureFault(signature);
   if (!list.expect('signature range', fault !== 'out of range', 'r or s is outside 1..n-1')) return undefined;

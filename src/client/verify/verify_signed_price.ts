@@ -10,17 +10,17 @@ import { starkVerify } from './stark_signatures.js';
 export interface AggregateReport<S extends Signers = Signers> {
   readonly verdict: Verdict<S>;
   readonly checks: readonly Check[];
-  /** Absent when the value has no readable form. */
+  /** Absent when the value is unreadable. */
   readonly assetId?: string;
-  /** The address or public key that signed, as the value names it; absent when the value has no readable form. */
+  /** The address or public key that signed, as the value declares; absent when the value is unreadable. */
   readonly signer?: string;
 }
 
-/** What the reader knows of a publisher's price. */
+/** The knowledge that the reader has of a publisher's price. */
 export interface SignedPriceExpectations<S extends Signers> {
   /** The addresses or public keys that may sign, or `'unchecked'`. */
   readonly signers: S;
-  /** The asset that it should be for. */
+  /** The expected asset. */
   readonly assetId: string;
 }
 
@@ -90,17 +90,17 @@ function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined
   return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
 }
 
-/** The hash that a function makes of the signer's 20-byte address, or `undefined` when the key is no address. */
+/** Returns the hash that a function makes from the signer's 20-byte address, or `undefined` when the key is not an address. */
 export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
   return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
 }
 
-/** The report on a value that has no readable form. */
+/** Returns the report on an unreadable value. */
 export function formFault(reason: string): AggregateReport<never> {
   return { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] };
 }
 
-/** The value read into its form, or the sentence that says what is wrong with it. */
+/** Reads a value into its form; returns the value, or a sentence with its fault. */
 export function formOf<T>(value: unknown, read: (value: unknown) => T): T | string {
   try {
     return read(value);

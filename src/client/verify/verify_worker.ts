@@ -1,16 +1,17 @@
 import type { Signers } from './checks.js';
 import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
-// The module of the worker that verifies payloads. It says `ready` once it has loaded, then answers each message with one.
+// The module of the worker that verifies payloads. The worker sends `ready` once it has loaded, then answers each message with
+// one.
 
-/** What the worker is asked. */
+/** A message to the worker. */
 export interface PayloadToVerify {
   readonly id: number;
   readonly hex: string;
   readonly signers: Signers;
 }
 
-/** What it answers. */
+/** The worker's answer. */
 export interface VerifiedPayload {
   readonly id: number;
   readonly report: PayloadReport;

@@ -12,7 +12,7 @@ import { VerifyStark } from './generated/verify-stark.js';
 import type { StarkVerifyJob } from './jobs.js';
 
 // Encodes jobs and results as a worker's flat messages (batch.fbs), and decodes them to views of the message, not copies.
-// To encode and decode a verification takes 0.5 to 0.7 µs.
+// Encoding and decoding a verification takes 0.5 to 0.7 µs.
 
 export function encodeVerifyEvm(jobs: readonly EvmVerifyJob[]): Uint8Array {
   const n = jobs.length;
@@ -131,7 +131,7 @@ export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] 
   }));
 }
 
-/** More than the tables, offsets and paddings of any batch, so that no builder must grow: that would copy it. */
+/** The room for the tables, offsets and paddings of any batch, so that no builder must grow and copy. */
 const ROOM = 256;
 
 /** Writes one field of all jobs into the message. The generated functions write byte by byte, 30 times slower. */

@@ -14,7 +14,7 @@ import type { SignatureVerdict } from '../verdict.js';
 /** A publisher's Stark signature to verify, its hash included. */
 export type StarkVerifyJob = StarkClaim;
 
-/** Of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
+/** The bytes of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
 export const EVM_SIGNATURE_BYTES = 65;
 const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
@@ -30,14 +30,14 @@ export interface CryptoJobs {
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array;
-  /** The same of one digest, without memory of its own for the result: it is valid until the next call. */
+  /** Signs one digest in the same way. The result is valid until the next call. */
   signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array;
   /**
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignatureBytes[];
-  /** The hash of a message that a signature over it comes without: 32 bytes. */
+  /** Returns the hash of a message, for a signature that comes without it: 32 bytes. */
   hashStark(message: StarkMessage): Buffer;
 }
 

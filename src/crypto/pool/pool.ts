@@ -16,12 +16,12 @@ export type { StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
 /**
- * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads, and while they all
- * have work the calling thread does some of what waits in each turn of its event loop. A batch that ran on the calling thread at
- * once returns an array and no promise, so a single job costs no turn of the event loop.
+ * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads, and while all
+ * threads have work the calling thread does some of the waiting jobs in each turn of its event loop. A batch that ran on the
+ * calling thread at once returns an array and no promise, so a single job costs no turn of the event loop.
  *
- * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try
- * such a batch, because it could hang too.
+ * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try such a
+ * batch, because this thread could hang too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
@@ -31,22 +31,22 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /** Does the work on the calling thread, however much it is. */
+  /** Does the work on the calling thread, whatever its amount. */
   readonly here: CryptoJobs;
-  /** Jobs that the workers have or that wait for one. */
+  /** The number of jobs that the workers have or that wait for a worker. */
   readonly queued: number;
-  /** Batches that a worker failed to answer since the start. Each was computed again. */
+  /** The number of batches since the start that a worker failed to answer. Each was computed again. */
   readonly failures: number;
   /** Waits for running work, then ends the threads. Later work runs on the calling thread. */
   close(): Promise<void>;
 }
 
 export interface CryptoPoolOptions {
-  /** How many worker threads; 0 does everything on the calling thread. */
+  /** The number of worker threads; 0 does everything on the calling thread. */
   readonly threads: number;
   /** The module that runs in the threads; default `worker.js`. */
   readonly workerFile?: string;
-  /** What counts the time after which a thread counts as hung, where it is not a timer. */
+  /** The timer that counts the time after which a thread counts as hung, if another one is used. */
   readonly repeat?: Repeat;
   /** Calls back at the end of the turn of the event loop. `setImmediate` unless given. */
   readonly defer?: (callback: () => void) => void;
@@ -60,33 +60,34 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * Up to this much work runs on the calling thread, and of what waits for a thread this much in a turn of the event loop. A round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this
- * thread's time, so a smaller batch is answered sooner here.
+ * The largest work that runs on the calling thread, and the part of the waiting work that it does in a turn of the event loop. A
+ * round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this thread's time, so a smaller batch is answered sooner on the
+ * calling thread.
  */
 const INLINE_MICROS_MAX = 300;
 
-/** What waits for a thread goes there together up to this much work: one message for it all instead of one for each batch. */
+/** The largest work of waiting batches that goes to a thread together, in one message instead of one for each batch. */
 const TOGETHER_MICROS_MAX = 5_000;
 
-/** A batch is split among the threads into pieces of at least this much work; a piece costs 40 µs. */
+/** The smallest piece into which a batch is split among the threads; a piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
 
-/** A piece is at most this much work: so long a small batch waits for a thread that has a piece of a large one. */
+/** The largest piece: a small batch waits this long for a thread that has a piece of a large batch. */
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * A batch may be served before another one that came earlier, by ten times what it has less to do: small ones go first, and large
- * ones have their turn all the same.
+ * The head start of small batches: a batch may be served before an earlier one if it came later by at most ten times the work
+ * that it has less. So small batches go first, and large ones still have their turn.
  */
 const WAIT_PER_WORK = 10;
 
-/** Far more than the work of the largest piece: room for a busy machine and for a thread's start. */
+/** The time limit of a piece, far more than the work of the largest one: room for a busy machine and for a thread's start. */
 const PIECE_MS_MAX = 5_000;
 
-/** How often workers try a piece. After that the calling thread computes it. */
+/** The number of attempts of workers at a piece. After that the calling thread computes it. */
 const WORKER_ATTEMPTS_MAX = 2;
 
-/** Together these use each window of the tables that everyday prices use. */
+/** The messages together use each window of the tables that ordinary prices use. */
 const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
 );
@@ -94,12 +95,12 @@ const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /** `undefined` when all work runs on the calling thread: there are no threads, or the pool was closed. */
+  /** The threads; `undefined` when all work runs on the calling thread: there are none, or the pool was closed. */
   #workers: Threads | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
-  /** Called when nothing is left to do. */
+  /** The callbacks for the end of all work. */
   readonly #onDone: (() => void)[] = [];
   readonly #verifyEvm = verifyEvmKind(this.here);
   readonly #verifyStark = verifyStarkKind(this.here);
@@ -195,7 +196,7 @@ class WorkerPool implements CryptoPool {
     return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
   }
 
-  /** By a thread that has nothing else to do, when it is worth a message, else at once. */
+  /** Hands pieces to an idle thread if the work is worth a message, otherwise does it at once. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
@@ -203,7 +204,7 @@ class WorkerPool implements CryptoPool {
     else doTogether(pieces);
   }
 
-  /** Has the jobs done by a thread, or by the calling thread when it comes first. */
+  /** Queues the jobs for a thread, or for the calling thread if that is free first. */
   #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
     const result = this.#register(kind, jobs, rank, this.#waiting);
     this.#goOn();
@@ -222,12 +223,12 @@ class WorkerPool implements CryptoPool {
     return piece.result;
   }
 
-  /** Gives idle threads what waits. When all have work, the calling thread does some of what is left in each turn of its event loop. */
+  /** Gives waiting work to idle threads. When all have work, the calling thread does some of the rest in each turn of its event loop. */
   #goOn(): void {
     const workers = this.#workers;
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
-      // A share for each thread, and one for this one: all have work until the last is done.
+      // The share of each thread and of this one: all have work until the last piece is done.
       const share = this.#waiting.micros / (this.#threads + 1);
       void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
     }
@@ -259,7 +260,7 @@ class WorkerPool implements CryptoPool {
     else giveUp(piece);
   }
 
-  /** No thread takes what waits. */
+  /** Withdraws waiting work from the threads: none will take it. */
   #withdraw(): void {
     for (const piece of this.#waiting.takeAll()) giveUp(piece);
   }

@@ -1,4 +1,4 @@
-/** How the items of a list are counted, a part of them is taken, and lists are joined. */
+/** Operations of a list: counting its items, taking a part, and joining lists. */
 export interface ListForm<List> {
   count(list: List): number;
   part(list: List, start: number, end: number): List;
@@ -13,7 +13,7 @@ export function arrayForm<Item>(): ListForm<Item[]> {
   };
 }
 
-/** A list is bytes, and each `size` of them are an item. */
+/** Treats bytes as a list of items of `size` bytes each. */
 export function bytesForm(size: number): ListForm<Uint8Array> {
   return {
     count: (list) => list.length / size,
@@ -22,13 +22,13 @@ export function bytesForm(size: number): ListForm<Uint8Array> {
   };
 }
 
-/** How one kind of job runs on the calling thread and in a worker. */
+/** The ways in which one kind of job runs on the calling thread and in a worker. */
 export interface Kind<Jobs, Results> {
   /** The function in `worker.ts`. */
   readonly name: string;
   /** The time of one job, on two shared cores and Node 20, with the machine’s libsecp256k1 where it is used. */
   readonly jobMicros: number;
-  /** How many jobs are done at a time where others wait: one that is done alone may cost more. */
+  /** The number of jobs that are done at a time while others wait: a single one may cost more. */
   readonly atOnce: number;
   readonly jobs: ListForm<Jobs>;
   readonly results: ListForm<Results>;
@@ -37,14 +37,14 @@ export interface Kind<Jobs, Results> {
   decode(answer: Uint8Array): Results;
 }
 
-/** A batch, or a part of a large one: its jobs are done from the first to the last, by whom has time for them. */
+/** A batch, or a part of a large one: its jobs are done from the first to the last, by any thread that has time. */
 export class QueuedWork<Jobs = unknown, Results = unknown> {
   readonly kind: Kind<Jobs, Results>;
-  /** Of the pieces that wait the one with the lowest is next, and of equal ones the first. */
+  /** The rank: the waiting piece with the lowest rank is next, and of equal ones the first. */
   readonly rank: number;
-  /** Why threads did not answer, once for each that tried. */
+  /** The reasons why threads did not answer, one for each thread that tried. */
   readonly faults: unknown[] = [];
-  /** Of all jobs, in their order. */
+  /** The results of all jobs, in their order. */
   readonly result: Promise<Results>;
   readonly #jobs: Jobs;
   readonly #count: number;
@@ -73,17 +73,17 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
     });
   }
 
-  /** The jobs that are not done. */
+  /** The jobs that are not done yet. */
   get left(): Jobs {
     return this.kind.jobs.part(this.#jobs, this.#done, this.#count);
   }
 
-  /** How many they are. */
+  /** The number of these jobs. */
   get leftCount(): number {
     return this.#count - this.#done;
   }
 
-  /** How long they take. */
+  /** The time that these jobs take. */
   get micros(): number {
     return this.leftCount * this.kind.jobMicros;
   }
@@ -92,7 +92,7 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
     return this.#done === this.#count;
   }
 
-  /** Does the next jobs on this thread, and more of them while it may go on. */
+  /** Does the next jobs on this thread, and more of them while `mayGoOn` returns true. */
   doSome(mayGoOn: () => boolean): void {
     const { kind } = this;
     try {
@@ -127,12 +127,12 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
   }
 }
 
-/** The jobs that are left of pieces of one kind. */
+/** Joins the jobs that are left of pieces of one kind. */
 export function joined(pieces: readonly QueuedWork[]): unknown {
   return pieces[0]!.kind.jobs.join(pieces.map(({ left }) => left));
 }
 
-/** Gives each piece its part of the results of what is {@link joined}. */
+/** Gives each piece its part of the results of the {@link joined} jobs. */
 export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   let at = 0;
   for (const piece of pieces) {
@@ -142,7 +142,7 @@ export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   }
 }
 
-/** Does all of pieces of one kind on this thread. */
+/** Does all jobs of pieces of one kind on this thread. */
 export function doTogether(pieces: readonly QueuedWork[]): void {
   try {
     giveOut(pieces, pieces[0]!.kind.inline(joined(pieces)));
@@ -159,12 +159,12 @@ export class WorkQueue {
     return this.#pieces.length;
   }
 
-  /** The time of all that waits. */
+  /** The time of all waiting work. */
   get micros(): number {
     return this.#pieces.reduce((sum, piece) => sum + piece.micros, 0);
   }
 
-  /** Whether a piece waits with which no thread failed. */
+  /** True while a piece waits that no thread failed to do. */
   get hasUntried(): boolean {
     return this.#pieces.some(isUntried);
   }
@@ -176,8 +176,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the next piece, and those of its kind that follow it as long as all are no more than `microsMax`. One with which
-   * a thread failed goes alone.
+   * Takes the next piece, and the following pieces of its kind while all together stay within `microsMax`. A piece with which a
+   * thread failed goes alone.
    */
   takeTogether(microsMax: number): QueuedWork[] {
     const first = this.#pieces.shift()!;
@@ -193,7 +193,7 @@ export class WorkQueue {
     }
   }
 
-  /** Does some of the next piece on this thread, unless a thread failed with it: this one could hang too. */
+  /** Does some of the next piece on this thread, unless a thread failed with that piece: this thread could hang too. */
   doSome(mayGoOn: () => boolean): void {
     const at = this.#pieces.findIndex(isUntried);
     const piece = this.#pieces[at];

@@ -5,26 +5,26 @@ export interface ThreadsOptions {
   readonly count: number;
   /** The module whose functions run in the threads. */
   readonly workerFile: string;
-  /** How long one task may take. */
+  /** The longest time of a task. */
   readonly taskMsMax: number;
   readonly repeat?: Repeat;
-  /** A thread ended while it had no task; it is replaced. */
+  /** Called when a thread ended while it had no task; the thread is replaced. */
   readonly onIdleFailure: () => void;
-  /** No thread is left and no new one starts: they fail at their start. */
+  /** Called when no thread is left and no new one starts: threads fail at their start. */
   readonly onAllLost: () => void;
 }
 
 /** Calls a function at an interval until the function that it returns is called. `setInterval` unless given. */
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
-/** A thread did not answer within `taskMsMax`; it was ended, and another one is started in its place. */
+/** The fault of a thread that did not answer within `taskMsMax`. That thread was ended, and another one is started in its place. */
 export class ThreadHung extends Error {
   override readonly name = 'ThreadHung';
 }
 
 /**
- * The deadline is this many ticks of a timer. When the whole process, or this thread, was stopped for a while, the ticks
- * stopped too, and the workers do not count as hung.
+ * The deadline in ticks of a timer. When the whole process, or this thread, was stopped for a while, the ticks stopped too, and
+ * the workers do not count as hung.
  */
 const TICKS = 10;
 
@@ -59,7 +59,7 @@ export class Threads {
     this.#piscina = piscina;
   }
 
-  /** How many threads have no task. Only they are given one: then its deadline starts with it. */
+  /** The number of threads without a task. Only these receive one, so its deadline starts at once. */
   get idle(): number {
     return this.#idle;
   }
@@ -94,8 +94,8 @@ export class Threads {
   }
 
   /**
-   * Ends hung threads. To end a thread inside native code that returns later aborts the process. But a thread that takes so
-   * much longer than the largest task is in an endless loop, which would occupy a core for good.
+   * Ends hung threads. To end a thread inside native code that returns later aborts the process. But a thread that takes so much
+   * longer than the largest task is in an endless loop, which would occupy a core forever.
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();

@@ -1,11 +1,11 @@
 import type { QueuedWork } from './queued_work.js';
 
-/** So much work of one turn is handed on before the turn ends: what waits keeps its messages in memory. */
+/** The work of one turn that is handed on before the turn ends: waiting work keeps its messages in memory. */
 const GATHERED_MICROS_MAX = 600;
 
 /**
- * Gathers small pieces of one kind that come in the same turn of the event loop, because together they take less work. The first of a turn should not
- * wait, but when a turn had several, all of the next one do.
+ * Gathers small pieces of one kind that come in the same turn of the event loop, because together they take less work. The first
+ * piece of a turn should not wait, but when a turn had several, all pieces of the next turn wait.
  */
 export class Turn {
   readonly #defer: (callback: () => void) => void;
@@ -17,7 +17,7 @@ export class Turn {
 
   /**
    * @param defer calls back at the end of the turn
-   * @param handOn has them done
+   * @param handOn receives the gathered pieces
    */
   constructor(
     defer: (callback: () => void) => void,
@@ -27,7 +27,7 @@ export class Turn {
     this.#handOn = handOn;
   }
 
-  /** Whether a piece that comes now is not the first. */
+  /** True when a piece that comes now is not the first. */
   get isRunning(): boolean {
     return this.#isRunning;
   }

@@ -1,7 +1,7 @@
 import * as batch from './batch_bytes.js';
 import { createCryptoJobs } from './jobs.js';
 
-// Runs in each thread of the pool: functions that take one flat message and return another, called by name.
+// The program of each thread of the pool: functions that take one flat message and return another, called by name.
 
 const jobs = createCryptoJobs();
 

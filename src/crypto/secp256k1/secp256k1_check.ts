@@ -1,8 +1,8 @@
 import type { Secp256k1 } from './secp256k1_operations.js';
 
 /**
- * Compares an implementation's answers with those that noble gives to the same questions, in 1 ms.
- * @returns what it computed otherwise, in words, or `undefined`.
+ * Compares an implementation's answers with those of noble to the same questions, in 1 ms.
+ * @returns the wrong answer in words, or `undefined`.
  */
 export function wrongAnswerOf(curve: Secp256k1): string | undefined {
   for (const { key, digest, signature, recovery, publicKey } of SIGNED) {
@@ -109,7 +109,7 @@ const SIGNED: readonly Signed[] = [
   },
 ];
 
-/** Signatures that nobody made, and ones that are not as a signer writes them. */
+/** Signatures that nobody made, and those in a form that no signer writes. */
 const RECOVERED: readonly Recovered[] = [
   {
     name: 'a high s',

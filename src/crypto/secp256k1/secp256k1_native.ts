@@ -5,13 +5,13 @@ import type { Secp256k1 } from './secp256k1_operations.js';
 type Binding = typeof import('secp256k1');
 
 /**
- * The libsecp256k1 of 2019 that the npm package `secp256k1` contains (sign 31 µs, recover 49 µs), or `undefined` where the
- * package has no build for this platform.
+ * Loads the libsecp256k1 of 2019 that the npm package `secp256k1` contains (sign 31 µs, recover 49 µs). Returns `undefined` if
+ * the package has no build for this platform.
  */
 export function loadNativeSecp256k1(): Secp256k1 | undefined {
   let binding: Binding;
   try {
-    // The bare package name falls back to a slow JavaScript curve silently; this path has only the native one.
+    // The bare package name silently falls back to a slow JavaScript curve; this path has only the native one.
     binding = createRequire(import.meta.url)('secp256k1/bindings') as Binding;
   } catch {
     return undefined;
@@ -20,7 +20,7 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
     try {
       return binding.ecdsaSign(digest32, key32, {}, out64);
     } catch (error) {
-      // The library checks the key with every signature, so to ask before would check it twice.
+      // The library checks the key with every signature, so asking first would check it twice.
       if (binding.privateKeyVerify(key32)) throw error;
       throw new RangeError('secp256k1 private key is not in 1 .. n-1');
     }

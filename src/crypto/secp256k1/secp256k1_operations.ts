@@ -15,8 +15,8 @@ export interface Secp256k1 {
    */
   sign(digest32: Uint8Array, key32: Uint8Array, out64?: Uint8Array): RecoverableSignature;
   /**
-   * The 65-byte uncompressed public key that made a signature over `digest32`, or `undefined` when there is none.
-   * It accepts a high s; see `isCanonicalSignature`. It never throws for a 32-byte digest and a 64-byte signature.
+   * Returns the 65-byte uncompressed public key that made a signature over `digest32`, or `undefined` when there is none. Accepts
+   * a high s; see `isCanonicalSignature`. Never throws for a 32-byte digest and a 64-byte signature.
    * @param out65 when given, it is written and returned
    */
   recover(
@@ -26,7 +26,7 @@ export interface Secp256k1 {
     out65?: Uint8Array,
   ): Uint8Array | undefined;
   /**
-   * The 65-byte uncompressed public key of a private key.
+   * Returns the 65-byte uncompressed public key of a private key.
    * @throws RangeError when `key32` is not in 1 .. n-1.
    */
   publicKey(key32: Uint8Array): Uint8Array;

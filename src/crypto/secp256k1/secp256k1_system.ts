@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { wrongAnswerOf } from './secp256k1_check.js';
 import type { Secp256k1 } from './secp256k1_operations.js';
 
-/** The library that was loaded, or the reason why a library that was found or named is not used. */
+/** The library that was loaded, or the reason why the library that was found or named is not used. */
 export interface SystemSecp256k1 {
   readonly curve?: Secp256k1;
   /** The name under which the library was loaded. */
@@ -46,7 +46,10 @@ export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k
   return {};
 }
 
-/** By the number of the binary interface, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2. These functions are the same in all of them. */
+/**
+ * Names by the number of the binary interface, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2. These functions are the same in all
+ * of them.
+ */
 const LIBRARY_NAMES =
   /** The dynamic loader of each system finds only its own form. */
   [7, 6, 5, 2, 1].flatMap((abi) => [`libsecp256k1.so.${abi}`, `libsecp256k1.${abi}.dylib`]);
@@ -55,11 +58,11 @@ const LIBRARY_NAMES =
 const CONTEXT_FLAGS = 0x301;
 /** SECP256K1_EC_UNCOMPRESSED */
 const UNCOMPRESSED = 2;
-/** Of the library's own forms of a recoverable signature and a public key. */
+/** Sizes of the library's own forms of a recoverable signature and a public key. */
 const INNER_SIGNATURE_BYTES = 65;
 const INNER_KEY_BYTES = 64;
 
-/** An address as koffi gives it. */
+/** An address in koffi's form. */
 type Pointer = object | bigint;
 
 type Koffi = {
@@ -94,7 +97,7 @@ interface Functions {
 
 function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
   const bind = (declaration: string) => library.func(declaration);
-  // The arrays are passed as they are: koffi gives the library the addresses of their bytes for the time of the call.
+  // Arrays are passed as they are: koffi gives the library the addresses of their bytes during the call.
   return {
     createContext: bind('void *secp256k1_context_create(unsigned int)'),
     randomize: bind('int secp256k1_context_randomize(void *, void *)'),
@@ -112,8 +115,9 @@ function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
 }
 
 /**
- * The library ends the process when an argument is not what it allows, and reads as many bytes as it expects. So the lengths and the
- * recovery number are checked before every call. No call is interrupted, so all share the room for the library's own forms.
+ * Wraps the functions with checks. The library ends the process when an argument is invalid, and reads as many bytes as it
+ * expects. So the lengths and the recovery number are checked before every call. No call is interrupted, so all share the room
+ * for the library's own forms.
  */
 function curveOf(functions: Functions): Secp256k1 {
   const context = functions.createContext(CONTEXT_FLAGS);
@@ -160,7 +164,10 @@ function curveOf(functions: Functions): Secp256k1 {
   };
 }
 
-/** @throws TypeError when it is not an array of bytes, RangeError when it has another length, as an array without its memory has. */
+/**
+ * @throws TypeError when the value is not an array of bytes, RangeError when it has another length, as an array without its
+ * memory has.
+ */
 function checkLength(name: string, bytes: Uint8Array, length: number): void {
   if (!(bytes instanceof Uint8Array)) throw new TypeError(`${name} is not a Uint8Array`);
   if (bytes.length !== length) throw new RangeError(`${name} has ${bytes.length} bytes instead of ${length}`);

@@ -12,7 +12,7 @@ export class Pedersen {
   readonly #firstParts = new Map<bigint, CurvePoint>();
   readonly #firstPartsMax: number;
 
-  /** @param firstPartsMax how many first operands to cache, about 250 bytes each */
+  /** @param firstPartsMax the number of cached first operands, about 250 bytes each */
   constructor(firstPartsMax = 16_384) {
     this.#firstPartsMax = firstPartsMax;
   }
@@ -21,7 +21,7 @@ export class Pedersen {
     return this.#sum(x, y).toAffine()!.x;
   }
 
-  /** Whether `hash` is the hash of (x, y). It needs no division, which is half of the work of {@link hash}. */
+  /** Checks that `hash` is the hash of (x, y). This needs no division, which is half of the work of {@link hash}. */
   isHash(x: bigint, y: bigint, hash: bigint): boolean {
     return hash < FIELD_PRIME && this.#sum(x, y).hasX(hash);
   }
@@ -42,7 +42,7 @@ export class Pedersen {
     sum.add(SHIFT.x, SHIFT.y);
     addOperand(sum, x, P0, P1);
     const part = sum.toAffine()!;
-    // Drops the oldest part. To recompute a part takes 0.1 ms, too little to track which are in use.
+    // Drops the oldest part. Recomputing a part takes 0.1 ms, too little to track which ones are in use.
     if (this.#firstParts.size >= this.#firstPartsMax) {
       this.#firstParts.delete(this.#firstParts.keys().next().value!);
     }
@@ -55,7 +55,7 @@ const LOW_BITS = 248;
 
 function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: CurvePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand), false);
-  // At most 8 times, and never for a price, which fills less than 160 bits.
+  // Runs at most 8 times, and never for a price, which fills less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
 }
 
@@ -76,7 +76,7 @@ const P1: CurvePoint = {
   x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
   y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
 };
-// The second operand does not recur, so it has the larger table; prices use its lower ten windows.
+// The second operand does not recur, so its table is larger; prices use the table's lower ten windows.
 const P2 = new TabledPoint(
   {
     x: 2138414695194151160943305727036575959195309218611738193261179310511854807447n,

@@ -10,7 +10,7 @@ export interface StarkMessage {
 }
 
 /**
- * The symbol's ASCII bytes in hex, filled up with zeros on the right to 32 digits, without `0x`.
+ * Returns the symbol's ASCII bytes in hex, filled up with zeros on the right to 32 digits, without `0x`.
  * @returns `undefined` when the symbol is empty or not ASCII.
  */
 export function starkAssetHex(symbol: string): string | undefined {
@@ -18,9 +18,9 @@ export function starkAssetHex(symbol: string): string | undefined {
 }
 
 /**
- * `external_asset_id` of a Stark price: `0x`, the asset's hex and the oracle's five characters in hex.
- * @returns `undefined` when the symbol is not ASCII, the oracle ID is not five ASCII characters, or the number is not a
- * field element (a symbol of more than 26 characters).
+ * Returns the `external_asset_id` of a Stark price: `0x`, the asset's hex and the oracle's five characters in hex.
+ * @returns `undefined` when the symbol is not ASCII, the oracle ID is not five ASCII characters, or the number is not a field
+ * element (a symbol of more than 26 characters).
  */
 export function starkExternalAssetId(symbol: string, oracleId: string): string | undefined {
   const assetHex = starkAssetHex(symbol);
@@ -31,8 +31,8 @@ export function starkExternalAssetId(symbol: string, oracleId: string): string |
 }
 
 /**
- * What a Stark publisher signs: x is the external asset ID as a number, y is price * 2^32 + UNIX second.
- * @returns `undefined` when {@link starkExternalAssetId} is, and for a price below 0, which Stark messages cannot hold.
+ * Returns the message that a Stark publisher signs: x is the external asset ID as a number, y is price * 2^32 + UNIX second.
+ * @returns `undefined` when {@link starkExternalAssetId} is, and for a price below 0, which Stark messages cannot represent.
  */
 export function starkPriceMessage(
   symbol: string,
@@ -48,12 +48,12 @@ export function starkPriceMessage(
   };
 }
 
-/** A number of up to 256 bits as 32 big-endian bytes. */
+/** Returns a number of up to 256 bits as 32 big-endian bytes. */
 export function fieldBytes(value: bigint): Buffer {
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 }
 
-/** The number of 32 big-endian bytes. */
+/** Reads the number of 32 big-endian bytes. */
 export function fieldNumber(bytes32: Uint8Array): bigint {
   // Hex is the fastest way in V8: 0.3 µs.
   return BigInt(`0x${Buffer.from(bytes32.buffer, bytes32.byteOffset, bytes32.length).toString('hex')}`);

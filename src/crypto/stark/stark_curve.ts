@@ -1,13 +1,13 @@
 import { Point } from '@scure/starknet';
 
-// Arithmetic on the Stark curve, y^2 = x^3 + x + b, for multiplying points that stay the same for a long time: the
-// generator, the Pedersen points, the publishers' keys. Intermediate coordinates may be negative: `%` keeps the sign of its
-// left side, and correcting it after each step would cost more. Nothing here is constant-time.
+// Arithmetic on the Stark curve, y^2 = x^3 + x + b, for multiplying points that are used for a long time: the generator, the
+// Pedersen points, the publishers' keys. Intermediate coordinates may be negative: `%` keeps the sign of its left side, and
+// correcting it after each step would cost more. Nothing here is constant-time.
 
 /** The field's prime, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = 0x800000000000011000000000000000000000000000000000000000000000001n;
 
-/** The order n of the group; it is prime, so every point but infinity has it. */
+/** The order n of the group; n is prime, so each point except infinity has this order. */
 export const GROUP_ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 
 /** Bits of a scalar, 0 .. n-1. */
@@ -45,7 +45,7 @@ export class PointSum {
     const h = (px * zz - this.x) % FIELD_PRIME;
     const r = (py * ((zz * this.z) % FIELD_PRIME) - this.y) % FIELD_PRIME;
     if (h === 0n) {
-      // The same x: the formula below is undefined for a point and itself, or a point and its negative.
+      // Equal x: the formula below is undefined for a point and itself, or a point and its negative.
       if (r === 0n) this.double();
       else this.z = 0n;
       return;
@@ -71,7 +71,7 @@ export class PointSum {
     this.x = x;
   }
 
-  /** Whether the sum is a point with this x, 0 <= x < p. It needs no division. */
+  /** Checks that the sum is a point with this x, 0 <= x < p. This needs no division. */
   hasX(x: bigint): boolean {
     return this.z !== 0n && (this.x - x * ((this.z * this.z) % FIELD_PRIME)) % FIELD_PRIME === 0n;
   }
@@ -84,7 +84,7 @@ export class PointSum {
     return copy;
   }
 
-  /** The sum as an affine point, coordinates in 0 .. p-1; `undefined` for infinity. One division, 22 µs. */
+  /** Returns the sum as an affine point, coordinates in 0 .. p-1; `undefined` for infinity. One division, 22 µs. */
   toAffine(): CurvePoint | undefined {
     return this.z === 0n ? undefined : scaled(this, Point.Fp.inv(nonNegative(this.z)));
   }
@@ -99,12 +99,12 @@ export class PointSum {
 export class TabledPoint implements Multiplicand {
   readonly #windowBits: number;
   readonly #bases: readonly CurvePoint[];
-  /** For each window x and y of each point, alternating. */
+  /** The coordinates of each window: x and y of each point, alternating. */
   readonly #windows: (readonly bigint[] | undefined)[];
 
   constructor(point: CurvePoint, windowBits: number) {
     this.#windowBits = windowBits;
-    // One bit more than a scalar, so that the last signed digit never carries out of the table.
+    // The number of windows for one bit more than a scalar, so that the last signed digit never carries out of the table.
     const windows = Math.ceil((SCALAR_BITS + 1) / windowBits);
     this.#bases = basesOf(point, windowBits, windows);
     this.#windows = new Array(windows).fill(undefined);
@@ -149,7 +149,7 @@ export class PlainPoint implements Multiplicand {
 /** The generator. The first few multiples fill its 23 windows: 80 ms and 2.5 MB, once for each thread. */
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
-/** One of the two points with this x; `undefined` when the curve has none. The square root takes about 2 ms. */
+/** Returns one of the two points with this x; `undefined` when the curve has none. The square root takes about 2 ms. */
 export function pointWithX(x: bigint): CurvePoint | undefined {
   if (x >= FIELD_PRIME) return undefined;
   try {
@@ -171,7 +171,7 @@ function scaled(sum: PointSum, zInverse: bigint): CurvePoint {
   };
 }
 
-/** The point times 2^(i * windowBits), for each window i. */
+/** Returns the point times 2^(i * windowBits), for each window i. */
 function basesOf(point: CurvePoint, windowBits: number, windows: number): CurvePoint[] {
   const bases = [point];
   while (bases.length < windows) {
@@ -183,14 +183,14 @@ function basesOf(point: CurvePoint, windowBits: number, windows: number): CurveP
   return bases;
 }
 
-/** x and y, alternating, of 1 .. count times the point. None is infinity, because the order is a prime above `count`. */
+/** Returns x and y, alternating, of 1 .. count times the point. None is infinity, because the order is a prime above `count`. */
 function multiplesOf(point: CurvePoint, count: number): bigint[] {
   const running = new PointSum();
   const sums = Array.from({ length: count }, () => {
     running.add(point.x, point.y);
     return running.copy();
   });
-  // Montgomery's trick: one inversion for all of them, undone factor by factor from the end.
+  // Montgomery's trick: one inversion for all points, undone factor by factor from the end.
   const products: bigint[] = [];
   let product = 1n;
   for (const sum of sums) {

@@ -27,17 +27,17 @@ export interface StarkClaim extends StarkMessage, StarkSignatureBytes {
 }
 
 /**
- * Verifies Stark signatures of publishers whose keys recur. Each key gets a table of multiples at its first signature
- * (15 ms, 0.5 MB). With it a verification, its hash included, takes 0.2 ms instead of 3.8.
+ * Verifies Stark signatures of publishers whose keys recur. Each key gets a table of multiples at its first signature (15 ms, 0.5
+ * MB). With it a verification, its hash included, takes 0.2 ms instead of 3.8 ms.
  */
 export class StarkVerifier {
   readonly #pedersen: Pedersen;
   readonly #keysMax: number;
-  /** By x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
+  /** The keys by x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
   readonly #keys = new Map<bigint, TabledKey>();
   #verifications = 0;
 
-  /** @param keysMax how many keys may have a table. A verification with another key takes 2 to 4 ms */
+  /** @param keysMax the number of keys that may have a table. A verification with another key takes 2 to 4 ms */
   constructor(pedersen: Pedersen, keysMax = 256) {
     this.#pedersen = pedersen;
     this.#keysMax = keysMax;
@@ -83,7 +83,7 @@ export class StarkVerifier {
     return key;
   }
 
-  /** A table costs as much as 80 verifications with it, so a key in use never loses its table to another. */
+  /** Drops an idle key. A table costs as much as 80 verifications with it, so a key in use never loses its table to another one. */
   #dropIdleKey(): boolean {
     const [x, key] = this.#keys.entries().next().value!;
     return this.#verifications - key.usedAt > IDLE_VERIFICATIONS && this.#keys.delete(x);
@@ -120,7 +120,7 @@ export function starkSignMessage(
 }
 
 /**
- * The public key as it stands on the wire: the x coordinate, 32 bytes.
+ * Returns the public key in the form of the wire: the x coordinate, 32 bytes.
  * @throws RangeError when `key` is not in 1 .. n-1.
  */
 export function starkPublicKey(key: bigint): Buffer {
@@ -130,20 +130,20 @@ export function starkPublicKey(key: bigint): Buffer {
 
 interface TabledKey {
   point: Multiplicand | undefined;
-  /** Which of the two points with the key's x made its last valid signature. */
+  /** The sign of the point that made the key's last valid signature, of the two points with its x. */
   negative: boolean;
   usedAt: number;
 }
 
-/** r, the message hash and the inverse of s stay below this. */
+/** The limit below which r, the message hash and the inverse of s must stay. */
 const VALUE_LIMIT = 2n ** 251n;
 
 const KEY_WINDOW_BITS = 8;
 const IDLE_VERIFICATIONS = 1_000;
 
 /**
- * Whether `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this tries both points,
- * first the one that was right last time.
+ * Checks that `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this function tries both
+ * points, first the one that was right last time.
  */
 function isNonceOf(key: TabledKey, base: PointSum, u2: bigint, r: bigint): boolean {
   if (key.point === undefined) return false;
@@ -163,8 +163,8 @@ function refuseInvalidKey(key: bigint): void {
 }
 
 /**
- * The x of a secret multiple of the generator. Zero windows need no addition, so the time would reveal bits of the secret,
- * and a few bits of many nonces are enough to find the key. Therefore the scalar is split into two random parts.
+ * Returns the x of a secret multiple of the generator. Zero windows need no addition, so the time would reveal bits of the
+ * secret, and a few bits of many nonces are enough to find the key. Therefore the scalar is split into two random parts.
  */
 function multipleOfGenerator(secret: bigint): bigint {
   const part = randomScalar();
@@ -174,7 +174,7 @@ function multipleOfGenerator(secret: bigint): bigint {
   return sum.toAffine()!.x;
 }
 
-/** The inverse modulo n, whose time depends on a random multiple of the secret instead of the secret. */
+/** Returns the inverse modulo n in a time that depends on a random multiple of the secret instead of the secret. */
 function blindInverse(secret: bigint): bigint {
   const factor = randomScalar();
   return (Point.Fn.inv((secret * factor) % GROUP_ORDER) * factor) % GROUP_ORDER;
@@ -184,7 +184,7 @@ function randomScalar(): bigint {
   return (fieldNumber(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
 }
 
-/** RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
+/** Yields nonces by RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
 function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   const seed = Buffer.concat([fieldBytes(key), fieldBytes(hash)]);
   let k: Buffer = Buffer.alloc(32, 0);
@@ -203,7 +203,7 @@ function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   }
 }
 
-/** The first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
+/** Returns the first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
 function truncate(block: Buffer): bigint {
   return block[0] === 0 ? fieldNumber(block) : fieldNumber(block) >> 4n;
 }

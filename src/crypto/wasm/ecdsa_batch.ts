@@ -13,7 +13,7 @@ import {
 import { FIELD_PRIME, GROUP_ORDER, SCALAR_FACTOR } from './secp256k1_field_code.js';
 import { GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.js';
 
-/** As many signatures as one batch has at the most. */
+/** The largest number of signatures in a batch. */
 export const BATCH_MAX = SUMS_MAX;
 
 const PRIME = limbsOf(FIELD_PRIME).map(Number);
@@ -22,16 +22,16 @@ const ORDER = limbsOf(GROUP_ORDER).map(Number);
 // The numbers of a signature: the digest, r, s, and the product of all s before it.
 const [DIGEST, R, S, BEFORE] = [0, 1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number, number];
 const SIGNATURE_BYTES = 4 * NUMBER_BYTES;
-// Those of the batch.
+// The numbers of the batch.
 const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1, 2, 3, 4, 5, 6].map(
   (i) => i * NUMBER_BYTES,
 ) as [...[number, number, number], ...[number, number, number, number]];
 const BATCH_BYTES = 7 * NUMBER_BYTES;
 
 /**
- * Verifies many signatures at once under keys that it knows: each is valid when digest/s · G + r/s · Q has r as its x, and a y of the
- * parity that the recovery number names. It takes a third of the time of a recovery, because the multiples of the keys are in tables and
- * divisions are shared.
+ * Verifies many signatures at once under known keys: each is valid when digest/s · G + r/s · Q has r as its x, and a y of the
+ * parity that the recovery number names. This takes 33 % of the time of a recovery, because the multiples of the keys are in
+ * tables and divisions are shared.
  */
 export class EcdsaBatch {
   readonly #tables: Secp256k1Tables;
@@ -41,7 +41,7 @@ export class EcdsaBatch {
   readonly #recoveries = new Array<number>(BATCH_MAX).fill(0);
   #count = 0;
 
-  /** @param keysMax how many keys it knows at the most */
+  /** @param keysMax the largest number of known keys */
   constructor(keysMax: number) {
     this.#tables = new Secp256k1Tables(1 + keysMax, BATCH_BYTES + BATCH_MAX * SIGNATURE_BYTES);
     this.#batch = this.#tables.freeFrom;
@@ -62,7 +62,7 @@ export class EcdsaBatch {
     return this.#tables.fill(1 + key, publicKey65.subarray(1));
   }
 
-  /** Takes up a signature to verify, of {@link BATCH_MAX} at the most. @param rs64 r and s, each in 1 .. n - 1 */
+  /** Adds a signature to verify; at most {@link BATCH_MAX}. @param rs64 r and s, each in 1 .. n - 1 */
   add(key: number, digest32: Uint8Array, rs64: Uint8Array, recovery: 0 | 1): void {
     assert(this.#count < BATCH_MAX);
     const { limbs } = this.#tables.arithmetic;
@@ -79,7 +79,7 @@ export class EcdsaBatch {
     return this.#count;
   }
 
-  /** Forgets the signatures and does not verify them. */
+  /** Forgets the signatures without verifying them. */
   clear(): void {
     this.#count = 0;
   }
@@ -122,7 +122,7 @@ export class EcdsaBatch {
     }
   }
 
-  /** The tables take odd factors: of an even one the negative, which is odd as n is. */
+  /** Chooses a multiple. The tables take odd factors: the negative of an even factor is odd, because n is odd. */
   #chooseMultiple(sum: number, part: 0 | 1, table: number, factor: number): void {
     const { limbs } = this.#tables.arithmetic;
     reduceOnce(limbs, factor / 4, ORDER);
@@ -148,7 +148,7 @@ export class EcdsaBatch {
   }
 }
 
-/** Makes a reduced number of the field the one in 0 .. p - 1, its limbs below 2^29. */
+/** Reduces a number of the field to 0 .. p - 1, with limbs below 2^29. */
 function reduceFully(limbs: Int32Array, index: number): void {
   carry(limbs, index);
   const top = limbs[index + LIMBS - 1]! >> TOP_LIMB_BITS;

@@ -20,7 +20,7 @@ import {
   when,
 } from './wasm_code.js';
 
-/** Bytes that one permutation takes in: the rate of Keccak-256. */
+/** Bytes that one permutation absorbs: the rate of Keccak-256. */
 export const BLOCK_BYTES = 136;
 const BLOCK_LANES = BLOCK_BYTES / 8;
 const LANES = 25;
@@ -36,16 +36,16 @@ const CONSTANTS_AT = PAGE_BYTES - 8 * ROUNDS;
 export interface KeccakModule {
   readonly memory: { readonly buffer: ArrayBuffer };
   /**
-   * Takes in the first blocks of the memory, which are padded already where they are the last ones.
-   * @param blocks how many, at least 1
+   * Absorbs the first blocks of the memory; the last ones of a message must be padded already.
+   * @param blocks their number, at least 1
    * @param continues 1 to go on with the state in memory, 0 to begin a digest
    */
   readonly absorb: (blocks: number, continues: 0 | 1) => void;
 }
 
 /**
- * Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and rotates them; its bytes are made here. JavaScript
- * writes into its memory and reads from there, so that a hash takes no array of its own.
+ * Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and rotates them; its bytes are made here.
+ * JavaScript writes into the memory of the module and reads from there, so a hash takes no array of its own.
  */
 export function openKeccakModule(): KeccakModule {
   const { memory, absorb } = openWasm([absorbFunction()], 1) as KeccakModule;
@@ -90,7 +90,7 @@ function absorbFunction(): WasmFunction {
   };
 }
 
-/** One round; `number` 0 or 1 behind the one that {@link ROUND} points at. */
+/** Writes a round; `number` is 0 or 1 behind the round that {@link ROUND} points at. */
 function round(from: readonly number[], to: readonly number[], number: 0 | 1): Code {
   const code: Code[] = [];
   for (let x = 0; x < 5; x++) {
@@ -122,7 +122,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
   return code;
 }
 
-/** How far each lane is rotated. */
+/** The bits by which each lane is rotated. */
 const ROTATIONS = rotations();
 
 function rotations(): number[] {

@@ -1,19 +1,19 @@
 /**
- * Numbers of 256 bits as nine limbs of 29 bits, the lowest first: so the 81 products of a multiplication add up in 64 bits without a carry.
- * In memory a limb takes 4 bytes.
+ * Numbers of 256 bits as nine limbs of 29 bits, the lowest first. So the 81 products of a multiplication add up in 64 bits
+ * without a carry. In memory a limb takes 4 bytes.
  */
 export const LIMBS = 9;
 export const LIMB_BITS = 29;
 export const LIMB_MASK = 2 ** LIMB_BITS - 1;
 export const NUMBER_BYTES = 4 * LIMBS;
-/** What the highest limb has of the 256 bits. */
+/** The bits of the highest limb. */
 export const TOP_LIMB_BITS = 256 - LIMB_BITS * (LIMBS - 1);
 
 export function limbsOf(value: bigint): readonly bigint[] {
   return Array.from({ length: LIMBS }, (_, i) => (value >> BigInt(LIMB_BITS * i)) & BigInt(LIMB_MASK));
 }
 
-/** Reads 32 bytes, the highest first. */
+/** Reads 32 big-endian bytes. */
 export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index: number): void {
   let carried = 0;
   let bits = 0;
@@ -28,13 +28,13 @@ export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index
   out[limb] = carried;
 }
 
-/** Where the bits from `bit` on begin: in which limb, and at which of its bits. */
+/** Returns the limb and the place in it at which the bits from `bit` on begin. */
 export function placeOfBit(bit: number): readonly [limb: number, shift: number] {
   const limb = Math.floor(bit / LIMB_BITS);
   return [limb, bit - limb * LIMB_BITS];
 }
 
-/** Subtracts the modulus from a number that is not below it; both have their limbs below 2^29, and it is below twice the modulus. */
+/** Subtracts the modulus from a number unless that is below it. Both have limbs below 2^29, and the number is below twice the modulus. */
 export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly number[]): void {
   let i = LIMBS - 1;
   while (i > 0 && limbs[index + i] === modulus[i]) i -= 1;
@@ -47,7 +47,7 @@ export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly n
   }
 }
 
-/** Of a number that is not above the modulus: the modulus less it. */
+/** Replaces a number that is not above the modulus by the modulus minus that number. */
 export function negate(limbs: Int32Array, index: number, modulus: readonly number[]): void {
   let borrowed = 0;
   for (let i = 0; i < LIMBS; i++) {

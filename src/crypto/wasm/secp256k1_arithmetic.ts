@@ -9,10 +9,10 @@ import {
 } from './secp256k1_module.js';
 import { PAGE_BYTES } from './wasm_code.js';
 
-// What this needs of the memory: some numbers, then the products of a batch of pairs.
+// The layout of the memory that this class uses: some numbers, then the products of a batch of pairs.
 const ONE = 0;
 const [SLOPE, A, B] = [1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number];
-/** A number to the powers 1, 3, 15, 255 and so on: of 1, 2, 4 and so on ones. */
+/** The powers `x^(2^k − 1)` of a number, for k = 1, 2, 4 and so on. */
 const ONES = 4 * NUMBER_BYTES;
 const ONES_MAX = 7;
 const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
@@ -29,8 +29,8 @@ export class Secp256k1Arithmetic {
   readonly freeFrom: number;
 
   /**
-   * @param pairsMax how many pairs of points are added at once at the most
-   * @param freeBytes that others use
+   * @param pairsMax the largest number of pairs of points that are added at once
+   * @param freeBytes for other users
    */
   constructor(pairsMax: number, freeBytes: number) {
     this.freeFrom = PRODUCTS + (pairsMax + 1) * NUMBER_BYTES;
@@ -55,7 +55,7 @@ export class Secp256k1Arithmetic {
   /**
    * Adds pairs of points with one inversion for all.
    * @param references two for each pair
-   * @param sums where the points go, one after the other
+   * @param sums the address of the sums, one after the other
    * @returns the pairs whose sums are wrong: two points with the same x, and once in 2^56 two others
    */
   addPairs(references: number, pairs: number, sums: number): number[] {
@@ -94,17 +94,17 @@ export class Secp256k1Arithmetic {
     this.#combine(out + NUMBER_BYTES, [1, B], [-1, y]);
   }
 
-  /** 1 / a, which is a to the power of p - 2 (Fermat). */
+  /** Computes 1 / a, which is a to the power of p - 2 (Fermat). */
   invert(out: number, a: number): void {
     raise(out, a, FIELD_INVERSION, this.module.multiply, this.module.square);
   }
 
-  /** The same of a scalar: of a times Montgomery’s factor it is 1 / a times the factor. */
+  /** Inverts a scalar: for a times Montgomery’s factor the result is 1 / a times the factor. */
   invertScalar(out: number, a: number): void {
     raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
   }
 
-  /** A sum of small multiples of reduced numbers, whose factors come to 3 at the most: so its limbs stay below 2^31. */
+  /** Writes a sum of small multiples of reduced numbers. The factors add up to 3 at most, so its limbs stay below 2^31. */
   #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
     for (let i = 0; i < LIMBS; i++) {
       let sum = 0;
@@ -115,7 +115,7 @@ export class Secp256k1Arithmetic {
   }
 }
 
-/** A power is raised in steps: so many squarings, then a factor with so many ones: 2 to this power. */
+/** A step of raising to a power: a number of squarings, then a factor `x^(2^k − 1)` with k = 2 to the power of `ones`. */
 interface Step {
   readonly squarings: number;
   readonly ones: number;
@@ -144,7 +144,7 @@ function raise(
 const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
 const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
 
-/** The exponents have long runs of ones. */
+/** Finds the steps; the exponents have long runs of ones. */
 function stepsTo(exponent: bigint): readonly Step[] {
   const steps: Step[] = [];
   const bits = exponent.toString(2);

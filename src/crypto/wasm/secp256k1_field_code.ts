@@ -21,15 +21,16 @@ export const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd
 /** Locals with the limbs of a number. */
 export type Number256 = readonly number[];
 
-/** What the reductions need for themselves. */
+/** The locals that the reductions use themselves. */
 export interface Scratch {
   readonly limbs: Number256;
   readonly carry: number;
 }
 
 /**
- * The sum of all products of limbs that count 2^(29·k), without a carry. Limbs may be negative. The 9 products of a column must stay within 63
- * bits. The most that is multiplied is a reduced number and the sum of two, whose columns are below 2^62.01, for the highest limb has 24 bits.
+ * The sum of all products of limbs that count 2^(29·k), without a carry. Limbs may be negative. The 9 products of a column must
+ * stay within 63 bits. The largest factors are a reduced number and the sum of two; their columns are below 2^62.01, because the
+ * highest limb has 24 bits.
  */
 export type Column = (k: number) => Code;
 
@@ -37,7 +38,7 @@ export function product(a: Number256, b: Number256): Column {
   return (k) => sumOf(pairsOf(k).map(([i, j]) => i64Multiply(get(a[i]!), get(b[j]!))));
 }
 
-/** Of a number with itself. @param doubled twice its limbs */
+/** Squares a number. @param doubled twice its limbs */
 export function square(a: Number256, doubled: Number256): Column {
   return (k) =>
     sumOf(
@@ -47,7 +48,7 @@ export function square(a: Number256, doubled: Number256): Column {
     );
 }
 
-/** Those limbs whose product belongs to a column. */
+/** Returns the limbs whose products belong to a column. */
 function pairsOf(k: number): (readonly [number, number])[] {
   const first = Math.max(0, k - LIMBS + 1);
   return Array.from({ length: Math.min(k, LIMBS - 1) - first + 1 }, (_, n) => [first + n, k - first - n]);
@@ -59,9 +60,9 @@ const lowOf = (value: Code): Code => i64And(value, MASK);
 const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
 
 /**
- * Writes columns, less other numbers, into `out` modulo p as a number between -2^70 and 2^256 + 2^70: 2^256 is 2^32 + 977 there. Its limbs
- * are below 2^29 and not negative, but the third, which may lie 2^12 outside.
- * @param less what is subtracted in each of the lower columns
+ * Writes columns, minus other numbers, into `out` modulo p as a number between -2^70 and 2^256 + 2^70: 2^256 is 2^32 + 977 there.
+ * The limbs of `out` are below 2^29 and not negative, except the third, which may lie 2^12 outside.
+ * @param less the numbers that are subtracted in each of the lower columns
  */
 export function reduceToField(
   out: Number256,
@@ -75,7 +76,7 @@ export function reduceToField(
     code.push(set(carry, value), set(high[k - LIMBS]!, lowOf(get(carry))));
   }
   code.push(set(high[LIMBS - 1]!, highOf(carry)));
-  // A high limb counts 2^261 of the limb below, which is 2^37 + 31,264: the second part 31,264, the first 2^8 of the next limb.
+  // A high limb counts 2^261 of the limb below it, which is 2^37 + 31,264: 31,264 of that limb, and 2^8 of the next limb.
   for (let k = 0; k < LIMBS; k++) {
     let value = i64Add(column(k), i64Multiply(get(high[k]!), i64(977n << EXCESS)));
     if (k > 0) {
@@ -85,7 +86,7 @@ export function reduceToField(
     code.push(set(carry, less(k).reduce(i64Subtract, value)));
     if (k < LIMBS - 1) code.push(set(out[k]!, lowOf(get(carry))));
   }
-  // What is above 2^256 now.
+  // The part that is above 2^256 now.
   const top = high[0]!;
   const beyond = i64ShiftLeft(get(high[LIMBS - 1]!), i64(32n + 2n * EXCESS - BigInt(LIMB_BITS)));
   code.push(
@@ -103,12 +104,12 @@ export function reduceToField(
   return code;
 }
 
-/** By so many bits nine limbs are longer than 256. */
+/** The bits by which nine limbs are longer than 256 bits. */
 const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
 
 /**
- * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The factors must be
- * so too, as all numbers below 2^256 are.
+ * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The
+ * factors must be below 1.04 n too, as all numbers below 2^256 are.
  */
 export function reduceToScalar(out: Number256, column: Column, { limbs: quotient, carry }: Scratch): Code {
   const code: Code[] = [];
@@ -121,7 +122,7 @@ export function reduceToScalar(out: Number256, column: Column, { limbs: quotient
       code.push(set(out[k - LIMBS]!, lowOf(get(carry))));
       continue;
     }
-    // So many n make the lowest limb that is left 0.
+    // The multiple of n that makes the lowest remaining limb 0.
     code.push(
       set(quotient[k]!, lowOf(i64Multiply(lowOf(get(carry)), i64(NEGATIVE_INVERSE)))),
       set(carry, i64Add(get(carry), i64Multiply(get(quotient[k]!), i64(ORDER[0]!)))),

@@ -49,37 +49,37 @@ export const NEGATIVE = 1;
 export const DOUBTFUL = 2;
 
 /**
- * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field are as {@link reduceToField} leaves
- * them, and scalars as {@link reduceToScalar} does.
+ * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of {@link
+ * reduceToField}, and scalars that of {@link reduceToScalar}.
  */
 export interface Secp256k1Module {
   readonly memory: { readonly buffer: ArrayBuffer };
   multiply(out: number, a: number, b: number): void;
-  /** Squares so many times. */
+  /** Squares `times` times. */
   square(out: number, a: number, times: number): void;
-  /** Times b, divided by Montgomery’s factor. */
+  /** Multiplies by b and divides by Montgomery’s factor. */
   multiplyScalar(out: number, a: number, b: number): void;
   squareScalar(out: number, a: number, times: number): void;
   /**
-   * The first half of the sums of pairs of points: the products of the differences of their x, of which {@link addPairs} needs the inverse.
-   * Marks a pair of two points with the same x as {@link DOUBTFUL}, and once in 2^56 another one.
+   * Computes the first half of the sums of pairs of points: the products of the differences of their x. {@link addPairs} needs the
+   * inverse of the last product. Marks a pair of two points with the same x as {@link DOUBTFUL}, and once in 2^56 another one.
    * @param references two for each pair, unmarked
    * @param products the first is 1; the one after pair i is written behind it at i + 1
    */
   multiplyDifferences(references: number, pairs: number, products: number): void;
   /**
-   * The second half: writes the sum of each pair. The sum of a {@link DOUBTFUL} pair is wrong, and a forger can compute it; no other is.
+   * Computes the second half: writes the sum of each pair. The sum of a {@link DOUBTFUL} pair is wrong, and a forger can compute it; no other is.
    * @param references those of the last pair
-   * @param products that before the last pair
-   * @param inverse of the product of all; it is overwritten
-   * @param sums where that of the last pair goes
+   * @param products the one before the last pair
+   * @param inverse the inverse of the product of all; it is overwritten
+   * @param sums the address for the sum of the last pair
    */
   addPairs(references: number, pairs: number, products: number, inverse: number, sums: number): void;
 }
 
 /**
- * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not give it secret numbers: which points it
- * reads depends on them, and another process may be able to watch that.
+ * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret numbers: the
+ * points that are read depend on them, and another process may be able to watch that.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {
@@ -101,7 +101,7 @@ const DOUBTFUL_DIFFERENCES = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) =>
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
-/** So many numbers in locals from `first` on, and the scratch of the reductions behind them. */
+/** Returns `count` numbers in locals from `first` on, and the scratch of the reductions behind them. */
 function numbers(first: number, count: number): { all: Number256[]; scratch: Scratch; variables: number } {
   const all = Array.from({ length: count }, (_, i) => locals(first + i * LIMBS, LIMBS));
   const end = first + count * LIMBS;
@@ -188,7 +188,7 @@ function addPairsFunction(): WasmFunction {
     other.map((local, k) => set(local, i64Subtract(yOf(right, rightSign, k), yOf(left, leftSign, k)))),
     reduceToField(slope, product(own, other), scratch),
     double(own, slope),
-    // x is slope² - x of both, y is slope · (x of the left - x) - y of the left.
+    // x = slope² − x_left − x_right; y = slope · (x_left − x) − y_left.
     reduceToField(result, square(slope, own), scratch, (k) => [xOf(left, k), xOf(right, k)]),
     store(get(sums), result),
     other.map((local, k) => set(local, i64Subtract(xOf(left, k), get(result[k]!)))),
@@ -217,7 +217,7 @@ function markDoubtful(references: number): Code {
   return i64Store32(get(references), i64Of(i32Or(i32Load(get(references)), i32(DOUBTFUL))));
 }
 
-/** 1, or -1 of a negative point. */
+/** Returns 1, or -1 for a negative point. */
 function signAt(references: number, index: number): Code {
   const isNegative = i32And(i32Load(get(references), index * REFERENCE_BYTES), i32(NEGATIVE));
   return i64Subtract(i64(1n), i64Of(i32ShiftLeft(isNegative, i32(1))));

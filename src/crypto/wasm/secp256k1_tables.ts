@@ -9,37 +9,38 @@ const GENERATOR = Buffer.from(
     '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8',
   'hex',
 );
-/** Its table. */
+/** The number of the generator's table. */
 export const GENERATOR_TABLE = 0;
 
-/** A multiple of a point is a sum of points of its table: one for each byte of the factor. */
+/** The number of places: a multiple of a point is a sum of points of its table, one for each byte of the factor. */
 const PLACES = 32;
-/** There the table has the odd multiples up to 255 of 256 to the power of the place; a negative one is the same point with another sign. */
+/** The number of points at each place: the odd multiples up to 255 of 256^place; a negative one is the same point with another sign. */
 const ODD_MULTIPLES = 128;
 const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
 
-// An odd factor is the sum of all 256^place · (2·b - 255), where the bytes b are those of half of it and 2^255: they begin at its bit 1.
+// An odd factor is the sum of all 256^place · (2·b - 255), where the bytes b are those of (factor − 1 + 2^256) / 2: they begin at
+// the factor's bit 1.
 const PLACE_BITS = Array.from({ length: PLACES }, (_, place) => placeOfBit(8 * place + 1));
 const PLACE_LIMBS = Int32Array.from(PLACE_BITS, ([limb]) => limb);
 const PLACE_SHIFTS = Int32Array.from(PLACE_BITS, ([, shift]) => shift);
 const TOP_BYTE_BIT = 0x80;
 
-/** So many sums are made at once at the most, each of two multiples. */
+/** The largest number of sums that are made at once, each of two multiples. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
 
 /** The points of a sum are added in pairs, then the sums of the pairs, and so on. */
 interface Level {
-  /** How many pairs each sum has here. */
+  /** The number of pairs of each sum at this level. */
   readonly pairs: number;
-  /** Where the references to their points are, and where their sums go. */
+  /** The addresses of the references to their points, and of their sums. */
   readonly references: number;
   readonly sums: number;
 }
 
 /**
- * Points that are multiplied often, each with a table of 4,096 of its multiples, 295 KB. Many sums are made at once: the addition of two
- * points divides, and one division serves all.
+ * Points that are multiplied often, each with a table of 4,096 of its multiples, 295 KB. Many sums are made at once: adding two
+ * points needs a division, and one division serves all.
  */
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
@@ -51,8 +52,8 @@ export class Secp256k1Tables {
   readonly freeFrom: number;
 
   /**
-   * @param count of the tables, with that of the generator
-   * @param freeBytes that others use
+   * @param count the number of tables, with that of the generator
+   * @param freeBytes for other users
    */
   constructor(count: number, freeBytes: number) {
     const pairs = Array.from({ length: Math.log2(SUM_POINTS) }, (_, level) => SUM_POINTS / 2 ** (level + 1));
@@ -88,7 +89,7 @@ export class Secp256k1Tables {
     for (let place = 0; place < PLACES; place++)
       this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
     let isRight = true;
-    // Each step doubles what is there: all so far, plus an even multiple.
+    // Each step doubles the number of points: adds an even multiple to all points so far.
     for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
       const count = 2 ** (step - 1);
       let at = references / 4;
@@ -128,7 +129,7 @@ export class Secp256k1Tables {
     }
   }
 
-  /** Adds what was chosen for the first sums. A sum is wrong when two of its points that are added have the same x: see {@link isWrong}. */
+  /** Adds the chosen points of the first sums. A sum is wrong, and no other, when two of its points with the same x are added: see {@link isWrong}. */
   add(count: number): void {
     this.#wrong.fill(0);
     for (const { pairs, references, sums } of this.#levels) {
@@ -142,7 +143,7 @@ export class Secp256k1Tables {
     return this.#wrong[sum] === 1;
   }
 
-  /** Where a sum is after {@link add}. */
+  /** Returns the address of a sum after {@link add}. */
   pointOf(sum: number): number {
     return this.#levels.at(-1)!.sums + sum * POINT_BYTES;
   }
@@ -160,7 +161,7 @@ export class Secp256k1Tables {
     return this.#tables + table * TABLE_BYTES + (odd * PLACES + place) * POINT_BYTES;
   }
 
-  /** Of the point for 2·byte - 255. */
+  /** Returns the reference to the point for 2·byte - 255. */
   #reference(table: number, place: number, byte: number, sign: number): number {
     const isPositive = byte >= ODD_MULTIPLES;
     const odd = isPositive ? byte - ODD_MULTIPLES : ODD_MULTIPLES - 1 - byte;

@@ -13,8 +13,8 @@ export interface WasmFunction {
 export const PAGE_BYTES = 65_536;
 
 /**
- * A module whose bytes are made here, with a memory of its own that is exported as `memory`.
- * @param pages of {@link PAGE_BYTES}; the machine gives those that are never written no memory
+ * Opens a module whose bytes are made here. Its own memory is exported as `memory`.
+ * @param pages of {@link PAGE_BYTES}; pages that are never written take no memory of the machine
  * @returns the exports
  */
 export function openWasm(functions: readonly WasmFunction[], pages: number): object {
@@ -39,12 +39,12 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: object };
 };
 
-/** So many locals that follow one another. */
+/** Returns `count` consecutive locals. */
 export function locals(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-// The instructions, by their names in the specification of WebAssembly. Those that take values take them as the code that leaves them.
+// The instructions, by their names in the specification of WebAssembly. Operands are the code that produces them.
 
 export const get = (local: number): Code => [0x20, unsigned(local)];
 export const set = (local: number, value: Code): Code => [value, 0x21, unsigned(local)];
@@ -69,14 +69,14 @@ export const i64Multiply: Binary = binary(0x7e);
 export const i64And: Binary = binary(0x83);
 export const i64Xor: Binary = binary(0x85);
 export const i64ShiftLeft: Binary = binary(0x86);
-/** With its sign. */
+/** The shift that keeps the sign. */
 export const i64ShiftRight: Binary = binary(0x87);
 export const i64Rotate: Binary = binary(0x89);
 export const i64IsEqual: Binary = binary(0x51);
-/** An i32 with its sign as an i64. */
+/** Extends an i32 with its sign to an i64. */
 export const i64Of = (value: Code): Code => [value, 0xac];
 
-// From and to the address and `offset`.
+// Loads and stores at the address plus `offset`.
 const load =
   (instruction: number, alignment: number) =>
   (address: Code, offset = 0): Code => [address, instruction, alignment, unsigned(offset)];
@@ -92,12 +92,12 @@ const store =
 export const i32Load = load(0x28, 2);
 export const i64Load = load(0x29, 3);
 export const i64Store = store(0x37, 3);
-/** Four bytes with their sign. */
+/** Loads four bytes with their sign. */
 export const i64Load32 = load(0x34, 2);
 export const i64Store32 = store(0x3e, 2);
 
 export const when = (condition: Code, ...body: Code[]): Code => [condition, 0x04, NO_RESULT, body, END];
-/** Does the body, and again while the condition is not 0. */
+/** Runs the body, and again while the condition is not 0. */
 export const doWhile = (body: readonly Code[], condition: Code): Code => [
   0x03,
   NO_RESULT,
@@ -113,7 +113,7 @@ const I64 = 0x7e;
 const NO_RESULT = 0x40;
 const END = 0x0b;
 
-/** The sections of a module that are used, and what an export is. */
+/** The sections of a module that are used, and the kinds of exports. */
 const [TYPES, FUNCTIONS, MEMORIES, EXPORTS, BODIES] = [1, 3, 5, 7, 10];
 const [FUNCTION, MEMORY] = [0, 2];
 
@@ -144,7 +144,7 @@ function text(ascii: string): Code {
   return sized([...Buffer.from(ascii)]);
 }
 
-/** An integer in LEB128. */
+/** Encodes an integer in LEB128. */
 function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)];
 }

@@ -6,7 +6,7 @@ import type { Caller } from './logins.js';
 import { PerCaller } from './per_caller.js';
 import type { CallerCounts } from './shared_access.js';
 
-/** The keys under `limits` that say how much of something a token, or a key that logged in by signature, may do. */
+/** The keys under `limits` for the budgets of a token, or of a key that logged in by signature. */
 export const BUDGET_KEYS = [
   'signed_frames_per_second',
   'subscription_changes_per_second',
@@ -15,11 +15,11 @@ export const BUDGET_KEYS = [
 ] as const;
 export type BudgetKey = (typeof BUDGET_KEYS)[number];
 
-/** What one caller may do, over all of its connections. */
+/** The budgets of one caller, over all of its connections. */
 export interface CallerBudgets extends ReaderBudgets {
-  /** In bytes of messages. */
+  /** The budget in bytes of messages. */
   readonly publishBytes: Budget;
-  /** In messages of publishers that are refused as a whole. */
+  /** The budget in messages of publishers that are refused as a whole. */
   readonly badMessages: Budget;
 }
 
@@ -33,7 +33,7 @@ export type BudgetLimits = Pick<
   | 'subscriptionsPerConnection'
 >;
 
-/** Large groups on a slow channel tick together, but nobody's burst may fill many ticks. */
+/** The burst in seconds: large groups on a slow channel tick together, but no caller's burst may fill many ticks. */
 const SIGNED_FRAMES_BURST_S = 0.1;
 
 /** The budgets of all callers. */
@@ -44,8 +44,8 @@ export class BudgetDirectory {
   readonly #budgets = new PerCaller((caller) => this.#open(caller));
 
   /**
-   * @param counts whose memory has the budgets, for all threads
-   * @param onRefusal called when something was not done because a caller's budget was used up
+   * @param counts the counts whose memory has the budgets, for all threads
+   * @param onRefusal called after a refusal because a caller's budget was used up
    */
   constructor(
     limits: BudgetLimits,
@@ -77,7 +77,7 @@ export class BudgetDirectory {
   }
 }
 
-/** The largest single cost always fits into a burst. */
+/** Returns the rates; the largest single cost always fits into a burst. */
 function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> {
   const rate = (perSecond: number, largestCost: number, burst = perSecond): BudgetRate => ({
     perSecond,

@@ -6,14 +6,14 @@ import type { ListedPublisher } from '../../model/asset.js';
 import { loginName, PublisherLogin } from './publisher_login_check.js';
 import { Token, TokenDirectory } from './tokens.js';
 
-/** How another thread or node finds who has the connection. */
+/** Returns the name by which another thread or node finds the connection's caller. */
 export function callerNameOf({ rights }: PublisherSession): CallerName {
   const caller = rights as Token | PublisherLogin;
   if (caller instanceof Token) return { token: caller.config.sha256.toString('hex') };
   return { signatureType: caller.signatureType, key: caller.key };
 }
 
-/** The rights of callers of other threads and nodes, as they are configured now; the same object while a caller has any. */
+/** The rights of callers of other threads and nodes, as configured now; the same object while a caller has rights. */
 export class CallerRights {
   readonly #tokens: TokenDirectory;
   #logins: ReadonlyMap<string, PublisherLogin>;

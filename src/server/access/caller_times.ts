@@ -3,18 +3,18 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** The memory of {@link CallerTimes}, which threads share. */
 export interface CallerTimesMemory {
   readonly words: SharedArrayBuffer;
-  /** Makes places of callers in the memory: who does not know it cannot choose names that share one. */
+  /** The secret that decides the places of callers in the memory: without it nobody can choose names that share a place. */
   readonly secret: Uint8Array;
 }
 
-/** Callers of a bucket. */
+/** The number of callers of a bucket. */
 const WAYS = 8;
 /** A name's hash, and its time. */
 const WORDS_PER_CALLER = 2;
-/** A caller at rest has its whole allowance, so forgetting the idle loses nothing. */
+/** The number of callers. A caller at rest has its whole allowance, so forgetting idle callers loses nothing. */
 const CALLERS_MAX = 131_072;
 const BUCKETS = CALLERS_MAX / WAYS;
-/** Names whose hash is remembered by a thread: a hash takes a fifth of a request. */
+/** The number of names whose hash a thread remembers: a hash takes 20 % of a request. */
 const HASHES_MAX = 10_000;
 
 export function createCallerTimes(): CallerTimesMemory {
@@ -23,8 +23,8 @@ export function createCallerTimes(): CallerTimesMemory {
 }
 
 /**
- * One time for each caller, in memory that threads share: until when it is busy. When too many are busy, the one of a bucket
- * that is free again first is forgotten.
+ * A time for each caller, in memory that threads share: the end of its busy time. When too many callers are busy, the one of a
+ * bucket that is free first is forgotten.
  */
 export class CallerTimes {
   readonly #words: BigInt64Array;
@@ -36,7 +36,7 @@ export class CallerTimes {
     this.#secret = secret;
   }
 
-  /** Until when the caller is busy; 0 when that is not known. */
+  /** Returns the end of the caller's busy time; 0 if unknown. */
   read(caller: string): bigint {
     const place = this.#find(this.#hashed(caller));
     return place === undefined ? 0n : Atomics.load(this.#words, place + 1);
@@ -44,7 +44,7 @@ export class CallerTimes {
 
   /**
    * Changes the time of a caller, whatever other threads do at the same time.
-   * @param next the time after, from the one before
+   * @param next returns the new time, from the present one
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
     const name = this.#hashed(caller);
@@ -64,7 +64,7 @@ export class CallerTimes {
     return undefined;
   }
 
-  /** @returns `undefined` when another thread was faster: look again */
+  /** @returns `undefined` when another thread was faster: the caller tries again */
   #add(name: HashedName): number | undefined {
     const { hash, first } = name;
     let free = first;
@@ -77,7 +77,7 @@ export class CallerTimes {
     if (forgotten === hash) return free;
     const forgottenNs = Atomics.load(this.#words, free + 1);
     if (Atomics.compareExchange(this.#words, free, forgotten, hash) !== forgotten) return undefined;
-    // Or has found it here already, and moved its time on.
+    // Another thread has found the caller here already, and moved its time on.
     Atomics.compareExchange(this.#words, free + 1, forgottenNs, 0n);
     return this.#find(name);
   }

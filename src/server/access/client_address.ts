@@ -7,12 +7,12 @@ import {
 } from '../../model/address.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
-/** A chain of more proxies is not followed. */
+/** The longest chain of proxies that is followed. */
 const PROXIES_MAX = 32;
 
 /**
  * @param trusted the proxies whose `X-Forwarded-For` is believed: `listen.trusted_proxies`
- * @returns a function that tells whom limits per client address count a request to
+ * @returns a function that returns the client to which limits per client address count a request
  */
 export function clientAddressReader(
   trusted: readonly AddressBlock[],
@@ -22,12 +22,12 @@ export function clientAddressReader(
     const peer = parseAddress(peerText);
     if (peer === undefined) return peerText;
     if (forwardedFor.length === 0 || !isTrusted(peer)) return addressGroup(peer);
-    // Every proxy adds at the end the address that it was called from.
+    // Each proxy adds at the end the address that called it.
     const claimed = forwardedFor.join().split(',').slice(-PROXIES_MAX).reverse();
     let client = peer;
     for (const text of claimed) {
       const next = parseClaimed(text.trim());
-      // What no proxy of ours would write came from further away.
+      // An entry that no proxy of ours would write came from further away.
       if (next === undefined) break;
       client = next;
       if (!isTrusted(client)) break;
@@ -36,7 +36,7 @@ export function clientAddressReader(
   };
 }
 
-/** An address; some proxies write the port behind it, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
+/** Reads an address; some proxies write the port behind it, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
 function parseClaimed(text: string): Address | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
   return parseAddress(bracketed ?? plain ?? text);

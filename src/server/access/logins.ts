@@ -11,35 +11,35 @@ import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js'
 import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory } from './tokens.js';
 
-/** Who may come in: the holder of a token, or a publisher that logged in with a signature. */
+/** A caller that may be let in: the holder of a token, or a publisher that logged in with a signature. */
 export type Caller = Token | PublisherLogin;
 
 export interface LoginOptions {
   readonly tokens: TokenDirectory;
   readonly publishers: PublisherLoginCheck;
   readonly tickets: TicketIssuer;
-  /** The web pages that may open streams with them. */
+  /** The web pages that may open streams with tickets. */
   readonly origins: Origins;
   readonly clock: Clock;
-  /** Whom limits per client address count a request to. */
+  /** Returns the client to which limits per client address count a request. */
   readonly clientOf: (request: RestRequest) => string;
-  /** Failed logins that a client address may make in a minute, also at once. */
+  /** The number of failed logins that a client address may make in a minute, also at once. */
   readonly failuresPerMinute: number;
   /** Counts failed logins. */
   readonly failures: RateLimiter;
-  /** When a token or publisher key was last used from a client address; all threads know. */
+  /** The times at which a token or publisher key was last used from a client address; shared by all threads. */
   readonly familiar: CallerTimes;
-  /** One word, which all threads know: until then there may be a client address past its limit. */
+  /** The time, in one word shared by all threads, until which there may be a client address past its limit. */
   readonly limitedUntilNs: BigInt64Array;
-  /** A login was refused. */
+  /** Called when a login was refused. */
   readonly onRefused: (reason: RefusedLogin) => void;
-  /** A client address has made more failed logins than it may; called at most every 10 s. */
+  /** Called when a client address has made more failed logins than allowed, at most every 10 s. */
   readonly onLimited: (client: string) => void;
 }
 
 /**
- * `limited`: the client address had made too many failed logins, and the token or signature was not looked at. `ticket`: there is no such
- * ticket, or no longer. `origin`: that of a web page which may open no streams.
+ * `limited`: the client address had made too many failed logins, and the token or signature was not checked. `ticket`: there is
+ * no such ticket, or no longer. `origin`: the web page may not open streams.
  */
 export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin';
 
@@ -47,14 +47,14 @@ const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
 
 /**
- * Decides who may come in, and limits failed logins per client address. Past the limit no token that comes from the address is looked
- * up, but for those that were used from there before: a guesser learns nothing more, and those who share its address
- * are not locked out.
+ * Decides which callers are let in, and limits failed logins per client address. Past the limit no token from the address is
+ * looked up, except those that were used from there before: a guesser learns nothing more, and others with the same address are
+ * not locked out.
  */
 export class Logins {
   readonly #options: LoginOptions;
   readonly #failures: RateLimiter;
-  /** The second in which a use was last remembered: to read an address takes a fifth of a request. */
+  /** The second in which a use was last remembered: reading an address takes 20 % of a request. */
   readonly #rememberedAtS = new WeakMap<Caller, bigint>();
   #reportedNs = 0n;
 
@@ -81,7 +81,7 @@ export class Logins {
   }
 
   /**
-   * A login by signature.
+   * Checks a login by signature.
    * @param pathType the signature type that the path takes, if only one
    * @returns the publisher, or the response that refuses the request: 400, 401, 403 or 429
    */
@@ -103,7 +103,8 @@ export class Logins {
   }
 
   /**
-   * A login to a stream by ticket. A ticket cannot be guessed, so one that is right comes in past the limit of failed logins too.
+   * Checks a login to a stream by ticket. A ticket cannot be guessed, so a right one is let in even past the limit of failed
+   * logins.
    * @returns the token that the ticket stands for, or the response that refuses the request: 400, 401, 403 or 429
    */
   authorizeTicket(request: RestRequest): Token | RestResponse {
@@ -118,7 +119,7 @@ export class Logins {
     return withScope(token, 'stream');
   }
 
-  /** Whether a reload has left the caller its right. */
+  /** Tells whether a reload has left the caller its right. */
   isValid(caller: Caller, scope: Scope): boolean {
     const { tokens, publishers } = this.#options;
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
@@ -130,7 +131,7 @@ export class Logins {
 
   /**
    * @param name the hash of a token, or a publisher's name
-   * @returns what is left to the client address when that is nothing, unless the name is familiar there
+   * @returns the allowance of the client address if it is used up, unless the name is familiar there
    */
   #limitOf(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);
@@ -157,7 +158,7 @@ export class Logins {
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
     if (allowance.remaining === 0) this.#watch(allowance);
-    // A browser that reads `Basic` would ask its user for a name and a password, which help no page that has a ticket.
+    // After `Basic` a browser would ask its user for a name and a password, which do not help a page with a ticket.
     const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
     return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
   }
@@ -174,7 +175,7 @@ export class Logins {
     return failure(429, 'too many failed logins from this address', limitHeaders(allowance));
   }
 
-  /** Looks at client addresses until this one has its whole allowance again. */
+  /** Checks client addresses until this one has its whole allowance again. */
   #watch({ resetS }: Allowance): void {
     const untilNs = this.#options.clock.nowNs() + BigInt(resetS) * NS_PER_SECOND;
     if (untilNs > this.#limitedUntilNs) Atomics.store(this.#options.limitedUntilNs, 0, untilNs);
@@ -188,12 +189,12 @@ function withScope(token: Token, scope: Scope): Token | RestResponse {
   return token.has(scope) ? token : failure(403, `the access token has no scope "${scope}"`);
 }
 
-/** Whether a request for a WebSocket offers a ticket as a subprotocol. */
+/** Tells whether a request for a WebSocket offers a ticket as a subprotocol. */
 export function offersTicket({ protocols }: RestRequest): boolean {
   return protocols?.some((protocol) => protocol.startsWith(TICKET_PREFIX)) ?? false;
 }
 
-/** The text of the ticket that a request offers, or what is wrong with its headers. */
+/** Returns the text of the ticket that a request offers, or the fault of its headers. */
 function readTicket({ protocols = [], authorization }: RestRequest): { text: string } | { error: string } {
   const tickets = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX));
   if (tickets.length !== 1) return { error: `the request offers ${tickets.length} tickets` };

@@ -3,13 +3,13 @@ import { ANY_ORIGIN } from '../../config/allowed_origin.js';
 import type { Config } from '../../config/config.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
-/** What of a configuration says it. */
+/** The part of a configuration that decides about origins. */
 export interface OriginsConfig {
   readonly service: Pick<Config['service'], 'publicUrl'>;
   readonly listen: Pick<Config['listen'], 'host' | 'tls' | 'allowedOrigins'>;
 }
 
-/** Which web pages may use the service: those of `listen.allowed_origins` and its own. */
+/** The web pages that may use the service: those of `listen.allowed_origins` and its own. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
   readonly #scheme: 'http' | 'https';
@@ -20,31 +20,32 @@ export class Origins {
     this.#allowed = new Set(listen.allowedOrigins);
     this.#scheme = listen.tls === undefined ? 'http' : 'https';
     this.#listenHost = listen.host;
-    // The schemes of WebSockets are those of HTTP with other names: wss stands for https.
+    // The schemes of WebSockets correspond to those of HTTP: wss stands for https.
     this.#publicOrigin = service.publicUrl && new URL(service.publicUrl.replace(/^ws/, 'http')).origin;
   }
 
-  /** Whether there may be pages of other origins. */
+  /** True when pages of other origins may be allowed. */
   get allowsAny(): boolean {
     return this.#allowed.size > 0;
   }
 
-  /** @returns how `Access-Control-Allow-Origin` names a page's origin, or `undefined` where its pages may not read REST */
+  /** @returns the value of `Access-Control-Allow-Origin` for a page's origin, or `undefined` if its pages may not read REST */
   allowedAs(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.#allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
     return this.#allowed.has(origin) ? origin : undefined;
   }
 
-  /** Whether the page that asks may open a stream. What sends no `Origin` is no page. */
+  /** Tells whether the page that asks may open a stream. A request without `Origin` does not come from a page. */
   mayOpenStream({ origin, host }: Pick<RestRequest, 'origin' | 'host'>): boolean {
     return origin === undefined || this.allowedAs(origin) !== undefined || this.#isOwn(origin, host);
   }
 
   /**
-   * A page of the service itself has the origin of `service.public_url`, or of the host that the request names. That host counts only
-   * where nobody else can point it here: an IP address, `localhost`, or `listen.host`. Otherwise the owner of any other name could
-   * have it resolve to this machine, and have pages of that name pass for the service's own (DNS rebinding).
+   * Recognises the service's own pages. Such a page has the origin of `service.public_url`, or of the host that the request
+   * names. The host of a request counts only if nobody else can direct it here: an IP address, `localhost`, or `listen.host`.
+   * Otherwise the owner of any other name could let it resolve to this machine, and pages of that name would count as the
+   * service's own (DNS rebinding).
    */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (origin === this.#publicOrigin) return true;

@@ -1,6 +1,6 @@
 import type { Caller } from './logins.js';
 
-/** A value for each caller, made anew when a reload has renamed it: what belongs to a name is then another's. */
+/** A value for each caller, made again when a reload has renamed the caller: the old name may then belong to another caller. */
 export class PerCaller<Value> {
   readonly #make: (caller: Caller) => Value;
   readonly #known = new WeakMap<Caller, { readonly identity: string; readonly value: Value }>();

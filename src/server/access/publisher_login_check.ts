@@ -13,19 +13,22 @@ import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';
 
 export interface PublisherLoginsOptions {
-  /** Looks in the allow-list of the configuration in force. */
+  /** Searches the allow-list of the configuration in force. */
   readonly findPublisher: FindPublisher;
   readonly clock: Clock;
   readonly window: LoginWindow;
-  /** The curve arithmetic, at once. */
+  /** Does the curve arithmetic at once. */
   readonly isSigned: (claim: LoginClaim) => boolean;
 }
 
-/** A publisher that logged in with a signature of its key; the same object for all of its logins. It may publish as that key only. */
+/**
+ * A publisher that logged in with a signature of its key; the same object for all of its logins. The publisher may publish only
+ * as that key.
+ */
 export class PublisherLogin implements PublishRights {
   readonly signatureType: SignatureType;
   readonly key: Buffer;
-  /** As logs and limits name it. */
+  /** The name in logs and limits. */
   readonly name: string;
 
   constructor({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>) {
@@ -39,7 +42,7 @@ export class PublisherLogin implements PublishRights {
     return `\n${this.name}`;
   }
 
-  /** Which assets the key may publish is for the allow-list to say. */
+  /** Returns true: the allow-list decides which assets the key may publish. */
   maySee(): boolean {
     return true;
   }
@@ -52,20 +55,20 @@ export class PublisherLogin implements PublishRights {
 /** Logins by signature, of the publishers on the allow-list. */
 export class PublisherLoginCheck {
   readonly #options: PublisherLoginsOptions;
-  /** By {@link PublisherLogin.name}; at most one for each listed publisher. */
+  /** The logins by {@link PublisherLogin.name}; at most one for each listed publisher. */
   readonly #logins = new Map<string, PublisherLogin>();
 
   constructor(options: PublisherLoginsOptions) {
     this.#options = options;
   }
 
-  /** The checks that cost no curve arithmetic. @param pathType the signature type that the path takes, if only one */
+  /** Makes the checks that cost no curve arithmetic. @param pathType the signature type that the path takes, if only one */
   read(headers: LoginHeaders, pathType: SignatureType | undefined): LoginClaim | LoginRefusal {
     const { clock, window, findPublisher } = this.#options;
     return readLogin(headers, pathType, clock.nowNs(), window, findPublisher);
   }
 
-  /** The last check. */
+  /** Makes the last check. */
   verify(claim: LoginClaim): PublisherLogin | LoginRefusal {
     if (!this.#options.isSigned(claim)) return LOGIN_NOT_SIGNED;
     const name = loginName(claim.publisher);
@@ -77,12 +80,12 @@ export class PublisherLoginCheck {
     return login;
   }
 
-  /** Whether the key is still on the allow-list. */
+  /** Tells whether the key is still on the allow-list. */
   isValid({ signatureType, key }: PublisherLogin): boolean {
     return this.#options.findPublisher(signatureType, key) !== undefined;
   }
 
-  /** The allow-list has changed. */
+  /** Applies a changed allow-list. */
   reload(): void {
     for (const [name, login] of this.#logins) if (!this.isValid(login)) this.#logins.delete(name);
   }

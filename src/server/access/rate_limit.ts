@@ -1,19 +1,19 @@
 import { type Clock, NS_PER_SECOND } from '../../model/time.js';
 import { CallerTimes } from './caller_times.js';
 
-/** What one more request did to its caller's allowance, or would do. */
+/** The state of a caller's allowance after one more request. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
-  /** Requests that may follow at once. */
+  /** The number of requests that may follow at once. */
   readonly remaining: number;
-  /** Seconds until the whole burst is there again, rounded up. */
+  /** Seconds until the whole burst is available again, rounded up. */
   readonly resetS: number;
-  /** Seconds until one request is allowed again, rounded up; 0 when this one was. */
+  /** Seconds until one request is allowed again, rounded up; 0 if this one was allowed. */
   readonly retryAfterS: number;
 }
 
-/** How a response says it; with `Retry-After` where the request is not allowed. */
+/** Returns the headers of a response; with `Retry-After` if the request is not allowed. */
 export function limitHeaders(allowance: Allowance): [name: string, value: string][] {
   const { allowed, limit, remaining, resetS, retryAfterS } = allowance;
   const headers: [string, string][] = [
@@ -26,14 +26,14 @@ export function limitHeaders(allowance: Allowance): [name: string, value: string
 }
 
 /**
- * A token bucket per caller on exact integers: each request moves the caller's time a share of the period on, and it is
- * allowed while that time is at most a full burst ahead of the clock (the generic cell rate algorithm). The times may be in
- * memory that threads share: then what they count is exact over all of them.
+ * A token bucket per caller on exact integers: each request moves the caller's time on by a share of the period, and is allowed
+ * while that time is at most a full burst ahead of the clock (the generic cell rate algorithm). In memory that threads share the
+ * count is exact over all of them.
  */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #times: CallerTimes;
-  /** The last that was used: most callers have the same. */
+  /** The rate that was used last: most callers have the same. */
   #rate: Rate = rateOf(1, NS_PER_SECOND);
 
   constructor(clock: Clock, times = new CallerTimes()) {
@@ -41,7 +41,7 @@ export class RateLimiter {
     this.#times = times;
   }
 
-  /** @param limit requests in a period, also the burst */
+  /** @param limit the number of requests in a period, also the burst */
   take(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const nowNs = this.#clock.nowNs();
     const rate = this.#rateOf(limit, periodNs);
@@ -54,7 +54,7 @@ export class RateLimiter {
     return allowance!;
   }
 
-  /** What {@link take} would answer; the caller's allowance stays as it is. */
+  /** Returns the answer that {@link take} would give; the caller's allowance stays as it is. */
   peek(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const rate = this.#rateOf(limit, periodNs);
     return nextAllowance(this.#times.read(caller), rate, this.#clock.nowNs()).allowance;
@@ -69,7 +69,7 @@ export class RateLimiter {
 interface Rate {
   readonly limit: number;
   readonly periodNs: bigint;
-  /** What one request takes. */
+  /** The time that one request takes. */
   readonly intervalNs: bigint;
   readonly burstNs: bigint;
 }
@@ -79,7 +79,10 @@ function rateOf(limit: number, periodNs: bigint): Rate {
   return { limit, periodNs, intervalNs, burstNs: intervalNs * BigInt(limit) };
 }
 
-/** Clocks of threads differ by less; a time that is further ahead than a burst is from before the clock was stepped back. */
+/**
+ * The clocks of threads differ by less than this; a time that is further ahead than a burst is from before the clock was stepped
+ * back.
+ */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 
 function nextAllowance(

@@ -3,39 +3,42 @@ import { budgetWords } from '../../fair/budget.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
 import { createTicketMemory } from './ticket_issuer.js';
 
-/** What the edges of a process count together, and the tickets that they issue, in memory that they share. */
+/** The counts that the edges of a process share, and the tickets that they issue, in shared memory. */
 export interface SharedAccess {
-  /** Of requests: tokens, keys, and client addresses on open routes. */
+  /** Times of requests: by token, key, and client address on open routes. */
   readonly requests: CallerTimesMemory;
-  /** Of failed logins: client addresses. */
+  /** Times of failed logins by client address. */
   readonly failures: CallerTimesMemory;
-  /** Of tokens and keys that were used from a client address: when that was. */
+  /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
-  /** One 64-bit word: until then there may be a client address with too many failed logins. */
+  /** The time, in one 64-bit word, until which there may be a client address with too many failed logins. */
   readonly limitedUntilNs: SharedArrayBuffer;
   readonly callers: CallersMemory;
   readonly tickets: SharedArrayBuffer;
 }
 
 export interface CallersMemory {
-  /** The hash of each caller's identity; 0 where there is none. */
+  /** The hash of each caller's identity; 0 for none. */
   readonly hashes: SharedArrayBuffer;
-  /** Open connections of each caller on each thread. */
+  /** The number of open connections of each caller on each thread. */
   readonly connections: SharedArrayBuffer;
-  /** And those publishing ones that may hold an unfinished message. */
+  /** The number of those publishing connections that may hold an unfinished message. */
   readonly silent: SharedArrayBuffer;
-  /** Open streaming connections of each thread. */
+  /** The number of open streaming connections of each thread. */
   readonly streams: SharedArrayBuffer;
   /** {@link BUDGETS_PER_CALLER} words for each caller. */
   readonly budgets: SharedArrayBuffer;
 }
 
-/** Tokens, and keys that log in by signature, that came since the start of the process. Memory that is never used costs none. */
+/**
+ * The number of tokens, and of keys that log in by signature, since the start of the process. Memory that is never used costs
+ * nothing.
+ */
 const CALLERS_MAX = 32_768;
-/** How many budgets a caller can have. */
+/** The number of budgets that a caller can have. */
 export const BUDGETS_PER_CALLER = 8;
 
-/** @param threads how many edges share it */
+/** @param threads the number of edges that share it */
 export function createSharedAccess(threads: number): SharedAccess {
   return {
     requests: createCallerTimes(),
@@ -53,7 +56,7 @@ export function createSharedAccess(threads: number): SharedAccess {
   };
 }
 
-/** Takes what a thread that has ended still counted as open off. */
+/** Subtracts the connections that an ended thread still counted as open. */
 export function forgetThread({ callers }: SharedAccess, thread: number): void {
   const streams = new Int32Array(callers.streams);
   const connections = new Int32Array(callers.connections);
@@ -65,19 +68,19 @@ export function forgetThread({ callers }: SharedAccess, thread: number): void {
   }
 }
 
-/** What is counted of each caller over all threads: its open connections, and its budgets. */
+/** The counts of each caller over all threads: its open connections, and its budgets. */
 export class CallerCounts {
   readonly #hashes: BigInt64Array;
   readonly #connections: Int32Array;
   readonly #silent: Int32Array;
   readonly #streams: Int32Array;
-  /** Of all callers; those of one begin at {@link placeOfBudgets}. */
+  /** The budgets of all callers; those of one caller begin at {@link placeOfBudgets}. */
   readonly budgets: BigInt64Array;
   readonly #thread: number;
-  /** Of this thread: a caller's place never changes. */
+  /** The places of callers known to this thread: a caller's place never changes. */
   readonly #places = new Map<string, number>();
 
-  /** @param thread whose connections these are */
+  /** @param thread the thread that has these connections */
   constructor({ hashes, connections, silent, streams, budgets }: CallersMemory, thread: number) {
     this.#hashes = new BigInt64Array(hashes);
     this.#connections = new Int32Array(connections);
@@ -87,7 +90,10 @@ export class CallerCounts {
     this.#thread = thread;
   }
 
-  /** The place of a caller, the same for all threads. When there are no more places, a caller shares that of another and its limits. */
+  /**
+   * Returns the place of a caller, the same for all threads. Without a free place, a caller shares the place of another caller
+   * and its limits.
+   */
   placeOf(identity: string): number {
     let place = this.#places.get(identity);
     if (place === undefined) {
@@ -121,7 +127,7 @@ export class CallerCounts {
     this.#takeOff(this.#connections, place);
   }
 
-  /** The same for connections that are silent. */
+  /** Does the same for connections that are silent. */
   openSilent(place: number, silentMax: number): boolean {
     return this.#add(this.#silent, place, silentMax);
   }
@@ -130,7 +136,7 @@ export class CallerCounts {
     this.#takeOff(this.#silent, place);
   }
 
-  /** The same for the streaming connections of all callers. */
+  /** Does the same for the streaming connections of all callers. */
   openStream(streamsMax: number): boolean {
     return this.#add(this.#streams, ALL_CALLERS, streamsMax);
   }
@@ -152,7 +158,7 @@ export class CallerCounts {
   }
 }
 
-/** The one place of what is counted for all callers together. */
+/** The place of the counts for all callers together. */
 const ALL_CALLERS = 0;
 
 function sum(counts: Int32Array, first: number, length: number): number {

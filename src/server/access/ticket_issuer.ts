@@ -2,16 +2,16 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
 import { TICKET_LIFETIME_S } from '../../wire/stream_ticket.js';
 
-/** What the holder of a token gets for a web page: it opens one stream. */
+/** The ticket for a web page of a token's holder: it opens one stream. */
 export interface Ticket {
   readonly text: string;
-  /** UNIX milliseconds: until then it is good. */
+  /** The end of its validity, in UNIX milliseconds. */
   readonly expiresMs: number;
 }
 
-/** Tickets that are not used yet, of all tokens together. */
+/** The number of unused tickets of all tokens together. */
 export const TICKETS_MAX = 8192;
-/** And of one token; one more replaces its oldest. */
+/** The number of unused tickets of one token; one more replaces its oldest. */
 export const TICKETS_PER_TOKEN_MAX = 128;
 
 const TICKET_BYTES = 32;
@@ -19,15 +19,15 @@ const HASH_BYTES = 32;
 const HASH_WORDS = HASH_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const LIFETIME_MS = TICKET_LIFETIME_S * 1000;
 
-/** Memory for the tickets of all threads of a service. */
+/** Creates memory for the tickets of all threads of a service. */
 export function createTicketMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(TICKETS_MAX * SLOT_BYTES);
 }
 
 /**
- * The tickets that are not used yet, in memory that several threads share: a ticket from one thread opens a stream on any, once.
- * Each has a slot, with the hash of its text and that of the token that it stands for. A thread locks a slot while it reads or
- * writes more than the state. No thread waits for a lock: a slot that is locked is passed over.
+ * The unused tickets, in memory that several threads share: a ticket from one thread opens a stream on any thread, once. Each
+ * ticket has a slot, with the hash of its text and that of its token. A thread locks a slot while it reads or writes more than
+ * the state. No thread waits for a lock: a locked slot is skipped.
  */
 export class TicketIssuer {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class TicketIssuer {
 
   /**
    * @param tokenHash the SHA-256 of the token's text
-   * @returns a new ticket for the token, or `undefined` when there are {@link TICKETS_MAX}
+   * @returns a new ticket for the token, or `undefined` when there are already {@link TICKETS_MAX}
    */
   issue(tokenHash: Buffer): Ticket | undefined {
     const text = randomBytes(TICKET_BYTES).toString('base64url');
@@ -68,7 +68,7 @@ export class TicketIssuer {
     return undefined;
   }
 
-  /** Uses a ticket up. @returns the hex of its token's hash, or `undefined` when the ticket is not known, was used or is too old */
+  /** Uses up a ticket. @returns the hex of its token's hash, or `undefined` when the ticket is unknown, used or too old */
   take(text: string): string | undefined {
     const ticket = hashOf(text);
     for (let place = 0; place < TICKETS_MAX; place++) {
@@ -83,7 +83,7 @@ export class TicketIssuer {
     return undefined;
   }
 
-  /** The slot of the token's oldest ticket when it has as many as it may have, else one without a good ticket. */
+  /** Returns the slot of the token's oldest ticket if the token has as many as allowed, otherwise one without a valid ticket. */
   #slotFor(token: Int32Array, nowMs: number): SeenSlot | undefined {
     let free: SeenSlot | undefined;
     let oldest: SeenSlot | undefined;
@@ -101,7 +101,7 @@ export class TicketIssuer {
     return own < TICKETS_PER_TOKEN_MAX ? free : oldest;
   }
 
-  /** Locks a slot, unless another thread has changed it since it was looked at. */
+  /** Locks a slot, unless another thread has changed it since it was read. */
   #lock({ place, state, expiresMs }: SeenSlot): boolean {
     if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
     if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
@@ -114,29 +114,29 @@ export class TicketIssuer {
   }
 }
 
-/** A slot as it was when it was looked at. */
+/** A slot as it was when it was read. */
 interface SeenSlot {
   readonly place: number;
   readonly state: number;
   readonly expiresMs: number;
 }
 
-/** The states of a slot. One that a thread has locked and then ended is lost. */
+/** The states of a slot. A slot is lost if its thread ended with the lock. */
 const FREE = 0;
 const LOCKED = 1;
 const HELD = 2;
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT + 2 * HASH_BYTES;
 
-/** Far more than there are threads, each of which can take a slot away once. */
+/** The number of attempts, far more than there are threads; each thread can take a slot away once. */
 const ATTEMPTS_MAX = 1000;
 
-/** A ticket from further ahead is from before the clock was stepped back. */
+/** Checks the time of a ticket; one from further ahead is from before the clock was stepped back. */
 function isGoodAt(nowMs: number, expiresMs: number): boolean {
   return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
 }
 
-/** A hash for each slot. A look at all of them takes 20 µs; with a call of `Buffer.equals` for each it would take a millisecond. */
+/** A hash for each slot. Comparing all of them takes 20 µs; with a call of `Buffer.equals` for each it would take a millisecond. */
 class HashColumn {
   readonly #words: Int32Array;
 
@@ -144,7 +144,7 @@ class HashColumn {
     this.#words = new Int32Array(memory, offset, TICKETS_MAX * HASH_WORDS);
   }
 
-  /** It need take no constant time, because nobody chooses a hash. */
+  /** Compares in variable time, because no caller can choose a hash. */
   holds(place: number, hash: Int32Array): boolean {
     for (let i = 0; i < HASH_WORDS; i++) if (this.#words[place * HASH_WORDS + i] !== hash[i]) return false;
     return true;

@@ -5,7 +5,7 @@ import type { PublishRights } from '../../ingest/gate.js';
 
 /** A known access token and what it allows. */
 export class Token implements PublishRights {
-  /** Another one when a reload changed what the token allows: open sockets see it at once. */
+  /** The configuration; replaced when a reload changed the token's rights, which open sockets see at once. */
   constructor(public config: TokenConfig) {}
 
   get name(): string {
@@ -32,7 +32,7 @@ export class Token implements PublishRights {
 /** The access tokens in force. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
-  /** The hash of what a request sent, while it is compared. */
+  /** The hash of the text that a request sent, while it is compared. */
   readonly #sent = Buffer.alloc(SHA256_BYTES);
 
   constructor(configs: readonly TokenConfig[]) {
@@ -40,8 +40,8 @@ export class TokenDirectory {
   }
 
   /**
-   * Puts changed tokens in force. Those that stay are the same objects with new rights; those that go have none any more, so that
-   * messages of theirs that still wait are refused.
+   * Applies changed tokens. Tokens that stay are the same objects with new rights; removed tokens lose all rights, so their
+   * waiting messages are refused.
    */
   reload(configs: readonly TokenConfig[]): void {
     const before = new Map(this.#tokens);
@@ -56,14 +56,14 @@ export class TokenDirectory {
     for (const token of before.values()) token.config = { ...token.config, scopes: new Set() };
   }
 
-  /** Whether the token is still known and still has the scope. */
+  /** Tells whether the token is still known and still has the scope. */
   isValid(token: Token, scope: Scope): boolean {
     return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
   /**
-   * The look-up is by the hash of what was sent, and who sends it cannot choose a hash, so its time tells nothing of a
-   * token; the comparison that decides takes constant time.
+   * Finds a token. The look-up is by the hash of the sent text, and its sender cannot choose a hash, so the time reveals nothing
+   * of a token; the comparison that decides takes constant time.
    * @param hash from {@link hashOf}
    */
   find(hash: string): Token | undefined {
@@ -74,17 +74,17 @@ export class TokenDirectory {
   }
 }
 
-/** The hex of the SHA-256 of a token's text, by which a configuration names it. */
+/** Returns the hex of the SHA-256 of a token's text, by which a configuration names it. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** The text of a token, or what is wrong with the headers. */
+/** The text of a token, or the fault of the headers. */
 export type TokenText =
   | { readonly text: string }
   | { readonly reason: 'missing' | 'repeated' | 'malformed'; readonly error: string };
 
-/** @param authorization every `Authorization` header of a request, as it came */
+/** @param authorization all `Authorization` headers of a request, as they came */
 export function readTokenText(authorization: readonly string[]): TokenText {
   const [header] = authorization;
   if (header === undefined) return { reason: 'missing', error: 'the Authorization header is missing' };

@@ -1,6 +1,6 @@
 /**
- * Reads a raw query string. uWebSockets.js has a decoder of its own, which mis-decodes.
- * @returns the parameters, or the error that names the one at fault: bad escapes, or a name that comes twice.
+ * Reads a raw query string. The decoder of uWebSockets.js makes mistakes.
+ * @returns the parameters, or the error that names the invalid one: bad escapes, or a name that comes twice.
  */
 export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
   const parameters = new Map<string, string>();

@@ -1,38 +1,38 @@
 import type { LoginHeaders } from '../../ingest/publisher_login.js';
 
-/** A request as the routes see it; the bytes are gone. */
+/** A request in the form for routes; its bytes are no longer there. */
 export interface RestRequest {
-  /** As it came, in any case. */
+  /** The method as it came, in any case. */
   readonly method: string;
   readonly path: string;
   /** The text behind `?`, undecoded. */
   readonly query: string;
-  /** Every `Authorization` header. */
+  /** All `Authorization` headers. */
   readonly authorization: readonly string[];
-  /** Every header of a login by signature. */
+  /** All headers of a login by signature. */
   readonly login: LoginHeaders;
-  /** The address of who called, a client or a proxy; to be read at once. */
+  /** The address of the caller, a client or a proxy; must be read at once. */
   readonly address: string;
-  /** Every `X-Forwarded-For` header, in order. */
+  /** All `X-Forwarded-For` headers, in order. */
   readonly forwardedFor: readonly string[];
-  /** Of the web page that asks; what is no browser sends none. */
+  /** The origin of the web page that asks; callers that are no browsers send none. */
   readonly origin?: string | undefined;
-  /** The host and port that the client called. */
+  /** The host and port of the request. */
   readonly host?: string | undefined;
-  /** The method of the request for which a browser asks leave: `Access-Control-Request-Method`. */
+  /** The method of the request for which a browser asks permission: `Access-Control-Request-Method`. */
   readonly preflightMethod?: string | undefined;
   /** The subprotocols that a request for a WebSocket offers. */
   readonly protocols?: readonly string[] | undefined;
   /** `Accept-Encoding` and `If-None-Match`, the last one of each. */
   readonly acceptEncoding?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
-  /** Whether it announces a body. */
+  /** True when the request announces a body. */
   readonly hasBody: boolean;
-  /** The body, where the path takes one. */
+  /** The body, if the path takes one. */
   readonly body?: string;
-  /** What is wrong with its headers. */
+  /** The fault of its headers. */
   readonly fault?: string | undefined;
-  /** What to answer a request for a WebSocket that lacks something for one. */
+  /** The answer to an upgrade request that lacks a required header. */
   readonly upgradeFault?: RestResponse | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | Uint8Array;
-  /** `application/json` when left out. */
+  /** The content type; default `application/json`. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;
 }

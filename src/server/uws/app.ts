@@ -19,12 +19,9 @@ export interface TlsFiles {
 
 export interface OpenPort {
   readonly port: number;
-  /** Takes no new connections, or takes them again; those that are open stay. Has no effect after {@link close}. */
+  /** Stops or resumes accepting new connections; open ones stay. Has no effect after {@link close}. */
   setAccepting(accepting: boolean): void;
-  /**
-   * Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are
-   * closed too.
-   */
+  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
 }
 
@@ -40,7 +37,7 @@ export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp 
   }
 }
 
-/** Tells two states of the files from each other. A file that cannot be read is a state as well. */
+/** Returns an identifier of the state of the files. A file that cannot be read is a state as well. */
 export function certificateId({ certFile, keyFile }: TlsFiles): string {
   const hash = createHash('sha256');
   for (const file of [certFile, keyFile]) {
@@ -54,10 +51,10 @@ export function certificateId({ certFile, keyFile }: TlsFiles): string {
 }
 
 /**
- * Finds out that nobody else listens there. uWebSockets.js either shares a port silently, also with another service, or
- * takes it without SO_REUSEADDR, so that a restart would have to wait a minute for the connections of the service before.
- * @returns the port, picked where it is 0.
- * @throws Error when the address is in use or not ours.
+ * Checks that no other process listens there. uWebSockets.js either silently shares a port, also with another service, or takes
+ * it without SO_REUSEADDR, so a restart would have to wait a minute for the connections of the former service.
+ * @returns the port; a free one for 0.
+ * @throws Error when the address is in use or not of this machine.
  */
 export function claimPort({ host, port }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -71,17 +68,18 @@ export function claimPort({ host, port }: ListenOptions): Promise<number> {
 }
 
 /**
- * Of the connections that begin a TLS handshake in the same turn of the event loop, uWebSockets.js puts all but a few aside. It
- * takes this many of them back in each turn, and only then does `app.close()` close them.
+ * The number of waiting handshakes that each turn of the event loop takes. uWebSockets.js puts aside all but a few connections
+ * that begin a TLS handshake in the same turn. It takes this many of them back in each turn, and only then does `app.close()`
+ * close them.
  */
 const HANDSHAKES_PER_TURN = 5;
-/** With some 50 kB each they have 1 GB. An empty turn takes 2 µs. */
+/** The number of waiting handshakes: with about 50 kB each they take 1 GB. An empty turn takes 2 µs. */
 const HANDSHAKES_WAITING_MAX = 20_000;
 
 /**
- * Listens on a port that was claimed; other apps of this process may listen on it as well. It is open when this returns, and its
- * caller can close it from then on.
- * @throws Error when the address is not ours; the app is closed then.
+ * Listens on a claimed port; other apps of this process may listen on it as well. The port is open when this function returns,
+ * and the caller can close it from then on.
+ * @throws Error when the address is not of this machine; the app is then closed.
  */
 export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: ListenOptions): OpenPort {
   let socket: us_listen_socket | false = false;

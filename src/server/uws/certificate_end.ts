@@ -5,7 +5,7 @@ import type { TlsFiles } from './app.js';
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * When the first certificate of a chain ends, in UNIX seconds: clients refuse the whole chain from then on.
+ * Returns the time at which the first certificate of a chain ends, in UNIX seconds: clients refuse the whole chain from then on.
  * @param tls its `certFile` holds the certificate of the service and those above it, as PEM
  * @returns `undefined` without TLS, and when the file cannot be read or holds no certificate
  */

@@ -3,21 +3,21 @@ import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './app.js';
 import { readRequest, writeResponse } from './http.js';
 
-/** For who asks while nobody can answer yet. */
+/** The answer to requests while the service starts. */
 export const STARTING: RestResponse = {
   ...failure(503, 'the service is starting', [['Retry-After', '1']]),
   closeConnection: true,
 };
 
 /**
- * The port of a service that starts. Until the service listens there itself, every request is answered with 503: whoever is told so asks
- * again, where one whose connection is refused may give up. While another service has the port, which is to hand it over, that one
- * answers instead until this one does.
+ * The port of a service that starts. Until the service itself listens there, each request is answered with 503: such a client
+ * asks again, while a client whose connection is refused may give up. While another service has the port and will hand it over,
+ * the other service answers until this one does.
  */
 export class StartingPort {
   readonly at: ListenOptions;
   readonly #ws: typeof uWS;
-  /** Why the port could not be claimed: somebody has it. */
+  /** The reason why the port could not be claimed: it is in use. */
   readonly #fault: unknown;
   #listener: OpenPort | undefined;
 
@@ -28,8 +28,8 @@ export class StartingPort {
   }
 
   /**
-   * @param takeOver whether the port may be another service's, which is to hand it over
-   * @throws Error when the address is in use or not ours, or TLS cannot start.
+   * @param takeOver true: the port may belong to another service, which will hand it over
+   * @throws Error when the address is in use or not of this machine, or TLS cannot start.
    */
   static async claim(ws: typeof uWS, at: ListenOptions, takeOver: boolean): Promise<StartingPort> {
     try {
@@ -42,12 +42,12 @@ export class StartingPort {
     }
   }
 
-  /** @throws Error when the port is that of somebody else who did not hand it over. */
+  /** @throws Error when another process has the port and did not hand it over. */
   check(isHandedOver: boolean): void {
     if (this.#fault !== undefined && !isHandedOver) throw this.#fault;
   }
 
-  /** The service listens by itself, or has failed to start. */
+  /** Ends the early listener: the service itself listens, or has failed to start. */
   close(): void {
     void this.#listener?.close();
   }

@@ -2,25 +2,28 @@ import { closeSync, openSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 
 /**
- * File handles that are kept from clients, and released when no others are left: the disk, new threads and the admin
+ * The number of file handles that clients cannot use, released when no others are left: the disk, new threads and the admin
  * listener need some.
  */
 const RESERVED_HANDLES = 16;
-/** Those that are kept from the admin listener too. */
+/** The number of those that the admin listener cannot use either. */
 const LAST_HANDLES = 4;
-/** So many times more must be free again, so that a listener does not open and close with each connection. */
+/** The factor by which more handles must be free again, so that a listener does not open and close with each connection. */
 const SLACK = 2;
-/** A look takes 10 µs, and an idle process 0.2 ms with what it takes to wake up. */
+/** The interval of checks: a check takes 10 µs, in an idle process 0.2 ms with the wake-up. */
 const LOOK_MS = 500;
 
-/** What a start opens beside its threads: modules are read many at once, then come the data folder, the ports and some clients. */
+/**
+ * The number of handles that a start opens beside its threads: many modules are read at once, then come the data folder, the
+ * ports and some clients.
+ */
 const START_HANDLES = 96;
-/** A thread was measured to open 10. */
+/** The number of handles for a thread: 10 were measured. */
 const HANDLES_PER_THREAD = 12;
 
 /**
- * Why there are too few file handles to start: one sentence.
- * @param threads how many threads are to be started.
+ * Returns the reason why there are too few file handles to start, in one sentence.
+ * @param threads the number of threads to start.
  * @returns `undefined` when there are enough.
  */
 export function fileHandleProblem(threads: number): string | undefined {
@@ -31,19 +34,19 @@ export function fileHandleProblem(threads: number): string | undefined {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
   const soft = Number(userLimits?.open_files?.soft);
   const limit = Number.isFinite(soft) ? soft : opened.length;
-  // Whoever runs a command that needs few handles probably runs the service next.
+  // The user of a command that needs few handles probably runs the service next.
   const missing =
     START_HANDLES + HANDLES_PER_THREAD * Math.max(threads, availableParallelism()) - opened.length;
   return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;
 }
 
-/** Whose connections there are file handles for. */
+/** The listeners for whose connections there are file handles. */
 export interface HandlesFor {
   readonly clients: boolean;
   readonly admin: boolean;
 }
 
-/** The listeners of a process, and where it is told that they take no connections. */
+/** The listeners of a process, and the log for times without new connections. */
 export interface GuardedListeners {
   readonly clients: { setAccepting(accepting: boolean): void };
   readonly admin: { setAccepting(accepting: boolean): void };
@@ -64,8 +67,8 @@ export function guardFileHandles({ clients, admin, logger }: GuardedListeners): 
 }
 
 /**
- * Looks whether the process runs out of file handles. Without one left, a connection that cannot be accepted makes its
- * listener ready for ever, and the event loop spins at the cost of a core.
+ * Watches whether the process runs out of file handles. Without a free handle, a connection that cannot be accepted keeps its
+ * listener ready forever, and the event loop uses a whole core.
  */
 export class FileHandleWatch {
   readonly #onLook: (handlesFor: HandlesFor) => void;
@@ -73,7 +76,7 @@ export class FileHandleWatch {
   #reserve = openHandles(RESERVED_HANDLES);
   #handlesFor: HandlesFor = { clients: true, admin: true };
 
-  /** @param onLook called after every look, also when nothing changed: the caller may have missed the one before. */
+  /** @param onLook called after each check, also without a change: the caller may have missed the one before. */
   constructor(onLook: (handlesFor: HandlesFor) => void) {
     this.#onLook = onLook;
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
@@ -114,13 +117,13 @@ function canOpen(count: number): boolean {
   return opened.length === count;
 }
 
-/** As many as there are. */
+/** Opens `count` handles, or as many as there are. */
 function openHandles(count: number): number[] {
   const opened: number[] = [];
   try {
     while (opened.length < count) opened.push(openSync(devNull, 'r'));
   } catch {
-    // There are no more.
+    // No more handles.
   }
   return opened;
 }

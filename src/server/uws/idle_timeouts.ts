@@ -2,32 +2,35 @@ import { Roster } from '../../fair/roster.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 
-/** What idle timeouts do to a socket, and what they remember there. */
+/** The methods of a socket for idle timeouts, and the fields that they store there. */
 export interface IdleTimed {
   readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings' | 'reportsSilence'>;
   idlePlace: number;
-  /** When the last whole message, ping or pong came, in seconds of the clock of the timeouts. */
+  /** The time at which the last whole message, ping or pong came, in seconds of the clock of the timeouts. */
   seenAtS: number;
-  /** Since a ping that was sent after that; 0 when none was. */
+  /** The number of checks since a ping that was sent after that; 0 without such a ping. */
   checksSincePing: number;
   ping(): void;
-  /** No answer came to the ping. */
+  /** Called when no answer came to the ping. */
   silent(): void;
-  /** Something came after all. */
+  /** Called when something came after all. */
   heard(): void;
   close(code: number, reason: string): void;
 }
 
-/** Often enough against an idle timeout of 8 s, the shortest that the configuration allows. */
+/** The interval of checks, short enough for an idle timeout of 8 s, the shortest that the configuration allows. */
 const CHECK_MS = 2_000;
-/** Where silence is reported it is after 10 to 12 s: a ping after 4 s, and three checks without an answer. */
+/**
+ * The silence before a ping if silence is reported: that happens after 10 to 12 s, after a ping at 4 s and three checks without
+ * an answer.
+ */
 const REPORT_PING_AFTER_S = 4;
 const UNANSWERED_CHECKS = 4;
 
 /**
- * Closes connections from which no whole message, ping or pong came for the idle timeout. uWebSockets.js closes those that send
- * no bytes at all, but one byte a second of a message that never ends keeps a connection open. Readers are pinged after half
- * of the time. A connection that is in the middle of a message cannot answer a ping, and where that is reported it is pinged early.
+ * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes those that send no
+ * bytes at all, but one byte a second of a message that never ends keeps a connection open. Readers are pinged after half of the
+ * time. A connection in the middle of a message cannot answer a ping; if silence is reported, it is pinged early.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
@@ -56,9 +59,9 @@ export class IdleTimeouts<C extends IdleTimed> {
     this.received(connection);
   }
 
-  /** A whole message, ping or pong came. */
+  /** Records that a whole message, ping or pong came. */
   received(connection: C): void {
-    // Whole seconds, which take no memory of their own; rounded so that nobody is ended early.
+    // Whole seconds take no memory of their own; they are rounded so that no connection ends early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
     if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.heard();
     connection.checksSincePing = 0;

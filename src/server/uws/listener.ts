@@ -11,31 +11,31 @@ import { WebSockets } from './websockets.js';
 /** The listener for REST and the sockets of one thread. */
 export interface Listener {
   readonly port: number;
-  /** Open WebSockets. */
+  /** The number of open WebSockets. */
   readonly sockets: number;
-  /** Takes no new connections, or takes them again; those that are open stay. */
+  /** Stops or resumes accepting new connections; open ones stay. */
   setAccepting(accepting: boolean): void;
-  /** From now on each HTTP connection ends with its next answer, which says so; WebSockets stay. */
+  /** Ends each HTTP connection with its next answer, which announces that; WebSockets stay. */
   retire(): void;
-  /** Closes the port and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
+  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn; resolves when those are closed too. */
   close(): Promise<void>;
 }
 
 /**
- * Has a listener take no new connections, and none is lost: the system resets those that wait when it closes, so it closes right
- * after a turn of the event loop in which it took all of them. What comes in between can still be reset, unless
- * `net.ipv4.tcp_migrate_req` is 1 and somebody else listens there.
+ * Makes a listener accept no new connections without losing any: the system resets waiting connections when the listener closes,
+ * so it closes right after a turn of the event loop in which it accepted all of them. Connections that come in between can still
+ * be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens there.
  */
 export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
-  // The first turn is the one that called this, the second looks for connections.
+  // The first turn is the present one, the second looks for connections.
   await endOfTurn();
   await endOfTurn();
   listener.setAccepting(false);
 }
 
-/** What a listener needs of the service. */
+/** The parts of the service that a listener uses. */
 export interface ListenerHost {
-  /** Where what sends frames registers. */
+  /** The place at which senders of frames register. */
   readonly fanOut: FanOut;
   readonly endpoints: readonly Endpoint[];
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;

@@ -1,22 +1,22 @@
 /** The environment variable that names the hash of a build of uWebSockets.js that the operator trusts. */
 export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
 
-/** What decides which native add-ons run. */
+/** The facts that decide which native add-ons run. */
 export interface Machine {
-  /** Such as `22.14.0`. */
+  /** The version of Node, such as `22.14.0`. */
   readonly nodeVersion: string;
   readonly platform: string;
   readonly arch: string;
-  /** Such as `2.36`; `undefined` on Linux with another C library, and on other systems. */
+  /** The version of glibc, such as `2.36`; `undefined` on Linux with another C library, and on other systems. */
   readonly glibcVersion: string | undefined;
 }
 
-/** A line of Node releases that there are builds of every add-on for. */
+/** A line of Node releases with builds of all add-ons. */
 export interface NodeLine {
   readonly major: number;
   /** The first release of the line on which all packages run. */
   readonly minorMin: number;
-  /** The newest glibc that an add-on asks for: lmdb 3.5 is built for 2.34, uWebSockets.js for Node 22 and 24 for 2.38. */
+  /** The newest glibc that an add-on requires: lmdb 3.5 is built for 2.34, uWebSockets.js for Node 22 and 24 for 2.38. */
   readonly glibcMin: string;
 }
 
@@ -25,15 +25,15 @@ export const NODE_LINES: readonly NodeLine[] = [
   { major: 22, minorMin: 0, glibcMin: '2.38' },
   { major: 24, minorMin: 0, glibcMin: '2.38' },
 ];
-/** What lmdb alone asks for. */
+/** The glibc that lmdb requires. */
 const GLIBC_MIN = '2.34';
 const PLATFORMS: readonly string[] = ['linux', 'darwin'];
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
 /**
- * Why the service cannot run on a machine: one sentence that says what it needs.
- * @param hasOwnBuild the operator trusts another build of uWebSockets.js, whose needs are not known here.
- * @returns `undefined` when it can.
+ * Returns the reason why the service cannot run on a machine, in one sentence that names the requirement.
+ * @param hasOwnBuild the operator trusts another build of uWebSockets.js, with unknown requirements.
+ * @returns `undefined` when the service can run.
  */
 export function machineProblem(machine: Machine, hasOwnBuild: boolean): string | undefined {
   const { nodeVersion, platform, arch } = machine;
@@ -47,7 +47,7 @@ export function machineProblem(machine: Machine, hasOwnBuild: boolean): string |
   return glibcProblem(machine, hasOwnBuild || line === undefined ? GLIBC_MIN : line.glibcMin);
 }
 
-/** The Node releases that the service runs on with this glibc, as `20 (20.19 or later), 22 or 24`. */
+/** Returns the Node releases on which the service runs with this glibc, as `20 (20.19 or later), 22 or 24`. */
 function nodeVersionsText({ glibcVersion = '' }: Machine): string {
   const usable = NODE_LINES.filter(({ glibcMin }) => glibcVersion === '' || !isBelow(glibcVersion, glibcMin));
   const lines = (usable.length === 0 ? NODE_LINES : usable).map(({ major, minorMin }) =>
@@ -78,14 +78,14 @@ function numbersOf(version: string): number[] {
   return version.split('.').map(Number);
 }
 
-/** The machine that this process runs on. */
+/** Describes the machine of this process. */
 export function thisMachine(): Machine {
   const { platform, arch, versions } = process;
   knownGlibc ??= { version: readGlibcVersion() };
   return { nodeVersion: versions.node, platform, arch, glibcVersion: knownGlibc.version };
 }
 
-/** It does not change while the process runs, and a report takes 5 ms. */
+/** The version does not change while the process runs, and a report takes 5 ms. */
 let knownGlibc: { readonly version: string | undefined } | undefined;
 
 function readGlibcVersion(): string | undefined {

@@ -8,15 +8,15 @@ import { UWS_SHA256_VARIABLE } from './machine.js';
 export type WebSocketLibrary = typeof uWS;
 
 /**
- * Loads uWebSockets.js after checking that its binary is the one that was reviewed: it comes from a third party's
- * republication and runs with all rights of the process.
+ * Loads uWebSockets.js after checking that its binary is the reviewed one: the binary comes from a third party's republication
+ * and runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as an official tag's.
  * @throws Error of one sentence when the platform has no build, its hash is another, or the system cannot load it.
  */
 export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibrary {
   const require = createRequire(import.meta.url);
   const build = `uws_${process.platform}_${process.arch}_${process.versions.modules}`;
-  // The one beside the module that is loaded: by its own name, that of a folder further up might be found.
+  // The package beside the loaded module: a search by name might find one in a folder further up.
   const file = join(dirname(require.resolve('uWebSockets.js')), `${build}.node`);
   if (!existsSync(file)) throw new Error(`uWebSockets.js has no build for this platform (${build})`);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
@@ -25,18 +25,21 @@ export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibr
       `${build}.node is not the build that is pinned (its SHA-256 is ${sha256}); to use it all the same, ` +
         `set ${UWS_SHA256_VARIABLE} to that hash`,
     );
-  // The binary looks once, while it is loaded. Only a request that comes in several packets is held against it.
+  // The binary reads the variable once, while it is loaded. The limit applies only to requests that come in several packets.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
   try {
     return require('uWebSockets.js') as WebSocketLibrary;
   } catch (error) {
-    // The package puts a paragraph of its own before what the system says.
+    // The package puts a paragraph of its own before the system's message.
     const reason = (error as Error).message.trim().split('\n').at(-1);
     throw new Error(`${build}.node of uWebSockets.js cannot be loaded: ${reason}`, { cause: error });
   }
 }
 
-/** The default of Node's own server. That of uWebSockets.js is 4096, and 100 symbols of 64 characters need 6500. */
+/**
+ * The limit of a request's head: the default of Node's own server. The default of uWebSockets.js is 4096, and 100 symbols of 64
+ * characters need 6500.
+ */
 const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
 
 /** The builds of the npm package `uwebsockets` 3.0.6 for the Node versions that this program supports. */

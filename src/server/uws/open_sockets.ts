@@ -1,6 +1,6 @@
 /**
- * How many sockets of uWebSockets.js the calling thread has open. Each is a handle of the thread's loop of libuv, and Node aborts
- * the process when a thread ends with one. Takes some 5 ms.
+ * Returns the number of open sockets of uWebSockets.js on the calling thread. Each is a handle of the thread's loop of libuv, and
+ * Node aborts the process when a thread ends with an open one. Takes about 5 ms.
  */
 export function openSockets(): number {
   const { libuv } = process.report.getReport() as unknown as { libuv: readonly LibuvHandle[] };

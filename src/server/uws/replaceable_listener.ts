@@ -1,16 +1,19 @@
 import { type Listener, stopAccepting } from './listener.js';
 
-/** Opens a listener; the next one on the same port, while the one before still listens. */
+/** Opens a listener; each next one on the same port, while the former one still listens. */
 export type OpenListener = () => Listener;
 
-/** How often a replaced listener is looked at, whether its last WebSocket has ended. */
+/** The interval at which a replaced listener is checked for open WebSockets. */
 const RETIRED_CHECK_MS = 500;
-/** After this no HTTP connection is left: uWebSockets.js ends those that are idle, after 8 to 12 s, and others end with an answer. */
+/**
+ * The time after which no HTTP connection is left: uWebSockets.js ends those that are idle, after 8 to 12 s, and others end with
+ * an answer.
+ */
 const HTTP_MS_MAX = 16_000;
 
 /**
- * The listener for REST and the sockets, and those that it replaced: a new certificate takes a new listener. WebSockets of the
- * old one go on until they end by themselves, HTTP connections until they have their next answer.
+ * The listener for REST and the sockets, and the listeners that it replaced: a new certificate needs a new listener. WebSockets
+ * of an old listener go on until they end by themselves, HTTP connections until they have their next answer.
  */
 export class ReplaceableListener implements Omit<Listener, 'retire'> {
   readonly #open: OpenListener;

@@ -19,7 +19,7 @@ import type { TurnBudget } from './turn_budget.js';
 
 interface Data {
   readonly socket: UwsSocket;
-  /** Until it is open. */
+  /** The opening of the endpoint; `undefined` once the socket is open. */
   open: OpenEndpoint | undefined;
 }
 
@@ -37,19 +37,19 @@ export class WebSockets {
     for (const path of paths) this.#serve(path, decide);
   }
 
-  /** How many are open. */
+  /** The number of open sockets. */
   get size(): number {
     return this.#idleTimeouts.size;
   }
 
-  /** All are being closed. */
+  /** Called when all sockets are being closed. */
   stop(): void {
     this.#idleTimeouts.stop();
   }
 
   /**
-   * Sends a text frame to every member of a topic. One whose socket is seen to hold bytes leaves the topic instead: the frame
-   * would only wait behind older ones.
+   * Sends a text frame to all members of a topic. A member whose socket holds unsent bytes leaves the topic instead
+   * (back-pressure): the frame would only wait behind older ones.
    * @param sequence the price sequence of the frame
    */
   publish(topic: number, frame: Uint8Array, sequence: number): void {
@@ -131,13 +131,13 @@ function upgrade(
       writeResponse(res, request.method, decision);
       return;
     }
-    // Without this, uWebSockets.js selects what the client offers first, and sends a ticket back.
+    // Without this, uWebSockets.js selects the first protocol that the client offers, and sends a ticket back.
     const protocol = request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '';
     res.upgrade(dataOf(decision), key, protocol, extensions, context);
   });
 }
 
-/** All that is kept of a connection here: one object, for there may be tens of thousands. */
+/** All data of a connection in one object, because there may be tens of thousands. */
 class UwsSocket implements Connection, IdleTimed, TopicMember {
   ws: WebSocket<Data> | undefined;
   events!: ConnectionEvents;
@@ -195,7 +195,7 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
     this.ws?.end(code, reason);
   }
 
-  /** uWebSockets.js has closed it, and taken it out of its topics. */
+  /** Called after uWebSockets.js closed the socket and removed it from its topics. */
   closed(): void {
     this.ws = undefined;
     if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
@@ -205,10 +205,10 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
 }
 
 /**
- * A frame for up to this many is written at once, by a call for each: a publish of uWebSockets.js looks the topic up, copies the frame, and
- * writes it at the end of the turn of the event loop.
+ * The number of members up to which a frame is written at once, by a call for each: a publish of uWebSockets.js looks the topic
+ * up, copies the frame, and writes it at the end of the turn of the event loop.
  */
 const SENT_SINGLY_MAX = 32;
 
-/** What `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
+/** The value that `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
 const SEND_DROPPED = 2;

@@ -17,41 +17,45 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
-  /** Opens the table, or makes it. @throws Error when it cannot be made. */
+  /** Opens the table, or creates it. @throws Error when it cannot be made. */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
   /** The size of the data file. */
   fileBytes(): number;
   /** The free space of the file system for this process. */
   freeBytes(): number;
-  /** @throws Error when there is no room for a commit with this many bytes of records. */
+  /** Checks the free space. @throws Error when there is no room for a commit with this many bytes of records. */
   claimRoom(recordBytes: number): void;
-  /** Another process handed it over, and wrote all that it held: there is nothing to check. */
+  /** True when another process handed the folder over after writing all its records: there is nothing to check. */
   readonly isHandedOver: boolean;
-  /** Sets what is called, once, when another process asks for the folder; {@link handOver} or {@link close} then lets it have it. */
+  /**
+   * Sets the callback, called once, for when another process asks for the folder; {@link handOver} or {@link close} then gives it
+   * to that process.
+   */
   onTakeOver(callback: () => void): void;
-  /** From now on another process may write to the folder, and this one only reads it. All that it held is on disk. */
+  /** Gives the folder to another process, which may write to it from now on; this process only reads it. All records must be on disk. */
   handOver(): Promise<void>;
   /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
   successorServes(): Promise<void>;
   /** Tells the process that handed the folder over, if one did, that this one serves. */
   tellServing(): void;
-  /** @param isClean whether all that this process held is on disk */
+  /** @param isClean are all records of this process on disk */
   close(isClean: boolean): Promise<void>;
 }
 
 const TABLES_MAX = 8;
-/** How often readers that no longer live are looked for. */
+/** The interval of the search for dead readers. */
 const READERS_CHECK_MS = 60_000;
 
 /**
- * Opens a data folder, making it when there is none.
+ * Opens a data folder; creates it if it is missing.
  *
- * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that
- * makes it valid. That is what a durable acknowledgement means, and after power loss the file is at its last commit.
- * `eventTurnBatching` is off as well: the journal batches, and lmdb's own batching leaves a promise that no code can catch,
- * whose rejection would end the process when the disk is full.
- * @param takeOver asks another process that has it to hand it over
- * @throws Error of one sentence, which names the folder and its key `storage.dir`: it cannot be made or used, another process
+ * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that makes it
+ * valid. So an acknowledgement is durable, and after power loss the file is at its last commit.
+ * `eventTurnBatching` is off as well: the journal batches, and lmdb's own batching leaves a promise that no code can catch, whose
+ * rejection would end the process when the disk is full.
+ * @param takeOver asks another process that has the folder to hand it over
+ * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another
+ * process
  *   has it, it has another format version, or it is damaged.
  */
 export async function openFolder(
@@ -83,7 +87,10 @@ export async function openFolder(
   const opened = root;
   let checkedMs = performance.now();
 
-  /** A process that was killed while it read, a backup for example, would keep every page since then from being used again. */
+  /**
+   * Forgets readers that are dead. A process that was killed while it read, such as a backup, would prevent each page since then
+   * from being used again.
+   */
   function forgetDeadReaders(): void {
     if (performance.now() - checkedMs < READERS_CHECK_MS) return;
     checkedMs = performance.now();
@@ -125,18 +132,18 @@ export async function openFolder(
 
 /** A data folder that another thread or process may have open for writing. */
 export interface ReadFolder extends Pick<Folder, 'openTable'> {
-  /** Keeps all pages of the newest state as they are. @returns a function that lets go of them */
+  /** Keeps all pages of the newest state as they are. @returns a function that releases them */
   holdState(): () => void;
   /** Writes the newest state to `data.mdb` of another folder, without the pages that are free. */
   copyTo(dir: string): Promise<void>;
-  /** Reads see the newest commit from now on, also those of a turn that has read before. */
+  /** Makes reads see the newest commit from now on, also in a turn that has read before. */
   refresh(): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the commit that was the newest at the
- * first of them.
+ * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the newest commit at the time of the
+ * first read.
  */
 export function openFolderToRead(dir: string): ReadFolder {
   const root = open({ path: dir, noSubdir: false, readOnly: true, maxDbs: TABLES_MAX, encoding: 'json' });
@@ -158,7 +165,7 @@ export function openFolderToRead(dir: string): ReadFolder {
   };
 }
 
-/** Makes the folder where there is none, and locks it. */
+/** Creates the folder if it is missing, and locks it. */
 async function claimFolder(dir: string, takeOver: boolean): Promise<FolderLock> {
   try {
     const problem = dataFolderProblem(dir);
@@ -174,9 +181,9 @@ function unopened(dir: string, cause: Error): Error {
   return new Error(`storage.dir: the data folder ${dir} cannot be opened: ${systemReason(cause)}`, { cause });
 }
 
-/** Checks the file first, because on a damaged page lmdb ends the process or reads on. */
+/** Checks the file first, because on a damaged page lmdb ends the process or continues to read. */
 function refuseDamagedFile(path: string, onProgress: OnProgress): void {
-  // A new one is for this user alone.
+  // A new file is for this user alone.
   closeSync(openSync(path, 'a', 0o600));
   const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total));
   if (damage !== undefined)

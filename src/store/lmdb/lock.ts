@@ -4,27 +4,33 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 /** The socket in the data folder whose listener owns the folder. */
 const LOCK_NAME = 'owner.sock';
 
-/** How often a dead owner's socket is removed and the claim tried again. More rounds mean that other processes start too. */
+/**
+ * The number of times that a dead owner's socket is removed and the claim tried again. More rounds mean that other processes
+ * start too.
+ */
 const TAKEOVERS_MAX = 3;
 
-/** How long a living owner may take to hand the folder over. */
+/** The longest time in which a living owner must hand the folder over. */
 const HAND_OVER_MS_MAX = 30_000;
-/** How long one that handed it over waits until the next one serves. */
+/** The longest time for which a process that handed the folder over waits until the next one serves. */
 const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
-/** How long it may take from finding a dead owner to removing its socket, which is done in one go. */
+/** The longest time from finding a dead owner to removing its socket; both are done in one go. */
 const REMOVAL_MS_MAX = 50;
 
-/** What the two processes say on the socket. Then the old one ends its side, and the new one ends its own when it serves. */
+/**
+ * The messages of the two processes on the socket. After them the old process ends its side, and the new process ends its own
+ * when it serves.
+ */
 const TAKE_OVER = 'take over\n';
 const RELEASED = 'released\n';
 
 export interface FolderLock {
-  /** Another process had the folder, wrote all that it held, and handed it over. */
+  /** True when another process had the folder, wrote all its records, and handed the folder over. */
   readonly isHandedOver: boolean;
-  /** Sets what is called, once, when another process asks for the folder. Until then it is refused. */
+  /** Sets the callback, called once, for when another process asks for the folder. Until then such a process is refused. */
   onTakeOver(callback: () => void): void;
-  /** Lets go of the folder, once, however often it is called. @param isClean whether all that this process held is on disk */
+  /** Releases the folder, once, however often it is called. @param isClean are all records of this process on disk */
   release(isClean: boolean): Promise<void>;
   /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
   successorServes(): Promise<void>;
@@ -50,10 +56,10 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
         if (await clearIfDead(path)) continue;
         break;
       }
-      // Where a dead one was removed, another process may have removed this one's in its place.
+      // After the removal of a dead socket another process may have removed this one's instead.
       if (takeover === 0 || (await owner.isStillAt(path)))
         return new HeldFolder(owner, descriptor, predecessor);
-      // It is not closed: that would remove what is there now.
+      // The socket is not closed: that would remove the present file.
       break;
     }
   } catch (error) {
@@ -66,7 +72,7 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
   throw new Error('it is in use by another process');
 }
 
-/** Whether a living process has claimed the folder. */
+/** Tells whether a living process has claimed the folder. */
 export function isFolderInUse(dir: string): Promise<boolean> {
   const descriptor = openSync(dir, 'r');
   return new Promise<boolean>((resolve) => {
@@ -76,7 +82,7 @@ export function isFolderInUse(dir: string): Promise<boolean> {
       resolve(isInUse);
     };
     socket.once('connect', () => answer(true));
-    // Without the right to connect, somebody else's service may be there.
+    // Without the right to connect, a service of another user may have the folder.
     socket.once('error', ({ code }: NodeJS.ErrnoException) => answer(code === 'EACCES'));
   }).finally(() => closeSync(descriptor));
 }
@@ -127,9 +133,9 @@ class HeldFolder implements FolderLock {
 class Owner {
   onTakeOver: (() => void) | undefined;
   readonly #server: Server;
-  /** The connection of the process that is to have the folder next. */
+  /** The connection of the process that will have the folder next. */
   #next: Socket | undefined;
-  /** Its socket in the folder. */
+  /** The file of its socket in the folder. */
   #file: BigIntStats | undefined;
 
   private constructor() {
@@ -158,12 +164,12 @@ class Owner {
         owner.#server.unref();
         resolve(owner);
       });
-      // It is there by now, or the error comes.
+      // The file exists by now, or the error comes.
       owner.#file = fileAt(path);
     });
   }
 
-  /** Whether the path still leads here after all that found a dead owner have had the time to remove it. */
+  /** Tells whether the path still leads to this socket after the time that others have for removing a dead owner's. */
   async isStillAt(path: string): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS_MAX));
     return isSame(fileAt(path), this.#file);
@@ -173,7 +179,8 @@ class Owner {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const next = this.#next;
     if (next === undefined) return closed;
-    // From here on nobody listens, so the next owner can. The server counts as open while the connection to that one is.
+    // Nobody listens from here on, so the next owner can. The server counts as open while the connection to the next owner is
+    // open.
     if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
     next.destroy();
     return closed;
@@ -190,8 +197,8 @@ class Owner {
 }
 
 /**
- * Resolves when no living process has the folder, or it refuses.
- * @returns the open connection to a process that had it and wrote all that it held
+ * Asks for the folder; resolves when no living process has it, or its owner refuses.
+ * @returns the open connection to a process that had the folder and wrote all its records
  */
 async function askForFolder(path: string): Promise<Socket | undefined> {
   const socket = connect({ path, allowHalfOpen: true });
@@ -237,7 +244,7 @@ function fileAt(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** A number of a removed file may be given to the next one, at a later time. */
+/** Compares files. The number of a removed file may be given to a later file. */
 function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
   return one !== undefined && one.ino === other?.ino && one.ctimeNs === other.ctimeNs;
 }

@@ -4,15 +4,16 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 export const LMDB_VERSION = '3.5.6';
 
 /**
- * lmdb maps its file into memory and follows the page numbers in it unchecked: a damaged one ends the process, or leads to
- * other records. So before lmdb opens a file, this reads its newest state from the root to the last record and checks
- * what lmdb assumes: every page exists, has the number that it says, is used once, and holds its entries inside and in
- * order, and the counts of pages and entries are right. The contents of records are checked by their checksums. Of a value
- * of several pages only the first is read. 437 MB took 1.5 s on two shared cores.
+ * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in it unchecked: a damaged one ends the
+ * process, or leads to other records. So before lmdb opens a file, this function reads the newest state from the root to the last
+ * record and checks what lmdb assumes: each page exists, has its own number, is used once, and holds its entries inside and in
+ * order, and the counts of pages and entries are right. Checksums protect the contents of records. Only the first page of a value
+ * of several pages is read. 437 MB took 1.5 s on two shared cores.
  *
- * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit machine.
- * @param onPage called now and then with how many pages were read, of how many
- * @returns what is wrong, or `undefined`; an empty file is a new database.
+ * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
+ * machine.
+ * @param onPage called from time to time with the number of pages read and of all pages
+ * @returns the damage, or `undefined`; an empty file is a new database.
  */
 export function findPageDamage(
   path: string,
@@ -24,8 +25,8 @@ export function findPageDamage(
     if (pages.isEmpty()) return undefined;
     const first = readMeta(pages.readFirst(), 0);
     const second = readMeta(pages.read(1), 1);
-    // Commits alternate between the two pages, so one precedes the other, unless there was no commit yet. A copy without free
-    // pages has its state in the second page and none in the first.
+    // Commits alternate between the two pages, so their numbers differ by one, unless there was no commit yet. A copy without
+    // free pages has its state in the second page and none in the first.
     const gap = first.transaction - second.transaction;
     const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
@@ -45,7 +46,7 @@ const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
 const META = 0x08;
-/** The flags that say which kind of page it is; lmdb uses the others only in memory. */
+/** The flags that name the kind of a page; lmdb uses the others only in memory. */
 const KIND_MASK = 0x6f;
 const MAGIC = 0xbeefc0de;
 const NODE_BYTES = 8;
@@ -55,14 +56,14 @@ const TREE_BYTES = 48;
 const NO_ROOT = 2n ** 64n - 1n;
 const PAGE_BYTES_MAX = 65_536;
 const PAGES_MAX = 2 ** 28;
-/** Far deeper than any tree whose pages have dozens of entries. */
+/** The largest depth, far more than that of any tree whose pages have dozens of entries. */
 const DEPTH_MAX = 32;
-/** How often progress is told, in reads of pages. */
+/** The interval of progress reports, in reads of pages. */
 const TELL_READS = 1_000;
 
 class Damage extends Error {}
 
-/** `MDB_db`: a tree, how many pages of each kind it has, and how many entries. */
+/** `MDB_db`: a tree, with the numbers of its pages of each kind and of its entries. */
 interface Tree {
   readonly branchPages: number;
   readonly leafPages: number;
@@ -79,7 +80,7 @@ interface Meta {
 }
 
 class Pages {
-  /** Assumed until the first page tells the real size. */
+  /** The size assumed until the first page has the real one. */
   #pageBytes = 4096;
 
   constructor(readonly file: number) {}
@@ -241,7 +242,7 @@ class TreeWalk {
   }
 }
 
-/** The offsets of the entries of a branch or leaf. */
+/** Returns the offsets of the entries of a branch or leaf. */
 function nodesOf(page: Buffer, number: bigint): number[] {
   const lower = page.readUInt16LE(20);
   const upper = page.readUInt16LE(22);
@@ -255,7 +256,7 @@ function nodesOf(page: Buffer, number: bigint): number[] {
   });
 }
 
-/** The page that an entry of a branch points to: 48 bits, as on a little-endian machine. */
+/** Returns the page to which an entry of a branch points: 48 bits, as on a little-endian machine. */
 function childOf(page: Buffer, node: number): bigint {
   return BigInt(page.readUIntLE(node, 6));
 }

@@ -24,7 +24,7 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
   book.put(by, sampleInput(book.asset, by, price, nowNs - ageNs), nowNs as TimeNs);
 }
 
-/** The aggregate by its definition: all inputs sorted and summed up anew. */
+/** The aggregate by its definition: all inputs sorted and summed up again. */
 class SlowBook {
   readonly #inputs = new Map<ListedPublisher, PublisherPrice>();
 

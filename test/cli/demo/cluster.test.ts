@@ -34,7 +34,7 @@ function startDemo(t: Test, env: NodeJS.ProcessEnv = {}): Demo {
   return { child, out: () => text };
 }
 
-/** The processes that a process started. */
+/** Returns the children of a process. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -46,7 +46,7 @@ function parentOf(pid: string): number | undefined {
   try {
     return Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }
@@ -60,7 +60,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** It is gone, or only waits for whoever took it over to read its exit status. */
+/** Tells whether a process has ended, or only waits until its parent reads its exit status. */
 function hasEnded(pid: number): boolean {
   try {
     return /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -69,7 +69,7 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-/** When the newest price of BTCUSD was signed; `undefined` without one. */
+/** Returns the time at which the newest price of BTCUSD was signed; `undefined` without one. */
 async function signedNs(url: string, token: string): Promise<bigint | undefined> {
   const response = await fetch(`${url}/v1/prices/latest?assets=BTCUSD`, {
     headers: { Authorization: `Basic ${token}` },
@@ -78,14 +78,14 @@ async function signedNs(url: string, token: string): Promise<bigint | undefined>
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** The node that leads, as an edge knows it. */
+/** Returns the leading node, asked from an edge. */
 async function leadingNode(url: string, token: string): Promise<string | undefined> {
   const response = await fetch(`${url}/v1/nodes`, { headers: { Authorization: `Basic ${token}` } });
   const { data } = (await response.json()) as { data: { nodes: { node: number; role: string }[] } };
   return data.nodes.find(({ role }) => role === 'leader')?.node.toString();
 }
 
-/** Waits for a price that was signed after `afterNs`. It stays below the requests a second of a token. */
+/** Waits for a price that was signed after `afterNs`. Stays below the requests a second of a token. */
 async function untilSigned(url: string, token: string, afterNs: bigint): Promise<bigint> {
   return eventually(async () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -114,7 +114,8 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
   let leader = '';
   const kill = async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;
-    // On a busy machine another node may lead than when the banner was printed, or than an edge knew a moment ago: then once more.
+    // On a busy machine the leader may have changed since the banner was printed, or since an edge reported it: then the loop
+    // tries again.
     for (;;) {
       leader = await eventually(() => leadingNode(edges[0]!, token));
       const next = leader === '1' ? '2' : '1';

@@ -10,10 +10,10 @@ import { FakeSchedule } from '../fake_schedule.js';
 const HEDGE_MS = 1_000;
 const LATE_MS = 10_000;
 
-/** A service that answers, refuses, fails, or accepts a request and says nothing. */
+/** A service that answers, refuses, fails, or accepts a request without answering. */
 interface FakeService {
   readonly url: string;
-  /** What it answers with; 0 for nothing. */
+  /** The status of its answers; 0 for no answer. */
   status: number;
   asked: number;
   /** Requests without an answer. */

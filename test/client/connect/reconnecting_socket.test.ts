@@ -22,7 +22,7 @@ function connect(options: ConnectionOptions, onText: (text: string) => void = ()
   return new ReconnectingSocket('/ws', QUIET_MS, options, { onOpen: () => {}, onText });
 }
 
-/** The credentials of an attempt come first, at once where they are known. */
+/** Waits for the socket. The credentials of an attempt come first, at once if known. */
 function socketMade(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -128,7 +128,7 @@ test('a socket that is closed for idleness comes back, one closed for bad messag
   t.same(fake.pending, []);
 });
 
-/** The reasons with which the service itself closes idle sockets. */
+/** Returns the reasons with which the service itself closes idle sockets. */
 function idleReasons(): string[] {
   const reasons: string[] = [];
   let nowMs = 0;
@@ -298,7 +298,7 @@ test('without openSocket the global WebSocket is used, which sends no token', as
   scope.WebSocket = undefined;
   const without = connect({ url: server.url });
   await t.rejects(without.opened(), { message: 'openSocket is required: there is no global WebSocket' });
-  // Stands for the proxy of the browser's own site, which adds the header.
+  // Acts as the proxy of the browser's own site, which adds the header.
   scope.WebSocket = class extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { Authorization: `Basic ${TOKEN}` } });

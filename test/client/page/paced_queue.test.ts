@@ -3,7 +3,7 @@ import { PacedQueue } from '../../../src/client/page/paced_queue.js';
 
 const WAITING_MAX = 50;
 
-/** A queue whose first task has begun and does not end. */
+/** Returns a queue whose first task has begun and does not end. */
 function busyQueue() {
   const queue = new PacedQueue(0);
   let end = () => {};

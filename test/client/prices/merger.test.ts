@@ -2,33 +2,33 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { Merger, type SourcedPrice } from '../../../src/client/prices/merger.js';
 
-// One sequence of prices from several services, whatever delays, losses and clocks each has.
+// A merged sequence of prices from several services, with any delays, losses and clocks.
 
 const START_NS = 1_757_543_080_000_000_000n;
 const NS_PER_MS = 1_000_000n;
 const SOURCES = 3;
-/** More than delays and clocks together. */
+/** A distance larger than delays and clock differences together. */
 const APART_MS = 100;
 
 interface Change {
   readonly afterMs: number;
   readonly price: bigint;
-  /** For each service: how late it sends the change. */
+  /** The delay of the change at each service. */
   readonly delaysMs: readonly number[];
-  /** For each service: whether it skips the change, as it may when changes come fast. */
+  /** The services that skip the change, as they may when changes come fast. */
   readonly skips: readonly boolean[];
 }
 
 const perSource = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: SOURCES, maxLength: SOURCES });
 const change: fc.Arbitrary<Change> = fc.record({
   afterMs: fc.integer({ min: 1, max: 300 }),
-  // Few prices, so that they come back again and again.
+  // Few prices, so that they repeat often.
   price: fc.bigInt({ min: 1n, max: 4n }),
   delaysMs: perSource(fc.integer({ min: 0, max: 60 })),
   skips: perSource(fc.boolean()),
 });
 const changes = fc.array(change, { minLength: 1, maxLength: 60 }).map((all) => {
-  // A change is one of the price.
+  // Only a new price is a change.
   return all.filter(({ price }, i) => i === 0 || price !== all[i - 1]!.price);
 });
 const clocksAheadMs = perSource(fc.integer({ min: 0, max: 30 }));
@@ -114,13 +114,16 @@ function withoutSkips(changes: readonly Change[]): Change[] {
   return changes.map((one) => ({ ...one, skips: [] }));
 }
 
-/** What is left on `real_time` of all that the services send. */
+/** Returns the changes that are left on `real_time` of all that the services send. */
 function merged(changes: readonly Change[], aheadMs: readonly number[]): SourcedPrice[] {
   const merger = new Merger(undefined);
   return arrivals(changes, aheadMs).filter((price) => merger.admit(price));
 }
 
-/** What the services send, in the order of arrival: each its changes in order, at most one in a millisecond. */
+/**
+ * Returns the messages of the services in the order of arrival: each service sends its changes in order, at most one in a
+ * millisecond.
+ */
 function arrivals(changes: readonly Change[], clocksAheadMs: readonly number[]): SourcedPrice[] {
   const sent: { readonly atMs: number; readonly price: SourcedPrice }[] = [];
   const lastMs: number[] = new Array(SOURCES).fill(0);

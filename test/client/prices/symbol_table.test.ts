@@ -23,7 +23,7 @@ function tableOf(inUse: ReadonlySet<string>) {
   return {
     table,
     service,
-    /** The service says that IDs have moved, or there is another connection. */
+    /** The service reports that IDs have moved, or there is a new connection. */
     expire: async () => {
       table.expire();
       for (const { run } of fake.pending.splice(0)) run();

@@ -7,18 +7,18 @@ import { toHex } from '../../../src/model/hex.js';
 
 const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
 const FILES = ['TicksealPayload.sol', 'TicksealVerifier.sol'];
-/** Every chain of today knows the instructions of this version. */
+/** All present chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
-/** Above everything that these tests call. */
+/** The gas limit, above that of all calls of these tests. */
 const GAS_LIMIT = 30_000_000n;
-/** What a transaction costs beside its execution. */
+/** The cost of a transaction beside its execution. */
 const TRANSACTION_GAS = 21_000;
 const ZERO_BYTE_GAS = 4;
 const BYTE_GAS = 16;
 
 export const OWNER = `0x${'11'.repeat(20)}`;
 
-/** The bytecode of a contract. @throws Error with the compiler's messages when it has any */
+/** Returns the bytecode of a contract. @throws Error with the compiler's messages, if any */
 export function compile(contract: string): string {
   const sources = FILES.map((file) => [file, { content: readFileSync(new URL(file, SOURCES), 'utf8') }]);
   const settings = {
@@ -37,7 +37,7 @@ export function compile(contract: string): string {
 
 export type Outcome =
   | { readonly ok: true; readonly words: readonly bigint[]; readonly transactionGas: number }
-  /** The first four bytes of what it reverted with, in hex. */
+  /** The first four bytes of the error with which it reverted, in hex. */
   | { readonly ok: false; readonly error: string };
 
 /** A contract on an EVM of its own. */
@@ -52,7 +52,7 @@ export class Contract {
     this.#address = address;
   }
 
-  /** @returns the contract, or the selector of the error with which its constructor reverted */
+  /** Deploys a contract. @returns the contract, or the selector of the error with which its constructor reverted */
   static async deploy(bytecode: string, constructorArguments: string): Promise<Contract | string> {
     const evm = await createEVM();
     const { createdAddress, execResult } = await evm.runCall({
@@ -65,7 +65,7 @@ export class Contract {
       : toHex(execResult.returnValue.subarray(0, 4));
   }
 
-  /** @param signature as in `verify(bytes)` @param argumentsHex ABI-encoded, without 0x */
+  /** Calls a function. @param signature as in `verify(bytes)` @param argumentsHex ABI-encoded, without 0x */
   async call(signature: string, argumentsHex: string, caller = OWNER): Promise<Outcome> {
     const data = hexToBytes(`${selector(signature)}${argumentsHex}` as `0x${string}`);
     const { execResult } = await this.#evm.runCall({
@@ -85,17 +85,17 @@ export class Contract {
   }
 }
 
-/** The first four bytes of the hash of a function's or an error's signature. */
+/** Returns the first four bytes of the hash of a function's or an error's signature. */
 export function selector(signature: string): string {
   return toHex(keccak_256(Buffer.from(signature)).subarray(0, 4));
 }
 
-/** One 32-byte word of ABI encoding. */
+/** Returns a 32-byte word of ABI encoding. */
 export function word(value: bigint | number): string {
   return BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');
 }
 
-/** The ABI encoding of a `bytes` argument that starts at a multiple of words, as it stands behind the other arguments. */
+/** Returns the ABI encoding of a `bytes` argument, which starts at a multiple of words behind the other arguments. */
 export function bytesTail(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return word(bytes.length) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');

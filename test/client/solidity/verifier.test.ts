@@ -15,12 +15,12 @@ const ASSETS = Array.from({ length: 100 }, (_, i) => ({
   symbol: `ASSET${i}`,
   ...(i % 3 === 0 && { calendar: 'forex' }),
 }));
-/** Of every sign, and both ends of what 16 bytes hold. */
+/** The prices: of each sign, and both ends of the range of 16 bytes. */
 const PRICES = ASSETS.map((_, i) => (i % 2 === 0 ? 1n : -1n) * BigInt(i + 1) * 10n ** 18n);
 PRICES[0] = 2n ** 127n - 1n;
 PRICES[1] = -(2n ** 127n);
 
-/** Gas an asset of the contract in use today for the simplified layout, by the number of assets. */
+/** Gas for each asset of the contract in use today for the simplified layout, by the number of assets. */
 const GAS_TODAY: ReadonlyMap<number, number> = new Map([
   [1, 42_035],
   [10, 5_916],
@@ -44,7 +44,7 @@ function verify(contract: Contract, payload: Uint8Array): Promise<Outcome> {
   return contract.call('verify(bytes)', word(32) + bytesTail(payload));
 }
 
-/** The time and the entries that `verify` returned. */
+/** Returns the time and the entries that `verify` returned. */
 function decoded(outcome: Outcome) {
   if (!outcome.ok) throw new Error(`it reverts with ${outcome.error}`);
   const [timestampNs, , count, ...fields] = outcome.words;
@@ -56,7 +56,7 @@ function decoded(outcome: Outcome) {
   return { timestampNs: timestampNs!, entries };
 }
 
-/** Payloads of a running service, by the number of assets; all prices are as in PRICES. */
+/** Records payloads of a running service, by the number of assets; all prices are as in PRICES. */
 async function recordPayloads(t: Test, attributes: string): Promise<{ signer: string; payloads: Buffer[] }> {
   const service = await startTestService({
     service: { taxonomy_id: TAXONOMY_ID },
@@ -116,7 +116,7 @@ for (const [layout, attributes] of [
     }
     t.same(payloads.length, 5);
 
-    // Recovering a key takes 5 ms on this EVM: of the longer payloads every third and every seventh byte.
+    // Recovering a key takes 5 ms on this EVM: so only each third or seventh byte of the longer payloads is tested.
     for (const [payload, step] of [
       [payloads[0]!, 1],
       [payloads[2]!, 3],

@@ -88,7 +88,7 @@ test('any value is written and read as by lossless-json', async () => {
   );
 });
 
-/** Texts with what may be taken for a number, a mark or the end of a string. */
+/** Texts with parts that look like a number, a mark or the end of a string. */
 const text = fc.oneof(
   fc.string(),
   fc

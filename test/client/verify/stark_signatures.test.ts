@@ -22,7 +22,7 @@ const element = fc.oneof(
   fc.constantFrom(0n, 1n, 2n ** 248n, FIELD_PRIME - 1n),
 );
 
-/** As @scure/starknet verifies it under both points with this x. */
+/** Verifies with @scure/starknet under both points with this x. */
 function verifiedByScure({ r, s }: { r: bigint; s: bigint }, msgHash: bigint, x: bigint): boolean {
   const point = x.toString(16).padStart(64, '0');
   try {

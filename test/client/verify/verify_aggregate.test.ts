@@ -37,7 +37,7 @@ interface Draft {
   price: bigint;
 }
 
-/** Makes an aggregate as a service would, step by step after the signing rules. */
+/** Makes an aggregate like a service, step by step by the signing rules. */
 function aggregateOf({ type = 'evm', algorithm = 'median', prices, price }: Draft) {
   const asset_id = 'BTCUSD';
   const signed_prices: SignedPrice[] = prices.map((input, i) => {
@@ -97,7 +97,7 @@ function hexOf(value: bigint): string {
   return `0x${value.toString(16)}`;
 }
 
-/** The root by the recursive definition. */
+/** Computes the root by the recursive definition. */
 function naiveRoot(level: readonly Uint8Array[]): Uint8Array {
   if (level.length === 1) return level[0]!;
   const parents: Uint8Array[] = [];

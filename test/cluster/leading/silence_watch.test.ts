@@ -8,11 +8,11 @@ const STEP_MS = 100;
 interface Way {
   readonly reports?: boolean;
   readonly records?: boolean;
-  /** `false`: none come. `undefined`: this node leads. */
+  /** The ticks. `false`: none come. `undefined`: this node leads. */
   readonly ticks?: boolean | undefined;
 }
 
-/** What comes to a node for so long. @returns when it goes to another server, in ms */
+/** Lets reports and records come to a node for a time. @returns the times at which the node goes to another server, in ms */
 function movesOf(ms: number, { reports = true, records = true, ticks }: Way): number[] {
   let nowMs = 0;
   let appliedMs = 0;

@@ -150,13 +150,13 @@ test('a log that two wrote, or another log, is broken', async (t) => {
 });
 
 /**
- * @param count records that the log has
+ * @param count the number of records of the log
  * @param meanwhile called while records are being read
  */
 function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
   const log = records(1, count);
   const applied: number[] = [];
-  /** The last record that was applied each time that it caught up. */
+  /** The last record that was applied at each time of catching up. */
   const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
@@ -207,7 +207,7 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
   };
 }
 
-/** The records of an epoch that began with the first one. */
+/** Returns the records of an epoch that began with the first one. */
 function records(first: number, last: number, name = 'r'): LogRecord[] {
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const sequence = first + i;

@@ -151,7 +151,7 @@ interface Write {
   readonly bytes: Uint8Array;
 }
 
-/** A writer whose claim is record 5 of the log, at 1,000 ms. */
+/** Creates a writer whose claim is record 5 of the log, at 1,000 ms. */
 function setUp() {
   const writes: Write[] = [];
   const answers: { resolve: (sequence: number) => void; reject: (error: Error) => void }[] = [];

@@ -24,7 +24,7 @@ test('of six writers that follow the same record exactly one wins', needsNatsSer
         try {
           return { sequence: await writer.append(end, id, bytes), id };
         } catch (error) {
-          // "another record is being appended" is not known to be lost, but this one is not the one that won.
+          // A record refused with "another record is being appended" may not be lost, but it is not the one that won.
           return error instanceof WrongEnd ? 'refused' : `unknown: ${(error as Error).message}`;
         }
       }),
@@ -55,7 +55,7 @@ test('the log is led away from the own server', needsNatsServer(), async (t) => 
   const led = buses.find(({ server }) => server === report.logLeader)!;
   const asked = await eventually(() => led.serverReport(Date.now).catch(() => undefined));
   t.notOk(asked.moved, 'who only asks moves nothing');
-  // The answer may be lost in the servers' election, and another one may lead meanwhile.
+  // The answer may be lost in the servers' election, and another server may lead meanwhile.
   const reportOf = () => led.keepLogLeaderApart(Date.now).catch(() => undefined);
   const other = await eventually(async () => {
     const found = await reportOf();
@@ -100,7 +100,7 @@ test(
         .append({ sequence: 1, id: 'a-1' }, 'c-2', bytes)
         .catch((error: Error) => error instanceof WrongEnd);
     t.equal(await eventually(late), true, 'what it tried is refused now');
-    // Any server may answer a read, also one that has not caught up.
+    // Any server may answer a read, also one that is behind.
     const records = await eventually(async () => {
       const found = await first.read(0);
       return found.length > 1 && found;

@@ -12,7 +12,7 @@ import type { NatsOptions } from '../../../src/cluster/nats/nats_options.js';
 
 const NO_SERVER = 'no nats-server: scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one';
 
-/** Options of a test that needs real servers: without them it is skipped, but with `CI=true` it fails. */
+/** Returns the options of a test that needs real servers: without them it is skipped, but with `CI=true` it fails. */
 export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonly skip: string | false } {
   return { skip: findNatsServer(env) === undefined && env['CI'] !== 'true' && NO_SERVER };
 }
@@ -56,7 +56,7 @@ export function natsOptions(servers: readonly string[], options: Partial<NatsOpt
   };
 }
 
-/** Listens where a server of a version would, and does no more than to greet. @returns its address */
+/** Listens like a server of a version, and only greets. @returns its address */
 export async function greetingServer(t: Test, version: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

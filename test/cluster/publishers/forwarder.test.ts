@@ -194,7 +194,7 @@ function setUp() {
     nameOf: () => ({ token: 'ab' }),
     nowMs: () => clock.nowMs,
   });
-  /** Another node leads. @returns the messages that it takes */
+  /** Makes another node lead. @returns the messages that it takes */
   function leader(next: number): string[] {
     epoch = next;
     handlers.clear();

@@ -1,4 +1,4 @@
-/** Turns of the microtask queue that follow an event: more than any chain of promises in a node is long. */
+/** The number of turns of the microtask queue after an event, more than the length of any chain of promises in a node. */
 const MICROTASK_TURNS = 6;
 
 interface Entry {
@@ -7,7 +7,7 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** What happens when, on a clock that only the events move: a heap by time, in order of entry where times are equal. */
+/** Events by time, on a clock that only the events move: a heap by time, in order of entry for equal times. */
 export class Agenda {
   readonly #heap: Entry[] = [];
   #order = 0;

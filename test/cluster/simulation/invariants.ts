@@ -11,7 +11,7 @@ interface Epoch {
   isOver: boolean;
 }
 
-/** What must hold at every moment of every schedule. It sees all, and says what is wrong. */
+/** The rules that must hold at each moment of each schedule. They see all events, and report violations. */
 export class Invariants {
   readonly violations: string[] = [];
   readonly #nowMs: () => number;
@@ -36,13 +36,13 @@ export class Invariants {
     return this.#acknowledged.size;
   }
 
-  /** A node sends a write: it must have applied the record that it names. */
+  /** Checks a node's write: the node must have applied the record that the write names. */
   writes(node: string, after: LogPosition, applied: LogPosition): void {
     if (after.sequence !== applied.sequence || (after.id !== '' && after.id !== applied.id))
       this.#violated(`${node} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
   }
 
-  /** The servers have a new record: one author an epoch, epochs and signed times grow. */
+  /** Checks a new record of the servers: one author in each epoch; epochs and signed times grow. */
   committed({ sequence, id, bytes }: LogRecord): void {
     const { epoch, claim, entries } = decodeLogBatch(bytes);
     const run = id.slice(0, id.lastIndexOf('-'));
@@ -69,7 +69,7 @@ export class Invariants {
     }
   }
 
-  /** A reader could see an aggregate. */
+  /** Checks an aggregate that a reader could see. */
   shown(asset: number, value: number, signedAtUs: number): void {
     const name = `${asset} at ${signedAtUs}`;
     const other = this.#values.get(name);
@@ -77,24 +77,24 @@ export class Invariants {
     this.#values.set(name, value);
   }
 
-  /** A publisher sends an update. */
+  /** Notes an update of a publisher. */
   published(asset: number, value: number): void {
     this.#assetOf.set(value, asset);
   }
 
-  /** A node shows its readers a price: one that was published for this asset. */
+  /** Checks a price that a node shows its readers: it must have been published for this asset. */
   priced(node: string, asset: number, value: number): void {
     if (this.#assetOf.get(value) !== asset)
       this.#violated(`${node} shows ${value} of asset ${this.#assetOf.get(value)} as asset ${asset}`);
   }
 
-  /** A node applies a record: the log must have it. */
+  /** Checks a record that a node applies: the log must have it. */
   applies(node: string, { sequence, id }: LogPosition, log: readonly LogRecord[]): void {
     if (log[sequence - 1]?.id !== id)
       this.#violated(`${node} applies ${sequence} (${id}), and the log has ${log[sequence - 1]?.id}`);
   }
 
-  /** A node sends ticks: not for long after another epoch began. */
+  /** Checks a node's ticks: they must end soon after another epoch began. */
   ticks(node: string, bytes: Uint8Array): void {
     const { epoch } = decodeTickBatch(bytes);
     const next = this.#epochs.find((one) => one.epoch > epoch);
@@ -103,7 +103,7 @@ export class Invariants {
       this.#violated(`${node} ticks in epoch ${epoch} ${lateMs} ms after epoch ${next!.epoch} began`);
   }
 
-  /** A publisher was told that its update is durable. */
+  /** Notes a durable acknowledgement to a publisher. */
   acknowledged(value: number): void {
     this.#acknowledged.add(value);
   }
@@ -112,7 +112,7 @@ export class Invariants {
     this.#violated(`${node} cannot go on: ${reason}`);
   }
 
-  /** At the end: every durable acknowledgement holds. */
+  /** Checks at the end that every durable acknowledgement holds. */
   end(): void {
     for (const value of this.#acknowledged)
       if (!this.#logged.has(value)) this.#violated(`update ${value} was durable, and the log lacks it`);

@@ -9,16 +9,16 @@ import type { Agenda } from './agenda.js';
 import type { Random } from './random.js';
 
 export const SERVERS = 3;
-/** Records that one read gives at most. */
+/** The largest number of records of one read. */
 const READ_MAX = 20;
 
-/** How bad the network is. */
+/** The faults of the network. */
 export interface Weather {
-  /** Chance that a message is lost. */
+  /** The chance that a message is lost. */
   loss: number;
-  /** Chance that it comes twice. */
+  /** The chance that a message comes twice. */
   duplicate: number;
-  /** Chance that it is late by up to {@link lateMs}, and others come before it. */
+  /** The chance that a message is late by up to {@link lateMs}, after later ones. */
   late: number;
   lateMs: number;
 }
@@ -28,28 +28,28 @@ export const FAIR: Readonly<Weather> = { loss: 0, duplicate: 0, late: 0, lateMs:
 export interface ServersOptions {
   readonly agenda: Agenda;
   readonly random: Random;
-  /** A record has been committed. */
+  /** Called when a record has been committed. */
   readonly committed: (record: LogRecord) => void;
 }
 
-/** A node as the servers see it. */
+/** A node from the view of the servers. */
 export interface Client {
-  /** The server that it is connected to. */
+  /** The server to which it is connected. */
   server: number;
   readonly live: (record: LogRecord) => void;
 }
 
-/** Three message servers: they share one log, of which each knows a part, and may be cut off from each other. */
+/** Three message servers: they share one log, of which each server knows a part; servers may be cut off from each other. */
 export class MessageServers {
   readonly #options: ServersOptions;
   readonly #log: LogRecord[] = [];
-  /** How much of the log each server knows. */
+  /** The number of records that each server knows. */
   readonly #known = new Array<number>(SERVERS).fill(0);
   readonly #isCutOff = new Array<boolean>(SERVERS).fill(false);
   readonly #held: (() => void)[][] = Array.from({ length: SERVERS }, () => []);
   readonly clients = new Set<Client>();
   weather: Weather = { ...FAIR };
-  /** Chance that a write is held back by up to this time, in ms. */
+  /** The chance that a write is held back by up to this time, in ms. */
   slowWrites = { chance: 0, ms: 0 };
 
   constructor(options: ServersOptions) {
@@ -64,14 +64,14 @@ export class MessageServers {
     return this.#log.at(-1) ?? LOG_START;
   }
 
-  /** The servers lose the newest records, as after a power cut of all of them. */
+  /** Loses the newest records, as after a power cut of all of them. */
   loseTail(count: number): void {
     this.#log.length = Math.max(0, this.#log.length - count);
     for (let server = 0; server < SERVERS; server++)
       this.#known[server] = Math.min(this.#known[server]!, this.#log.length);
   }
 
-  /** At most one server is cut off: the others are the majority that commits. */
+  /** Cuts off a server; at most one is cut off, so the others are the majority that commits. */
   cutOff(server: number): void {
     this.#isCutOff[server] = true;
   }
@@ -88,7 +88,7 @@ export class MessageServers {
     return from.server === to.server || (!this.#isCutOff[from.server] && !this.#isCutOff[to.server]);
   }
 
-  /** How long a message is under way; `undefined` when it is lost. */
+  /** Returns the delay of a message; `undefined` when it is lost. */
   delayMs(): number | undefined {
     const { random } = this.#options;
     const { loss, late, lateMs } = this.weather;
@@ -96,13 +96,16 @@ export class MessageServers {
     return late > 0 && random.chance(late) ? random.between(0, lateMs) : random.between(0.2, 1);
   }
 
-  /** How often a message comes. */
+  /** Returns the number of copies of a message that arrive. */
   copies(): number {
     const { duplicate } = this.weather;
     return duplicate > 0 && this.#options.random.chance(duplicate) ? 2 : 1;
   }
 
-  /** A write has come to a server. @param answered once it is committed or refused; never when it is dropped */
+  /**
+   * Handles a write that has come to a server. @param answered called once the write is committed or refused; never when it is
+   * dropped
+   */
   append(
     server: number,
     after: LogPosition,
@@ -113,7 +116,7 @@ export class MessageServers {
     const { agenda, random } = this.#options;
     const commit = () => answered(this.#commit(after, id, bytes));
     if (this.#isCutOff[server]) {
-      // A server without a majority keeps what it was asked for, or forgets it.
+      // A server without a majority keeps the request, or forgets it.
       if (random.chance(0.5)) this.#held[server]!.push(commit);
       return;
     }
@@ -134,7 +137,7 @@ export class MessageServers {
   }
 
   #commit(after: LogPosition, id: string, bytes: Uint8Array): number | WrongEnd {
-    // Duplicate detection: what is in the log already is not appended again.
+    // Duplicate detection: records that are in the log already are not appended again.
     const { end } = this;
     if (end.id === id) return end.sequence;
     if (end.sequence !== after.sequence || (after.id !== '' && end.id !== after.id))
@@ -153,7 +156,7 @@ export class MessageServers {
     return record.sequence;
   }
 
-  /** A server publishes what it learns to its clients. */
+  /** Publishes the records that a server learns to its clients. */
   #learn(server: number, sequence: number): void {
     const { agenda } = this.#options;
     for (let next = this.#known[server]! + 1; next <= Math.min(sequence, this.#log.length); next++) {

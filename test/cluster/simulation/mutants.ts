@@ -2,7 +2,7 @@ import type { Bus } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
 import type { Mutant } from './simulated_node.js';
 
-/** A second write leaves before the first one is acknowledged, naming it. */
+/** Sends a second write before the first one is acknowledged; the second names the first. */
 export const TWO_IN_FLIGHT: Mutant = {
   bus: (bus) =>
     changed(bus, (after, id, bytes) => {
@@ -15,17 +15,17 @@ export const TWO_IN_FLIGHT: Mutant = {
     }),
 };
 
-/** Writes name the sequence of the record that they follow, and not its ID. */
+/** Names the sequence of the record that a write follows, and not its ID. */
 export const NO_ID: Mutant = {
   bus: (bus) => changed(bus, ({ sequence }, id, bytes) => bus.append({ sequence, id: '' }, id, bytes)),
 };
 
-/** Both: what the first of two writes names is no protection for the second. */
+/** Combines both: the record that the first of two writes names does not protect the second. */
 export const TWO_IN_FLIGHT_NO_ID: Mutant = {
   bus: (bus, node) => TWO_IN_FLIGHT.bus!(NO_ID.bus!(bus, node), node),
 };
 
-/** A claim follows whatever the log ends with, applied or not. */
+/** Lets a claim follow the end of the log, whether applied or not. */
 export const CLAIMS_AT_THE_END: Mutant = {
   bus: (bus) =>
     changed(bus, async (after, id, bytes) => {
@@ -37,7 +37,7 @@ export const CLAIMS_AT_THE_END: Mutant = {
     }),
 };
 
-/** A tick leaves without a look at the lease. */
+/** Sends a tick without checking the lease. */
 export const SKIPS_LEASE: Mutant = { skipsLease: true };
 
 function changed(bus: Bus, append: Bus['append']): Bus {

@@ -1,14 +1,14 @@
-/** Random numbers that follow from a seed (mulberry32). */
+/** Random numbers from a seed (mulberry32). */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
-    // Neighbouring seeds begin alike.
+    // Similar seeds begin with similar numbers.
     for (let i = 0; i < 3; i++) this.next();
   }
 
-  /** 0 or above, below 1. */
+  /** Returns a number of 0 or above, below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -25,7 +25,7 @@ export class Random {
     return min + this.next() * (max - min);
   }
 
-  /** An integer from 0 to one less than `count`. */
+  /** Returns an integer from 0 to one less than `count`. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }

@@ -12,13 +12,13 @@ export interface Update {
   readonly value: number;
 }
 
-/** An aggregate, as the node that led signed it. */
+/** An aggregate that the leading node signed. */
 export interface Aggregate extends Update {
-  /** On the clock of that node, in µs. */
+  /** The time of the signature on that node's clock, in µs. */
   readonly signedAtUs: number;
 }
 
-/** What streaming IDs mean before and after a reload, which gives them to other assets. */
+/** The meanings of streaming IDs before and after a reload, which gives them to other assets. */
 export const TAXONOMIES = [0, 1].map(
   (shift) => new IdMapping(ASSETS.map((asset) => ({ id: 1 + ((asset + shift) % 3), ...nameOf(asset) }))),
 );
@@ -37,7 +37,7 @@ export function priceOf(value: number): Price {
   return BigInt(value) as Price;
 }
 
-/** @param before updates that the input has too, as the hashes that it was accepted with */
+/** @param before earlier updates in the input, as hashes */
 export function inputEntry({ asset, value }: Update, before: readonly number[] = []): LogEntry {
   return { ...nameOf(asset), publisherKey: KEY, bytes: numbers(value, ...before) };
 }

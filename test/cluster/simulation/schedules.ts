@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { simulate } from './simulation.js';
 
-// Runs many schedules on a thread of its own: tap follows every promise of its thread, which takes four times the time.
+// Runs many schedules on a thread of its own: tap follows every promise of its thread, which takes four times as long.
 
 export interface Schedules {
   readonly first: number;
@@ -11,7 +11,7 @@ export interface Schedules {
 export interface Summary {
   readonly epochs: number;
   readonly acknowledged: number;
-  /** The seeds that failed first, and what went wrong. */
+  /** The seeds that failed first, with their faults. */
   readonly failures: readonly string[];
 }
 

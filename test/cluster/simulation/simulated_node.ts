@@ -20,14 +20,14 @@ import {
 } from './sample.js';
 import { SimulatedBus } from './simulated_bus.js';
 
-/** Ticks come at least so often, as from the service's ticker. */
+/** The longest interval of ticks, as from the service's ticker. */
 const TICK_MS_MAX = 250;
 
 /** A mutation of the code under test. */
 export interface Mutant {
-  /** Stands between a node and its bus. */
+  /** Wraps the bus of a node. */
   readonly bus?: (bus: Bus, node: SimulatedNode) => Bus;
-  /** Ticks leave without a look at the lease. */
+  /** True: ticks are sent without checking the lease. */
   readonly skipsLease?: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface NodeOptions {
   readonly mutant: Mutant;
 }
 
-/** What the store of a node kept; the newest records may be missing. */
+/** The data that the store of a node kept; the newest records may be missing. */
 interface Kept {
   readonly position: LogPosition;
   readonly prices: ReadonlyMap<number, number>;
-  /** When the newest aggregate of each asset was signed. */
+  /** The time at which the newest aggregate of each asset was signed. */
   readonly signed: ReadonlyMap<number, number>;
   readonly signedAtUs: number;
 }
@@ -56,7 +56,7 @@ interface Kept {
 export class SimulatedNode {
   readonly #options: NodeOptions;
   readonly name: string;
-  /** The wall clock of this machine is off by so much. */
+  /** The wall clock of this machine differs by this. */
   readonly #skewUs: number;
   /** Its monotonic clock runs a little faster or slower. */
   readonly #rate: number;
@@ -65,7 +65,7 @@ export class SimulatedNode {
   #process: Process | undefined;
   isCut = false;
   isHealthy = true;
-  /** `undefined`: nobody has said yet. */
+  /** The verdict about the wall clock; `undefined` before the first. */
   hasRightClock: boolean | undefined = true;
   taxonomy = TAXONOMIES[0]!;
 
@@ -95,7 +95,7 @@ export class SimulatedNode {
     this.#process = undefined;
   }
 
-  /** What its next process starts with. */
+  /** The data with which its next process starts. */
   get kept(): Kept {
     return this.#kept;
   }
@@ -115,13 +115,13 @@ export class SimulatedNode {
   }
 }
 
-/** One process of a node. */
+/** A process of a node. */
 export class Process {
   readonly #node: SimulatedNode;
   readonly #options: NodeOptions;
   readonly #bus: SimulatedBus;
   readonly member: ClusterMember;
-  /** Work that came while it was paused. */
+  /** The work that came while the process was paused. */
   #backlog: (() => void)[] | undefined;
   #isDead = false;
   #term: Term | undefined;
@@ -131,9 +131,9 @@ export class Process {
   readonly #accepted = new Map<number, number[]>();
   #position: LogPosition;
   #signedAtUs: number;
-  /** What its readers see of ticks, by asset. */
+  /** The ticks that its readers see, by asset. */
   readonly table = new Map<number, bigint>();
-  /** When the aggregate of each asset was signed that its readers see; `undefined` before they see any. */
+  /** The time of the signature of each asset's aggregate that its readers see; `undefined` before they see any. */
   latest: ReadonlyMap<number, number> | undefined;
 
   constructor(node: SimulatedNode, options: NodeOptions, kept: Kept, run: string) {
@@ -215,7 +215,7 @@ export class Process {
     else work();
   }
 
-  /** A publisher's update comes to this node; only one that leads takes it. */
+  /** Receives a publisher's update; only a leading node takes it. */
   publish({ asset, value }: Update, durable: boolean): void {
     const term = this.#term;
     if (term === undefined) return;
@@ -233,7 +233,7 @@ export class Process {
       );
   }
 
-  /** An asset's price is over. */
+  /** Ends an asset's price. */
   endPrice(asset: number): void {
     this.table.delete(asset);
     this.#term?.ended(nameOf(asset));
@@ -294,7 +294,7 @@ export class Process {
     term.priced(nameOf(asset), priceOf(value));
   }
 
-  /** Shows the invariants what the node sends. */
+  /** Shows the node's messages to the invariants. */
   #observed(bus: SimulatedBus): Bus {
     const { invariants } = this.#options;
     return {

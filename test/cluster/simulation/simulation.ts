@@ -20,13 +20,13 @@ export const TIMING: ClusterTiming = {
   regressedMs: 30_000,
 };
 
-/** After the last fault somebody must lead, and everybody know all, within this time. */
+/** The time after the last fault within which a node must lead and all nodes know all. */
 const SETTLE_MS_MAX = 12_000;
 const SETTLE_STEP_MS = 250;
 
 export interface ScheduleOptions {
   readonly mutant?: Mutant;
-  /** The servers may lose acknowledged records, which they must not. */
+  /** True: the servers may lose acknowledged records, which is a violation. */
   readonly losesRecords?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Outcome {
   readonly acknowledged: number;
 }
 
-/** Runs the schedule of faults that follows from a seed. */
+/** Runs the schedule of faults of a seed. */
 export async function simulate(seed: number, options: ScheduleOptions = {}): Promise<Outcome> {
   const simulation = new Simulation(seed, options);
   await simulation.run();
@@ -105,7 +105,7 @@ class Simulation {
     return this.#nodes.flatMap(({ process }) => process ?? []);
   }
 
-  /** An update comes to all nodes, because none knows yet who leads; of several leaders all take it. */
+  /** Sends an update to all nodes, because the leader is not known yet; several leaders all take it. */
   #publish(durable: boolean): void {
     const asset = this.#random.pick(ASSETS);
     if (this.#random.chance(0.05))
@@ -116,7 +116,7 @@ class Simulation {
     }
   }
 
-  /** Half of the faults befall whoever leads. */
+  /** The node for a fault: half of the faults hit the leader. */
   get #victim(): SimulatedNode {
     const leader = this.#nodes.find(({ process }) => process?.member.role === 'leader');
     return leader !== undefined && this.#random.chance(0.5) ? leader : this.#random.pick(this.#nodes);
@@ -210,11 +210,11 @@ class Simulation {
     }
   }
 
-  /** Somebody leads, and whatever is published then reaches all. */
+  /** Waits until a node leads and later updates reach all nodes. */
   async #settle(fromMs: number): Promise<void> {
     let reason: string | undefined = 'nothing was tried';
     for (let ms = 0; ms < SETTLE_MS_MAX && reason !== undefined; ms += SETTLE_STEP_MS) {
-      // What was on its way when the faults ended may still do harm.
+      // Messages that were on their way when the faults ended may still do harm.
       if (ms >= 1_500) this.#publish(true);
       await this.#agenda.runUntil(fromMs + ms);
       reason = ms < 2_000 ? 'too early' : this.#disagreement();

@@ -17,7 +17,7 @@ const CASES = 1000;
 
 const word = (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-/** Numbers where something changes: around 0, half the order, the order, the field and the end of 32 bytes. */
+/** Numbers at which something changes: around 0, half the order, the order, the field and the end of 32 bytes. */
 const edge = fc.constantFrom(
   0n,
   1n,
@@ -39,7 +39,7 @@ const recovery = fc.constantFrom<0 | 1>(0, 1);
 const native = loadNativeSecp256k1();
 const system = systemSecp256k1.curve;
 const built = loadBuilt();
-/** Those that this machine has, beside noble, which is the reference. */
+/** The curves that this machine has, beside noble, which is the reference. */
 const CURVES = Object.entries({ native, system, built }).flatMap(([name, curve]) =>
   curve ? [{ name, curve }] : [],
 );
@@ -65,7 +65,7 @@ for (const { name, curve } of CURVES) {
         const room = new Uint8Array(64);
         t.equal(curve.sign(digest32, key32, room).signature, room);
         t.same([...room], [...ours.signature]);
-        // Above n libsecp256k1 takes the digest into the nonce as it is, noble modulo n; both signatures are good.
+        // Above n libsecp256k1 takes the digest into the nonce as it is, noble modulo n; both signatures are valid.
         if (digestNumber < N)
           t.same({ ...ours, signature: [...ours.signature] }, { ...noble, signature: [...noble.signature] });
         const publicKey = curve.publicKey(key32);

@@ -15,7 +15,7 @@ const THREADS = 3;
 const SIGNATURES_OF_A_THREAD = 200;
 
 const { curve, library, problem } = loadSystemSecp256k1(undefined);
-/** Continuous integration installs the library, so that none of this is skipped there. */
+/** Continuous integration installs the library, so none of these tests is skipped there. */
 const needsLibrary =
   curve === undefined && !process.env['CI'] ? { skip: 'no libsecp256k1 on this machine' } : {};
 
@@ -149,7 +149,7 @@ test('several threads sign at once, each with its own library', needsLibrary, as
   }
 });
 
-/** What a process with this environment uses. */
+/** Returns the implementation that a process with this environment uses. */
 function chosenWith(env: Record<string, string>): {
   implementation: string;
   library?: string;

@@ -29,7 +29,7 @@ const scalar = fc.oneof(
   },
 );
 
-/** All multiples of the base point, so that one number says what a sum should be. */
+/** Returns the expected sum. All points are multiples of the base point, so one number describes the sum. */
 function expected(multiple: bigint): { x: bigint; y: bigint } | undefined {
   const reduced = ((multiple % GROUP_ORDER) + GROUP_ORDER) % GROUP_ORDER;
   return reduced === 0n ? undefined : Point.BASE.multiplyUnsafe(reduced).toAffine();

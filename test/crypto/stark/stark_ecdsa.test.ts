@@ -38,7 +38,7 @@ function claimOf(message: StarkMessage, key: bigint): StarkClaim {
   return { ...message, ...starkSignMessage(hasher, message, key), publicKey: starkPublicKey(key) };
 }
 
-/** What the plain library says, for whichever of the two points with the key's x. */
+/** Returns the verdict of the plain library, for either of the two points with the key's x. */
 function plainVerdict(claim: StarkClaim): boolean {
   const hash = fieldNumber(claim.msgHash);
   if (BigInt(pedersen(claim.x, claim.y)) !== hash) return false;
@@ -64,7 +64,7 @@ test('public key, hash and signature of a real vector', async (t) => {
 test('signs the same as the plain library, for any hash and key', async (t) => {
   const hash = fc.oneof(
     { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: LIMIT - 1n }) },
-    // Short hashes and ones of an odd number of digits are where truncations differ.
+    // Truncations differ for short hashes and for those with an odd number of digits.
     { weight: 3, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 248n }) },
     { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 2n ** 247n, 2n ** 248n, LIMIT - 1n) },
   );
@@ -100,7 +100,7 @@ test('keys and hashes out of range are refused', async (t) => {
 });
 
 test('agrees with the plain verifier, for good and damaged signatures', async (t) => {
-  // Keys of 1 and n-1 make the public key the generator, so that sums meet their own terms.
+  // Keys of 1 and n-1 make the public key the generator, so that equal points are added.
   const keys = [1n, 2n, 256n, GROUP_ORDER - 1n, GROUP_ORDER - 2n, KEY, 5n ** 100n, 7n ** 89n];
   const damages: Record<string, (claim: StarkClaim) => Partial<StarkClaim>> = {
     'other s': ({ s }) => ({ s: fieldBytes(GROUP_ORDER - fieldNumber(s)) }),

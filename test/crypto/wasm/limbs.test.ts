@@ -20,7 +20,7 @@ const number = fc.oneof(
 );
 const modulus = fc.constantFrom(FIELD_PRIME, GROUP_ORDER);
 
-/** Limbs with others before and behind them that must stay. */
+/** Returns limbs with others before and after them, which must stay. */
 function limbsWith(value: bigint): Int32Array {
   return Int32Array.from([-1, -2, -3, ...limbsOf(value).map(Number), -4]);
 }

@@ -79,7 +79,7 @@ test('adds pairs of points, also beside two with the same x', async (t) => {
   for (const [i, [left, right]] of pairs.entries()) {
     for (const [n, multiple] of [left, right].entries()) {
       const at = POINTS + (2 * i + n) * POINT_BYTES;
-      // As a negative where the multiple is above half of the order.
+      // Written as a negative if the multiple is above half of the order.
       writePoint(at, multiple > N / 2n ? N - multiple : multiple);
       arithmetic.limbs[REFERENCES / 4 + 2 * i + n] = at | (multiple > N / 2n ? 1 : 0);
     }

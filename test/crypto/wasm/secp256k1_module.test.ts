@@ -25,16 +25,16 @@ const wasm = openSecp256k1Module(1);
 const memory = new Int32Array(wasm.memory.buffer);
 const [A, B, OUT] = [0, NUMBER_BYTES, 2 * NUMBER_BYTES];
 
-/** So far outside a limb the third one of a reduced number may lie. */
+/** The largest distance of the third limb of a reduced number outside its range. */
 const THIRD_MORE = 2 ** 12 - 1;
 const TOP_MAX = 2 ** TOP_LIMB_BITS - 1;
 
-/** The limbs of a number, which need not be in their range. */
+/** The limbs of a number, which may be outside their range. */
 type Limbs = readonly number[];
 
 const limb = (min: number, max: number) =>
   fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, min + 1, max - 1, max));
-/** As the reductions of the field leave numbers, at the ends of the ranges as often as between. */
+/** Numbers in the form of the reductions of the field, at the ends of the ranges as often as between. */
 const reduced: fc.Arbitrary<Limbs> = fc.oneof(
   fc.tuple(
     ...Array.from({ length: LIMBS }, (_, i) =>
@@ -68,12 +68,12 @@ function isReduced(limbs: Limbs): boolean {
   return limbs.every((each, i) => each >= LEAST[i]! && each <= MOST[i]!);
 }
 
-/** What must be, else an error that names the numbers. */
+/** Throws an error that names the numbers unless the condition holds. */
 function mustBe(isSo: boolean, ...numbers: readonly unknown[]): void {
   if (!isSo) throw new Error(JSON.stringify(numbers));
 }
 
-/** Sums and differences of reduced numbers, as far as they are multiplied: 3 a, 2 a, a - b, a + b, a - 2 b and so on. */
+/** Sums and differences of reduced numbers, if they are multiplied: 3 a, 2 a, a - b, a + b, a - 2 b and so on. */
 const FACTORS: readonly (readonly [number, number])[] = [
   ...([
     [3, 0],
@@ -93,7 +93,7 @@ test('multiply: numbers of the field, and sums of them with a reduced one', asyn
   const factors = fc.constantFrom(...FACTORS);
   const check = (a: Limbs, b: Limbs, c: Limbs, [timesA, timesB]: readonly [number, number]): void => {
     const sum = a.map((each, i) => timesA * each + timesB * b[i]!);
-    // A number times 3 or with another one twice is only ever multiplied by 1.
+    // A number times 3, or plus twice another one, is only multiplied by 1.
     const other = Math.abs(timesA) + Math.abs(timesB) > 2 ? limbsOf(1n).map(Number) : c;
     put(A, sum);
     put(B, other);
@@ -165,7 +165,7 @@ interface Point {
   readonly isNegative: boolean;
 }
 
-// The points of some pairs, then what the functions need.
+// The points of some pairs, then the memory that the functions need.
 const PAIRS_MAX = 8;
 const POINTS = 0;
 const REFERENCES = POINTS + 2 * PAIRS_MAX * POINT_BYTES;
@@ -180,7 +180,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
     ...[LEAST, MOST].flatMap((x) => [LEAST, MOST].map((y) => ({ x, y, isNegative: x === y }))),
   );
   const low = fc.bigInt({ min: 0n, max: 2n ** 32n + 976n }).map((x) => [x, x + P]);
-  /** The same x, as the same number or as one that is p away. */
+  /** The same x, as the same number or as one that differs by p. */
   const same = fc.tuple(low, fc.nat(1), fc.nat(1), point, point).map(([x, one, two, left, right]) => {
     const xOf = (which: number) => limbsOf(x[which]!).map(Number);
     return [
@@ -221,7 +221,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
   t.ok(right > 1_000, `${right} sums`);
 });
 
-/** @returns of which pairs the lowest two limbs do not show that their x differ */
+/** Adds pairs. @returns the pairs whose x do not differ in the lowest two limbs */
 function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
   for (const [i, { x, y, isNegative }] of pairs.flat().entries()) {
     put(POINTS + i * POINT_BYTES, x);
@@ -248,7 +248,7 @@ function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
   return areSame;
 }
 
-/** By the formula of the chord; the points need not be on the curve. */
+/** Computes the sum by the formula of the chord; the points may be outside the curve. */
 function sumOf(left: Point, right: Point): { x: bigint; y: bigint } {
   const [x1, x2] = [numberOf(left.x), numberOf(right.x)];
   const [y1, y2] = [left, right].map(({ y, isNegative }) => (isNegative ? -numberOf(y) : numberOf(y))) as [

@@ -1,15 +1,15 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread } from 'node:worker_threads';
 
 /**
- * What a test does to one thread, the first to receive it: the thread crashes, loops for ever, or stands still until it is woken and has the
+ * The fault of one thread, the first to receive it: the thread crashes, loops forever, or stops until it is woken and has the
  * fault some turns of its event loop later.
  */
 export type Fault = 'crash' | 'loop' | 'crash when woken' | 'loop when woken';
 
-/** Under {@link FAULTS} of the environment data of a test's threads. */
+/** The channel under {@link FAULTS} in the environment data of a test's threads. */
 export interface FaultChannel {
   readonly channel: string;
-  /** Three numbers: how many threads are still to take a fault, how many are to stand still when they start, and how many are to be woken. */
+  /** Three numbers: the threads that must still take a fault, those that must stop when they start, and those that must be woken. */
   readonly due: Int32Array;
 }
 
@@ -18,7 +18,10 @@ export const DUE = 0;
 export const DUE_AT_START = 1;
 export const ASLEEP = 2;
 
-/** After so many it has accepted all connections that came meanwhile, and is not done with their TLS handshakes. */
+/**
+ * The number of turns after which a thread has accepted all connections that came meanwhile, but has not finished their TLS
+ * handshakes.
+ */
 const TURNS_AWAKE = 5;
 
 if (!isMainThread) {

@@ -13,21 +13,24 @@ import { makeCertificate } from '../../certificate.js';
 import { publisherSigner, TestSocket } from '../../service/harness.js';
 import { type EdgesHarness, startEdges } from '../harness.js';
 
-/** So many that both threads are nearly certain to have some. */
+/** The number of connections, so large that both threads almost certainly have some. */
 const CONNECTIONS = 16;
-/** So many that both threads have more than they are done with in some turns of their event loops. */
+/** The number of handshakes, more than both threads finish in some turns of their event loops. */
 const HANDSHAKES = 200;
-/** So long that a healthy thread of a busy machine does not count as hung. A thread that starts has twelve times as long. */
+/**
+ * The longest silence, so long that a healthy thread of a busy machine does not count as hung. A starting thread has twelve times
+ * as long.
+ */
 const SILENCE_MS_MAX = 4_000;
 
-/** Streams of the first asset. */
+/** Opens streams of the first asset. */
 async function openStreams({ url }: EdgesHarness, count = CONNECTIONS): Promise<TestSocket[]> {
   const streams = await Promise.all(Array.from({ length: count }, () => TestSocket.open(`ws://${url}/ws`)));
   for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
   return streams;
 }
 
-/** Until each of these, if it is open, has been sent this price. */
+/** Waits until each of these streams, if open, has received this price. */
 async function receive(streams: readonly TestSocket[], price: bigint): Promise<void> {
   for (const stream of streams) while (!(await stream.next()).includes(`"v":"${price}"`));
 }
@@ -39,7 +42,7 @@ async function oneCloses(streams: readonly TestSocket[]): Promise<void> {
   if (code !== 1006) throw new Error(`closed with ${code}`);
 }
 
-/** A thread has ended, and another one serves in its place. */
+/** Waits until a thread has ended and another one serves in its place. */
 async function replaced({ edges }: EdgesHarness): Promise<void> {
   await eventually(() => edges.count === 1);
   await eventually(() => edges.count === 2);
@@ -106,7 +109,7 @@ test('a thread that crashes while TLS handshakes wait for their turn takes its o
       () => {},
     ),
   );
-  // The kernel connects them also to the thread that stands still.
+  // The kernel connects them also to the stopped thread.
   await Promise.all(clients.map((client) => once(client, 'connect')));
   harness.wake();
   await replaced(harness);
@@ -149,7 +152,7 @@ test('a thread that hangs does not keep the end, and the port is free then', asy
   const harness = await startEdges(t, { limits: { drain: '100ms' } });
   const streams = await openStreams(harness);
   harness.inject('loop');
-  // It enters the loop before it takes the command to drain.
+  // The thread enters the loop before it takes the command to drain.
   await harness.edges.drain();
   const codes = new Set<number>();
   await harness.edges.close();
@@ -218,7 +221,7 @@ async function receivesPrices(t: Test, harness: EdgesHarness): Promise<void> {
   t.ok(streams.every(isOpen));
 }
 
-/** Nobody listens there any more; a listener that closes at this moment resets the connection instead. */
+/** Checks that no process listens there any more; a listener that closes at this moment resets the connection instead. */
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectTcp(port, '127.0.0.1');

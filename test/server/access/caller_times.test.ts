@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { CallerTimes, createCallerTimes } from '../../../src/server/access/caller_times.js';
 
-/** More than fit. */
+/** The number of callers, more than fit. */
 const STRANGERS = 300_000;
 const BUSY = 100;
 

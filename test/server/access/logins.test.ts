@@ -8,7 +8,7 @@ import { STREAM_PROTOCOL } from '../../../src/wire/stream_ticket.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
 
-/** One that `sampleLogins` allows. */
+/** An origin that `sampleLogins` allows. */
 const PAGE = 'https://app.example';
 
 function newLogins(failuresPerMinute = 3) {

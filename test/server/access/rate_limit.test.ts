@@ -40,7 +40,7 @@ test('exactly at the limit for a minute nothing is refused, and a minute of hamm
     let refused = 0;
     const startNs = clock.timeNs;
     for (let i = 1n; i <= BigInt(rate) * 60n; i++) {
-      // Steady as an exact division keeps it.
+      // A steady rate by exact division.
       clock.timeNs = startNs + (i * SECOND) / BigInt(rate);
       if (!limiter.take('a', rate).allowed) refused++;
     }

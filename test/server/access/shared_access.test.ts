@@ -12,7 +12,7 @@ import {
 
 const ROUNDS = 3_000;
 const TRIES = 20;
-/** More than one thread tries, and less than both do. */
+/** The limit, above the attempts of one thread and below those of both. */
 const CONNECTIONS_MAX = 30;
 
 /** Both threads count {@link ROUNDS} callers, one after the other, each at the same moment. */

@@ -2,16 +2,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { TicketIssuer } from '../../../src/server/access/ticket_issuer.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 
-/** How many of these threads work together. Each takes the same tickets as the others, at the same moment, and issues some. */
+/** The number of threads that work together. All take the same tickets at the same time, and issue some. */
 export const TICKET_THREADS = 2;
 
 export interface TicketThreadStart {
   readonly memory: SharedArrayBuffer;
   /** The tickets that all threads try to take. */
   readonly texts: readonly string[];
-  /** An `Int32` that counts how often a thread was ready for the next ticket. */
+  /** An `Int32` that counts the times that a thread was ready for the next ticket. */
   readonly ready: SharedArrayBuffer;
-  /** The token of which it issues as many tickets. */
+  /** The token for which it issues as many tickets. */
   readonly tokenHash: Uint8Array;
 }
 

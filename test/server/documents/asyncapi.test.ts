@@ -23,7 +23,7 @@ const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as As
 const { components } = document;
 
 test('the document is valid AsyncAPI 3.0', async (t) => {
-  // The published schema brings draft 07 with it, so the validator must not have its own.
+  // The published schema contains draft 07, so the validator must not have its own.
   const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false });
   ajvFormats.default(ajv);
   const validate = ajv.compile(asyncApiSpecs.schemas['3.0.0'] as object);
@@ -102,7 +102,7 @@ test('the documented requests are the ones that are understood', async (t) => {
       const read = readRequest(text);
       const documented = value.type === 'subscribe' ? subscribe : value.type === 'ping' ? ping : unsubscribe;
       if (documented.safeParse(value).success) {
-        // Unsubscribing does not name `ignore_invalid`, which is read all the same.
+        // Unsubscribing does not name `ignore_invalid`, which is read nevertheless.
         if (value.type === 'subscribe' || value.ignore_invalid === undefined) t.notOk('error' in read, text);
       } else if (!('error' in read)) {
         t.ok(read.type !== 'ping' && !value.assets.every(uint16), `${text} is understood`);

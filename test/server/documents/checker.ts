@@ -3,10 +3,10 @@ import ajvFormats from 'ajv-formats';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import type { JsonSchema } from '../../../src/server/documents/json_schema.js';
 
-/** Says what is wrong with a value by a schema of a document; empty when nothing is. */
+/** Checks a value against a schema of a document and returns the faults; empty without faults. */
 export type Check = (schema: object, value: unknown) => string;
 
-/** @param document whose components the schemas refer to */
+/** Makes a checker. @param document the document whose components the schemas refer to */
 export function checkerOf({ components }: { readonly components: object }): Check {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, keywords: ['components'] });
   ajvFormats.default(ajv);
@@ -18,7 +18,7 @@ export function checkerOf({ components }: { readonly components: object }): Chec
   };
 }
 
-/** Finds which message of one side a text on a channel is; there must be exactly one that it fits. */
+/** Finds the message of one side that a text on a channel fits; there must be exactly one. */
 export type MessageFinder = (channel: string, from: 'client' | 'service', text: string) => string;
 
 export function messageFinder(document: AsyncApiDocument): MessageFinder {
@@ -35,7 +35,7 @@ export function messageFinder(document: AsyncApiDocument): MessageFinder {
   };
 }
 
-/** The messages that one side of a channel sends. */
+/** Returns the messages that one side of a channel sends. */
 export function messageNames(
   { operations }: AsyncApiDocument,
   channelName: string,
@@ -51,7 +51,7 @@ export function messageNames(
   return [...new Set(references.map(({ $ref }) => $ref.split('/').at(-1)!))];
 }
 
-/** Every `$ref` in a document that leads nowhere. */
+/** Finds each `$ref` of a document without a target. */
 export function danglingReferences(document: object): string[] {
   const dangling: string[] = [];
   const visit = (value: unknown): void => {
@@ -64,7 +64,7 @@ export function danglingReferences(document: object): string[] {
   return dangling;
 }
 
-/** What a reference within a document leads to. */
+/** Returns the target of a reference within a document. */
 export function follow(document: object, reference: string): unknown {
   return reference
     .slice(2)

@@ -2,7 +2,7 @@ import { systemClock } from '../../../src/clock/clock.js';
 import type { Route } from '../../../src/server/rest/route.js';
 import { createRoutes } from '../../../src/server/routes/index.js';
 
-/** The routes of a service without assets. */
+/** Returns the routes of a service without assets. */
 export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
   return createRoutes({
     clock: systemClock(),
@@ -31,7 +31,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
   });
 }
 
-/** What a route without a token answers. */
+/** Returns the answer of a route without a token. */
 export function bodyOf(routes: ReadonlyMap<string, Route>, path: string): string {
   const result = routes.get(path)!.handle(new Map(), undefined);
   if ('error' in result) throw new Error(result.error);

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../../../src/server/documents/json_schema.js';
 import { follow } from './checker.js';
 
 /**
- * Any value that a schema of a document allows. An integer that no double holds is a bigint.
- * @param document whose components the schema refers to
+ * Generates values that a schema of a document allows. An integer that no double can represent is a bigint.
+ * @param document the document whose components the schema refers to
  */
 export function valuesOf(
   schema: JsonSchema & { readonly maxLength?: number },

@@ -73,7 +73,7 @@ test('a replaced listener answers on the connections that it has, and ends them 
     );
   const { from } = await get();
   await listener.replace();
-  // Longer than it takes until it is looked at for the first time.
+  // Longer than the time until the first check.
   await pause(800);
   t.equal(openSockets(), 2, 'the listener that replaced it, and the connection');
   t.same(await get(), { from, status: 404, connection: 'close' }, 'over the same connection');

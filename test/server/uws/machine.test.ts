@@ -7,7 +7,7 @@ import { machineProblem, NODE_LINES, thisMachine } from '../../../src/server/uws
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Node, C library, processor and system, and what is said; `undefined` where the service runs. */
+/** Node, C library, processor and system, and the error; `undefined` if the service runs. */
 const cases: [string, string | undefined, string, string, string | undefined][] = [
   ['20.19.0', '2.34', 'x64', 'linux', undefined],
   ['20.20.2', '2.36', 'arm64', 'linux', undefined],
@@ -138,7 +138,7 @@ test('too few file handles are one sentence with the number that is needed', asy
   t.match(run(needed), /^\d+\.\d+\.\d+\nstatus 0\n$/, `${needed} are enough`);
 });
 
-/** The minor version of the newest glibc 2 whose symbols the file asks for. */
+/** Returns the minor version of the newest glibc 2 whose symbols the file requires. */
 function glibcOf(file: string): number {
   const text = readFileSync(file, 'latin1');
   return Math.max(...[...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)));

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { ServeProcess, writeConfig } from '../../service/child.js';
 
-// The binary of uWebSockets.js is a third party's. Each test runs the service from a copy of this installation, in which
-// every package is the real one but that.
+// The binary of uWebSockets.js comes from a third party. Each test runs the service from a copy of this installation, in which
+// all packages are the real ones except that.
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const PACKAGE = join(ROOT, 'node_modules/uWebSockets.js');
@@ -21,7 +21,7 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** @param binary what stands where the binary for this platform belongs; nothing when left out */
+/** Installs a copy. @param binary the content in place of the binary for this platform; no file if absent */
 function installWith(dir: string, binary: Buffer | undefined): string {
   cpSync(join(ROOT, 'dist/src'), join(dir, 'dist/src'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(dir, 'package.json'));

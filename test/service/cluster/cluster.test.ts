@@ -120,12 +120,12 @@ test(
     publisher.send(priceMessage(5n));
     t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
 
-    // Its threads read the store, and were not told of each record that the node had missed.
+    // The node's threads read the store, and did not receive each record that the node had missed.
     const again = await cluster.node(3, 'edge', { listen: { port: 0, threads: 2 } }, { dir });
     await untilReady(again);
     await eventually(async () => (await latestPrice(again)) === '5');
     await eventually(async () => (await recentPrice(again, second)) === '4');
-    // The claim of the leader is behind what this node reads now.
+    // The claim of the leader is behind the part of the log that this node reads now.
     const late = await TestSocket.open(`${again.socketUrl}/evm/publish?ack=durable`);
     late.send(priceMessage(6n));
     t.match(await late.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
@@ -166,7 +166,7 @@ test('a new node has the candles of the others', needsNatsServer(), async (t) =>
       )
     ).json();
   t.ok(((await historyOf(leader)) as { data: { t: number[] } }).data.t.length > 400);
-  // The candles of the leader are on their way to where new nodes find them.
+  // The candles of the leader are on their way to the place where new nodes find them.
   let count = 0;
   await eventually(async () => {
     const node = await cluster.node(10 + count++, 'edge');

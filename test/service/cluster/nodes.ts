@@ -5,13 +5,13 @@ import type { Clock } from '../../../src/model/time.js';
 import { natsServers } from '../../cluster/nats/servers.js';
 import { get, SERVICE_KEYS, type Sections, startTestService, type TestService } from '../harness.js';
 
-/** What an edge signs streaming payloads with. */
+/** The key with which an edge signs streaming payloads. */
 export const STREAM_KEYS: PrivateKeys = { stream: Buffer.alloc(32, 0x22) };
 
 /** Starts nodes of one cluster in this process, on real servers; all end with the test. */
 export class TestCluster {
   readonly #t: Test;
-  /** Their addresses. */
+  /** The addresses of the servers. */
   readonly servers: readonly string[];
 
   private constructor(t: Test, servers: readonly string[]) {
@@ -19,12 +19,12 @@ export class TestCluster {
     this.servers = servers;
   }
 
-  /** @param count of the servers */
+  /** @param count the number of servers */
   static async start(t: Test, count = 1): Promise<TestCluster> {
     return new TestCluster(t, (await natsServers(t, count)).urls);
   }
 
-  /** @param keys those of an aggregator where none are given */
+  /** @param keys default: those of an aggregator */
   async node(
     node: number,
     role: 'aggregator' | 'edge',
@@ -55,7 +55,7 @@ export async function untilReady(service: TestService): Promise<void> {
   await eventually(async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
 }
 
-/** The nodes that are there, as one of them says. */
+/** Returns the present nodes, as reported by one of them. */
 export async function nodesOf(service: TestService): Promise<NodeEntry[]> {
   const body = (await (await get(`${service.url}/v1/nodes`)).json()) as {
     data: { nodes: NodeEntry[] };

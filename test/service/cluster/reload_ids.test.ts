@@ -24,7 +24,7 @@ const SWAPPED: Sections = {
     { id: 3, symbol: 'C' },
   ],
 };
-/** Prices of each symbol lie apart, so that one under another symbol is seen. */
+/** Prices of each symbol are far apart, so that a price under another symbol is noticed. */
 const FIRST_PRICE: Readonly<Record<string, bigint>> = { A: 1_000n, B: 2_000n, C: 3_000n };
 
 /** Publishes prices of all symbols, each one greater than before. */
@@ -53,7 +53,7 @@ class Publisher {
   }
 }
 
-/** What a reader of both assets is shown, by the IDs that its node had when it subscribed. */
+/** A reader of both assets, by the IDs that its node had when it subscribed. */
 class Reader {
   readonly #newest = new Map<string, bigint>();
   readonly wrong: string[] = [];
@@ -118,7 +118,7 @@ function assetsOf(text: string) {
   return frame?.type === 'unsigned' ? frame.assets : [];
 }
 
-/** What a new reader of an ID is shown first. */
+/** Returns the first prices that a new reader of an ID receives. */
 async function firstPrices(node: TestService, id: number) {
   const socket = await TestSocket.open(`${node.socketUrl}/ws`);
   socket.send({ type: 'subscribe', assets: [id], id: 'x' });

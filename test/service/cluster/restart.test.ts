@@ -60,8 +60,8 @@ test('a node with the folder of a process that handed it over serves at once', a
 });
 
 /**
- * A node that begins with what was on disk when the process before it was killed: one of the two aggregates that the log has, unless it
- * has all. The log is read when the test says so.
+ * Starts a node with the disk of a killed process: it has one of the two aggregates of the log, unless it has all. The log is
+ * read when the test releases it.
  */
 async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
@@ -142,17 +142,17 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     get storeChanges() {
       return state.storeChanges;
     },
-    /** When the aggregate was signed that readers get. */
+    /** Returns the time of the signature of the aggregate that readers receive. */
     servedNs: (): bigint | undefined => source.snapshot().live[0]?.holding?.aggregate?.signedAtNs,
     answer: () => bus.answerReads(),
-    /** The leader adds an aggregate to the log. */
+    /** Adds an aggregate to the log, as the leader. */
     record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
   };
 }
 
 const NO_BYTES = new Uint8Array(0);
 
-/** A log whose records are read when a test says so; there is nobody else. */
+/** A log whose records are read when a test releases them; there are no other nodes. */
 class HeldBus implements Bus {
   readonly #log: readonly LogRecord[];
   committed: (record: LogRecord) => void = () => {};

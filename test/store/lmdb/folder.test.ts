@@ -8,7 +8,7 @@ import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
-/** @returns the signal that its owner was killed by */
+/** Leaves a killed owner. @returns the signal that killed the owner */
 function leaveKilledOwner(dir: string): string | null {
   // Listens from inside the folder, because a socket's path is short and this folder's may not be.
   const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
@@ -68,7 +68,7 @@ test('a folder in which no table can be made is released', async (t) => {
     import { openStore } from '${store}';
     import { storeOptions } from '${sample}';
     for (let n = 0; n < 2; n++) await openStore(storeOptions('.')).catch(({ message }) => console.log(message));`;
-  // No file may grow beyond 16 KiB, which is where the first table begins; the test runner's own would.
+  // No file may grow beyond 16 KiB, at which the first table begins; the test runner's own files would.
   const command = `unset NODE_OPTIONS NODE_V8_COVERAGE; ulimit -f 32; exec "$0" "$@"`;
   const args = ['-c', command, process.execPath, '--input-type=module', '-e', attempts];
   const { stdout } = spawnSync('sh', args, { cwd: t.testdir(), encoding: 'utf8' });
@@ -144,7 +144,7 @@ test('a damaged hour is never served or sealed, and everything else works', asyn
   await again.close();
 });
 
-/** The bytes of a double. */
+/** Returns the bytes of a double. */
 function double(value: number): Buffer {
   return Buffer.from(new Float64Array([value]).buffer);
 }

@@ -6,7 +6,7 @@ import { LMDB_VERSION } from '../../../src/store/lmdb/page_tree.js';
 
 const require = createRequire(import.meta.url);
 
-/** lmdb exports no package.json, so it is found beside its entry. */
+/** Reads the version. lmdb exports no package.json, so the file is searched beside its entry. */
 function installedVersion(): string {
   let folder = dirname(require.resolve('lmdb'));
   for (;;) {
@@ -14,7 +14,7 @@ function installedVersion(): string {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       if (name === 'lmdb') return version;
     } catch {
-      // One folder further up.
+      // The search goes on in the folder above.
     }
     if (folder === dirname(folder)) throw new Error('lmdb is not installed');
     folder = dirname(folder);
