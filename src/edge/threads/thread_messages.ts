@@ -2,7 +2,7 @@ import type { SignerPlace } from '../../clock/signed_times.js';
 import type { Config } from '../../config/config.js';
 import type { LiveAsset, Snapshot } from '../../feed/feed.js';
 import type { CallerName } from '../../ingest/caller_name.js';
-import type { PackedMessage } from '../../ingest/packed_message.js';
+import type { PackedMessage } from '../../ingest/message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
 import type { SignatureType } from '../../model/asset.js';
