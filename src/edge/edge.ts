@@ -14,7 +14,6 @@ import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import { Catalogue } from '../model/catalogue.js';
-import type { NodeList } from '../model/node_list.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
@@ -29,38 +28,42 @@ import { AggregateStreams } from '../stream/aggregate_streams.js';
 import { StreamEngine } from '../stream/engine.js';
 import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
+import type { EdgeCommand, EdgeSettings, Identity } from './edge_command.js';
 import { MarketStatuses } from './market_statuses.js';
 import { ServedPrices } from './served_prices.js';
 
 export interface EdgeOptions {
-  readonly webSockets: WebSocketLibrary;
-  readonly config: Config;
-  readonly identity: Identity;
-  readonly nodes: NodeList;
+  /** The settings at the start; commands change them. */
+  readonly settings: EdgeSettings;
   /** Where to listen; a port other than 0 has been claimed. */
   readonly at: ListenOptions;
   /** No two edges sign streaming payloads at the same place. */
   readonly place: SignerPlace;
+  /** The prices are simulated: shown wherever assets are listed. */
+  readonly simulation: boolean;
+  readonly parts: EdgeParts;
+  readonly hooks: EdgeHooks;
+}
+
+/** The parts of the process that an edge works with. */
+export interface EdgeParts {
+  readonly webSockets: WebSocketLibrary;
   /** What all edges of the process count and issue together. */
   readonly access: SharedAccess;
   readonly clock: Clock;
   readonly marks: Marks;
   readonly store: StoreReader;
   readonly pool: Pick<CryptoPool, 'here' | 'signEvm'>;
+  readonly counters: Counters;
+}
+
+/** The calls of an edge to the process. */
+export interface EdgeHooks {
   /** Takes what publishers send to this edge. */
   readonly receiver: PublishReceiver;
-  readonly counters: Counters;
   /** Something has happened for which the edge needs a tick at this time, if not before. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** The prices are simulated: shown wherever assets are listed. */
-  readonly simulation: boolean;
-}
-
-/** What the edge signs with. */
-export interface Identity {
-  /** Of streaming payloads; without one they cannot be subscribed. */
-  readonly streamKey: Buffer | undefined;
 }
 
 /** A whole server: everything that readers and publishers see, on one thread, fed by the one that makes prices. */
@@ -69,10 +72,7 @@ export interface Edge extends Feed {
   listen(): Promise<void>;
   /** Once it listens. */
   readonly port: number;
-  /** Puts a changed configuration in force, before anything that only the changed one has is fed. */
-  reload(config: Config, identity: Identity): void;
-  /** Which nodes there are has changed. */
-  setNodes(nodes: NodeList): void;
+  do(command: EdgeCommand): void;
   /** A tick of the clock. */
   tick(nowNs: TimeNs): void;
   /** When it needs the next one; `undefined` when that has time. */
@@ -80,9 +80,6 @@ export interface Edge extends Feed {
   report(): ServingReport;
   /** What is wrong with the times that it signs with. */
   troubles(): readonly string[];
-  setAccepting(accepting: boolean): void;
-  /** Another process is about to serve: makes no frames, and only answers requests. */
-  handOver(): void;
   /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
   drain(): Promise<void>;
   /** Closes all connections at once, and the port. */
@@ -99,10 +96,24 @@ interface ServedCatalogue {
 
 /** Resolves when the marks of its times are on disk, or cannot be written. */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
-  const { config, clock, store, pool, counters, logger } = options;
+  const { settings, at, place, simulation } = options;
+  const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
+  const { receiver, onDue, logger } = options.hooks;
+  const { config } = settings;
   const { limits } = config;
-  let served = derive(config, options.identity);
-  let { nodes } = options;
+  let served = derive(config, settings.identity);
+  let { nodes } = settings;
+
+  function reload(next: Config, identity: Identity): void {
+    served = derive(next, identity, served.catalogue);
+    const { catalogue } = served;
+    table.resize(catalogue.streamingIds);
+    prices.reload(catalogue);
+    // Tokens change before the streams look at what each connection may still see.
+    server.reload(next.tokens, routes());
+    stream.reload(catalogue);
+    aggregates.reload();
+  }
 
   function derive(next: Config, identity: Identity, before?: Catalogue): ServedCatalogue {
     const catalogue = new Catalogue(next, before);
@@ -114,9 +125,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
-  const tickets = new TicketIssuer(options.access.tickets, clock);
+  const tickets = new TicketIssuer(access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
-  const times = await openStreamTimes(clock, options.marks, options.place);
+  const times = await openStreamTimes(clock, marks, place);
   const clockWatch = new ClockWatch({ clock, troubles: streamTroubles(times), logger });
   const table = new PriceTable(served.catalogue.streamingIds);
   const latency = new FrameLatency(counters.frameLatency);
@@ -125,7 +136,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     clock,
     counters,
     defer: setImmediate,
-    onDue: options.onDue,
+    onDue,
     newTopic: () => fanOut.newTopic(),
     limits: { ...limits, slowConsumerNs: BigInt(limits.slowConsumerMs) * NS_PER_MS },
   };
@@ -156,7 +167,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const { catalogue, markets, config: now } = served;
     return createRoutes({
       clock,
-      simulation: options.simulation,
+      simulation,
       listed: catalogue.listed,
       symbols: [...new Set(catalogue.listed.map(({ symbol }) => symbol))],
       findAsset: (symbol, signatureType) => catalogue.findAsset(symbol, signatureType),
@@ -186,12 +197,12 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     });
   }
 
-  const server = createServer(options.webSockets, {
+  const server = createServer(webSockets, {
     config,
-    at: options.at,
-    access: options.access,
+    at,
+    access,
     tickets,
-    thread: options.place.thread,
+    thread: place.thread,
     routes: routes(),
     clock,
     fanOut,
@@ -200,7 +211,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     aggregates,
     findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
     isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
-    receiver: options.receiver,
+    receiver,
     counters,
     logger,
   });
@@ -222,18 +233,23 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     // The store that it reads follows commits by itself.
     committing() {},
     committed() {},
-    reload(nextConfig, identity) {
-      served = derive(nextConfig, identity, served.catalogue);
-      const { catalogue } = served;
-      table.resize(catalogue.streamingIds);
-      prices.reload(catalogue);
-      // Tokens change before the streams look at what each connection may still see.
-      server.reload(nextConfig.tokens, routes());
-      stream.reload(catalogue);
-      aggregates.reload();
-    },
-    setNodes(next) {
-      nodes = next;
+    do(command) {
+      switch (command.do) {
+        case 'reload':
+          reload(command.config, command.identity);
+          break;
+        case 'setNodes':
+          nodes = command.nodes;
+          break;
+        case 'setAccepting':
+          server.setAccepting(command.accepting);
+          break;
+        case 'handOver':
+          server.handOver();
+          break;
+        case 'storeChanged':
+        // This edge reads the store that has changed.
+      }
     },
     tick(nowNs) {
       stream.tick(nowNs);
@@ -248,8 +264,6 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       streamsAheadSeconds: secondsOf(times.aheadNs),
     }),
     troubles: () => clockWatch.reasons(),
-    setAccepting: (accepting) => server.setAccepting(accepting),
-    handOver: () => server.handOver(),
     drain: () => server.drain(),
     close: () => server.close(),
   };

@@ -1,10 +1,9 @@
 import type { Ticked } from '../clock/ticker.js';
-import type { Config } from '../config/config.js';
 import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import type { ServingReport } from '../metrics/metrics.js';
-import type { NodeList } from '../model/node_list.js';
-import type { Edge, Identity } from './edge.js';
+import type { Edge } from './edge.js';
+import type { EdgeCommand } from './edge_command.js';
 
 /** All edges of the process: one on the main thread, or some on threads of their own. */
 export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
@@ -13,16 +12,10 @@ export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
   readonly count: number;
   /** What of the feed the one that is furthest behind has not taken yet, in bytes. */
   readonly feedBytesWaiting: number;
-  reload(config: Config, identity: Identity): void;
-  setNodes(nodes: NodeList): void;
-  /** The store got records in another way than by the feed: those that read it from disk read it anew. */
-  storeChanged(): void;
+  tell(command: EdgeCommand): void;
   /** Of those on threads of their own; they may not have the counts of the main thread. */
   report(): Promise<EdgeSetReport>;
   troubles(): readonly string[];
-  setAccepting(accepting: boolean): void;
-  /** Another process is about to serve: makes no frames, and only answers requests. */
-  handOver(): void;
   /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
   drain(): Promise<void>;
   /** Closes all connections at once; resolves when the threads have ended. */
@@ -44,7 +37,7 @@ export function onlyEdge(edge: Edge): EdgeSet {
       return edge.port;
     },
     count: 1,
-    storeChanged() {},
+    tell: (command) => edge.do(command),
     feedBytesWaiting: 0,
     report: async () => ({ counters: [], serving: [edge.report()], lateNsMax: 0n }),
   };

@@ -4,45 +4,52 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { createSharedAccess } from '../server/access/shared_access.js';
 import type { ListenOptions } from '../server/uws/app.js';
 import type { Store } from '../store/store.js';
-import { type EdgeOptions, openEdge } from './edge.js';
+import { type EdgeOptions, type EdgeParts, openEdge } from './edge.js';
 import { type EdgeSet, onlyEdge } from './edge_set.js';
-import type { LoadedThread } from './threads/loaded_thread.js';
-import { openThreadedEdges, type ThreadedEdgesCounters } from './threads/threaded_edges.js';
+import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.js';
 
-export interface OpenEdgesOptions extends Omit<EdgeOptions, 'place' | 'access' | 'marks' | 'store'> {
-  /** Their threads; without any there is one edge on the calling thread. */
-  readonly loaded: readonly LoadedThread[];
-  readonly loadThread: () => LoadedThread;
-  /** Of the process among those that sign with its key. */
-  readonly node: number;
-  readonly store: Store;
-  readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
-  readonly counters: EdgeOptions['counters'] & ThreadedEdgesCounters;
+export interface OpenEdgesOptions extends Pick<EdgeOptions, 'settings' | 'simulation' | 'hooks'> {
   /** Claimed. */
   readonly at: ListenOptions;
+  /** The number of the process among those that sign with its key. */
+  readonly node: number;
+  /** The threads of the edges; without loaded ones there is one edge on the calling thread. */
+  readonly threads: ThreadSupply;
+  readonly parts: Pick<EdgeParts, 'webSockets' | 'clock' | 'pool' | 'counters'> & {
+    readonly store: Store;
+    readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
+  };
 }
 
 /** Opens the edges of a service; they serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
-  const { clock, store, source, loaded, node } = options;
+  const { settings, simulation, hooks, at, node, threads, parts } = options;
+  const { webSockets, clock, pool, counters, store, source } = parts;
   const { marks, starkSymbols } = store;
-  const access = createSharedAccess(Math.max(1, loaded.length));
-  if (loaded.length === 0) {
-    const edge = await openEdge({ ...options, marks, access, place: { node, thread: 0 } });
+  const access = createSharedAccess(Math.max(1, threads.loaded.length));
+  if (threads.loaded.length === 0) {
+    const edge = await openEdge({
+      settings,
+      at,
+      place: { node, thread: 0 },
+      simulation,
+      parts: { webSockets, access, clock, marks, store, pool, counters },
+      hooks,
+    });
     edge.begin(source.snapshot());
     source.feedTo(edge);
     await edge.listen();
     return onlyEdge(edge);
   }
-  const sharedClock = new SharedClock(clock);
-  const { simulation } = options;
   return openThreadedEdges({
-    ...options,
-    access,
-    sharedClock,
+    settings,
+    at,
+    threads,
     startOf: (thread) => {
       const place = { node, thread };
       return { place, marks: streamMarks(marks, place), starkSymbols, simulation };
     },
+    parts: { access, sharedClock: new SharedClock(clock), source, store, counters },
+    hooks,
   });
 }

@@ -1,13 +1,6 @@
-import type { RawUpdate, ReadMessage } from './message.js';
+import type { PackedMessage, RawUpdate, ReadMessage } from './message.js';
 
-/** A message that was read, in the form that is sent to another thread: sending it takes half of the time that the objects take. */
-export interface PackedMessage {
-  readonly traceId: string | undefined;
-  readonly length: number;
-  /** JSON: the malformed updates as pairs, and each update as its texts in the order of {@link FIELDS}. */
-  readonly content: string;
-}
-
+/** The order of an update's texts in {@link PackedMessage.content}. */
 const FIELDS = [
   'symbol',
   'assetId',
@@ -25,7 +18,10 @@ const FIELDS = [
 
 type Content = [malformed: [symbol: string, reason: string][], updates: (string | null)[][]];
 
-export function packMessage({ traceId, length, malformed, updates }: ReadMessage): PackedMessage {
+/** A message that came packed is passed on as it came, unread. */
+export function packMessage(message: ReadMessage): PackedMessage {
+  if (message.packed !== undefined) return message.packed;
+  const { traceId, length, malformed, updates } = message;
   const content: Content = [
     [...malformed],
     updates.map((update) => FIELDS.map((field) => update[field] ?? null)),
@@ -34,13 +30,16 @@ export function packMessage({ traceId, length, malformed, updates }: ReadMessage
 }
 
 /** Unpacks a message. The content is read on first use, which may come later or never. */
-export function unpackMessage({ traceId, length, content }: PackedMessage): ReadMessage {
+export function unpackMessage(packed: PackedMessage, again = false): ReadMessage {
+  const { traceId, length, content } = packed;
   let unpacked: Pick<ReadMessage, 'malformed' | 'updates'> | undefined;
   const inside = () => (unpacked ??= unpack(content));
   return {
     ok: true,
     traceId,
     length,
+    again,
+    packed,
     get malformed() {
       return inside().malformed;
     },

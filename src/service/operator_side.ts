@@ -81,7 +81,10 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
 
   // Its port is claimed when the other one is taken, or both could be picked the same.
   const admin = await openAdmin(webSockets, config.admin, { sharesPort, notReady, metrics: metricsText });
-  const handles = guardFileHandles({ clients: edges, admin, logger });
+  const clients = {
+    setAccepting: (accepting: boolean) => edges.tell({ do: 'setAccepting', accepting }),
+  };
+  const handles = guardFileHandles({ clients, admin, logger });
   metrics.measure({
     pool,
     maker,

@@ -119,8 +119,8 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   const source = new FeedSource(settings.catalogue, await store.marks.countStart());
   const maker = await openPriceMaker({
     natsCredentials: options.natsCredentials,
-    onNodes: (nodes) => edges?.setNodes(nodes),
-    onStoreChanged: () => edges?.storeChanged(),
+    onNodes: (nodes) => edges?.tell({ do: 'setNodes', nodes }),
+    onStoreChanged: () => edges?.tell({ do: 'storeChanged' }),
     settings,
     clock,
     counters,
@@ -150,23 +150,13 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     isHandedOver = true;
   });
   edges = await openEdges({
-    webSockets,
+    settings: { config, identity: identityOf(settings), nodes: maker.nodes() },
     at: port.at,
-    loaded,
-    loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]),
     node: config.cluster?.node ?? SOLO_NODE,
-    config,
-    identity: identityOf(settings),
-    nodes: maker.nodes(),
     simulation,
-    clock,
-    onDue,
-    store,
-    source,
-    pool,
-    receiver,
-    counters,
-    logger,
+    threads: { loaded, loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]) },
+    parts: { webSockets, clock, store, source, pool, counters },
+    hooks: { receiver, onDue, logger },
   }).catch(async (error: unknown) => {
     await endAll();
     throw error;
@@ -206,9 +196,9 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     settings = next;
     source.reload(catalogue);
     // The edges know a new asset before anybody can price it.
-    opened.reload(next.config, identityOf(next));
+    opened.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
     maker.reload(next);
-    opened.setNodes(maker.nodes());
+    opened.tell({ do: 'setNodes', nodes: maker.nodes() });
   }
 
   let ended: Promise<void> | undefined;
@@ -226,7 +216,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
 
   /** The next process writes from the middle of this on, and serves at its end. What is left is to close the connections, in their time. */
   async function handOver(): Promise<void> {
-    opened.handOver();
+    opened.tell({ do: 'handOver' });
     void ticker.stop();
     // What is being verified is accepted still.
     const endMs = performance.now() + VERDICTS_MS_MAX;

@@ -5,7 +5,7 @@ import { checksumAddress } from '../crypto/checksum_address.js';
 import { evmAddress as evmAddressOf } from '../crypto/evm.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
-import type { Identity } from '../edge/edge.js';
+import type { Identity } from '../edge/edge_command.js';
 import { Catalogue } from '../model/catalogue.js';
 import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS } from '../model/time.js';

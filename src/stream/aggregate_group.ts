@@ -1,9 +1,10 @@
-import { Roster } from '../fair/roster.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
+import { ReaderGroup } from './reader_group.js';
 import {
   type ReaderBudgets,
   ReaderSession,
+  type ReaderStreams,
   type StreamConnection,
   type StreamRights,
 } from './reader_session.js';
@@ -11,16 +12,9 @@ import {
 const NO_ASSETS: readonly Asset[] = [];
 
 /** One connection of `/evm/subscribe` or `/stark/subscribe`. */
-export class AggregateSession extends ReaderSession {
-  group: AggregateGroup | undefined;
-  /** Its place among the group's members. */
-  memberPlace = 0;
-  /** What was signed up to this sequence has been sent. */
-  sequence = 0;
-  /** Newly subscribed assets, due whether they were signed since or not. */
-  fresh: Set<AssetIndex> | undefined;
-
+export class AggregateSession extends ReaderSession<AggregateGroup> {
   constructor(
+    readonly streams: ReaderStreams<AggregateSession>,
     connection: StreamConnection,
     rights: StreamRights,
     budgets: ReaderBudgets,
@@ -36,25 +30,15 @@ export class AggregateSession extends ReaderSession {
 }
 
 /** The connections with the same assets. They share each frame's bytes and the topic it is published on. */
-export class AggregateGroup {
-  /** In the topic: the next frame reaches them. */
-  readonly members = new Roster<'memberPlace', AggregateSession>('memberPlace');
-  /** Not yet, or not now, in the topic: newcomers, and slow readers. */
-  readonly waiting = new Set<AggregateSession>();
-  /** Stands in the list of groups that have something to send. */
-  dirty = false;
-
+export class AggregateGroup extends ReaderGroup<AggregateSession> {
   constructor(
-    readonly key: string,
-    readonly topic: number,
+    key: string,
+    topic: number,
+    sequence: number,
     /** Ascending by index. */
     readonly assets: readonly Asset[],
-    /** What was signed up to this sequence has been sent to the members. */
-    public sequence: number,
-  ) {}
-
-  get isEmpty(): boolean {
-    return this.members.size + this.waiting.size === 0;
+  ) {
+    super(key, topic, sequence);
   }
 }
 
@@ -92,7 +76,7 @@ export class AggregateGroupIndex {
     const key = assets.map(({ index }) => index).join();
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
-    const group = new AggregateGroup(key, this.#newTopic(), assets, sequence);
+    const group = new AggregateGroup(key, this.#newTopic(), sequence, assets);
     this.#byKey.set(key, group);
     for (const { index } of assets) addTo(this.#byAsset, index, group);
     return group;

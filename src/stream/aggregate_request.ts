@@ -34,9 +34,12 @@ export function readAggregateRequest(text: string): AggregateSubscription | Aggr
   return { type, symbols: [...new Set<string>(data)], traceId };
 }
 
-/** Without `data`, by which clients know prices. */
-export function aggregateErrorText({ error, traceId }: AggregateRequestError): string {
-  return JSON.stringify({ type: ERROR_TYPE, trace_id: traceId, error });
+/** Without `data`, by which clients know prices. @param about the message that it answers */
+export function aggregateErrorText(
+  error: string,
+  about: Pick<AggregateRequestError, 'traceId'> | undefined,
+): string {
+  return JSON.stringify({ type: ERROR_TYPE, trace_id: about?.traceId, error });
 }
 
 function isTraceId(value: unknown): value is string | null | undefined {

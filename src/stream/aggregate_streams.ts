@@ -1,6 +1,6 @@
 import type { Asset, SignatureType } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
-import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import type { Clock, TimeNs } from '../model/time.js';
 import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
 import { type AggregateGroup, AggregateGroupIndex, type AggregateSession } from './aggregate_group.js';
 import {
@@ -9,18 +9,8 @@ import {
   aggregateErrorText,
   readAggregateRequest,
 } from './aggregate_request.js';
-import {
-  changesError,
-  countBadMessage,
-  FLOOD_LENGTH_MAX,
-  floodError,
-  oversizeError,
-  subscriptionsError,
-  takeControlMessage,
-  takeSubscriptionChanges,
-} from './client_messages.js';
-import type { StreamCounters, StreamLimits } from './engine.js';
-import { SlowReaders } from './slow_readers.js';
+import type { StreamCounters } from './engine.js';
+import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
   /** The asset of the configuration in force with this symbol and signature type. */
@@ -47,10 +37,14 @@ export interface AggregateStreamsOptions {
  * What is signed in one turn of the event loop is one frame of a group, made and published once. A newcomer or a slow reader
  * waits beside the topic, is brought up to date by frames of its own, and joins.
  */
-export class AggregateStreams {
+export class AggregateStreams extends Subscriptions<
+  AggregateSession,
+  AggregateGroup,
+  AggregateSubscription,
+  AggregateRequestError
+> {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  readonly #slowReaders: SlowReaders<AggregateSession>;
   /** Counts signatures; by asset index, where its last one stands. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
@@ -59,13 +53,10 @@ export class AggregateStreams {
   #frames = 0;
 
   constructor(options: AggregateStreamsOptions) {
+    const groups = new AggregateGroupIndex(options.newTopic);
+    super(options, groups, { read: readAggregateRequest, errorText: aggregateErrorText });
+    this.#groups = groups;
     this.#options = options;
-    this.#groups = new AggregateGroupIndex(options.newTopic);
-    this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
-  }
-
-  get groupCount(): number {
-    return this.#groups.size;
   }
 
   /** The asset's latest aggregate is a new one. */
@@ -80,7 +71,7 @@ export class AggregateStreams {
 
   /** A tick of the clock. */
   tick(nowNs: TimeNs): void {
-    this.#slowReaders.tick(nowNs);
+    this.slowReaders.tick(nowNs);
   }
 
   /** The catalogue or the rights have changed. */
@@ -91,62 +82,26 @@ export class AggregateStreams {
     }
   }
 
-  /** The socket is gone: nothing may be sent on it any more. */
-  closed(session: AggregateSession): void {
-    this.#slowReaders.delete(session);
-    // A closed socket has left its topic by itself.
-    session.group?.members.delete(session);
-    this.#leaveGroup(session);
-  }
-
-  /**
-   * The socket held bytes when it was to get a frame, and was left out. It gets nothing more until it has drained, and then
-   * the newest aggregates.
-   * @param sequence what was signed up to this sequence was sent to it
-   */
-  lagged(session: AggregateSession, sequence: number): void {
-    const { group } = session;
-    if (group?.members.has(session)) {
-      leave(group, session);
-      group.waiting.add(session);
-    }
-    if (sequence < session.sequence) session.sequence = sequence;
-    this.#slowReaders.add(session, this.#options.clock.nowNs());
-  }
-
-  /** The socket has taken some of what waited for it; `bufferedBytes` still wait. */
-  drained(session: AggregateSession, bufferedBytes: number): void {
-    const isBack = this.#slowReaders.drained(session, bufferedBytes, this.#options.clock.nowNs());
-    if (isBack && session.group) this.#enter(session.group, session);
-  }
-
-  /** A text message of the client. */
-  receive(session: AggregateSession, text: string): void {
-    const { limits } = this.#options;
-    const nowNs = this.#options.clock.nowNs();
-    const isAllowed = takeControlMessage(session, Number(secondOf(nowNs)), limits.controlMessagesPerSecond);
-    const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readAggregateRequest(text) : UNREAD;
-    if (!isAllowed) {
-      const error = floodError(limits.controlMessagesPerSecond);
-      replyError(session, { error, traceId: request.traceId });
-    } else if ('error' in request) {
-      refuseBadMessage(session, request);
-    } else if (!takeSubscriptionChanges(session, request.symbols.length, nowNs)) {
-      const error = changesError(limits.subscriptionChangesPerSecond);
-      replyError(session, { error, traceId: request.traceId });
-    } else if (request.type === 'subscribe') {
+  protected override carryOut(
+    session: AggregateSession,
+    request: AggregateSubscription,
+    nowNs: TimeNs,
+  ): void {
+    if (!this.mayChange(session, request, request.symbols.length, nowNs)) return;
+    if (request.type === 'subscribe') {
       this.#subscribe(session, request);
-    } else {
-      const gone = new Set(request.symbols);
-      const left = session.assets.filter(({ symbol }) => !gone.has(symbol));
-      this.#answerAndRegroup(session, request, left);
+      return;
     }
+    const gone = new Set(request.symbols);
+    const left = session.assets.filter(({ symbol }) => !gone.has(symbol));
+    this.#answerAndRegroup(session, request, left);
   }
 
-  /** A text message longer than `client_message_bytes`. */
-  refuseOversize(session: AggregateSession, messageBytes: number): void {
-    const error = oversizeError(messageBytes, this.#options.limits.clientMessageBytes);
-    refuseBadMessage(session, { error, traceId: undefined });
+  protected override enter(group: AggregateGroup, session: AggregateSession): void {
+    if (group.dirty) return;
+    // Nothing of the group was signed since its last frame, so members know all that there is.
+    group.sequence = this.#sequence;
+    this.#updateAndJoin(group, session);
   }
 
   #subscribe(session: AggregateSession, request: AggregateSubscription): void {
@@ -161,18 +116,13 @@ export class AggregateStreams {
         fresh.add(asset.index);
       }
     }
-    const { subscriptionsPerConnection } = this.#options.limits;
-    if (assets.size > subscriptionsPerConnection) {
-      const error = subscriptionsError(assets.size, subscriptionsPerConnection);
-      replyError(session, { error, traceId: request.traceId });
-      return;
-    }
+    if (!this.mayHave(session, request, assets.size)) return;
     if (fresh.size > 0) session.fresh = fresh;
     this.#answerAndRegroup(session, request, [...assets.values()]);
     if (unknown.length === 0) return;
     // Clients of this protocol read no errors: one unknown symbol must not keep them from the others.
     const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
-    replyError(session, { error, traceId: request.traceId });
+    this.replyError(session, error, request);
   }
 
   /** A symbol that the token may not see is like one that does not exist. */
@@ -188,32 +138,12 @@ export class AggregateStreams {
   }
 
   #regroup(session: AggregateSession, assets: readonly Asset[]): void {
-    this.#leaveGroup(session);
+    this.leaveGroup(session);
     if (assets.length === 0) {
       session.fresh = undefined;
       return;
     }
-    const group = this.#groups.findOrAdd(assets, this.#sequence);
-    session.group = group;
-    group.waiting.add(session);
-    if (session.stalledSinceNs === undefined) this.#enter(group, session);
-  }
-
-  #leaveGroup(session: AggregateSession): void {
-    const { group } = session;
-    if (group === undefined) return;
-    if (group.members.has(session)) leave(group, session);
-    group.waiting.delete(session);
-    session.group = undefined;
-    if (group.isEmpty) this.#groups.remove(group);
-  }
-
-  /** Brings a waiting connection up to date and into the topic, now or when the turn ends. */
-  #enter(group: AggregateGroup, session: AggregateSession): void {
-    if (group.dirty) return;
-    // Nothing of the group was signed since its last frame, so members know all that there is.
-    group.sequence = this.#sequence;
-    this.#updateAndJoin(group, session);
+    this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
   /** The end of a turn in which something was signed. */
@@ -270,22 +200,4 @@ export class AggregateStreams {
     const traceId = `${clock.nowNs().toString(16)}-${(++this.#frames).toString(16)}`;
     return `{"type":"${ORACLE_PRICES_TYPE}","trace_id":"${traceId}","data":{${entries.join()}}}`;
   }
-}
-
-const UNREAD: AggregateRequestError = { error: 'the message was not read', traceId: undefined };
-
-/** Takes a member out of the topic; it knows what the group knew. */
-function leave(group: AggregateGroup, session: AggregateSession): void {
-  group.members.delete(session);
-  session.connection.leave(group.topic);
-  session.sequence = group.sequence;
-}
-
-function refuseBadMessage(session: AggregateSession, error: AggregateRequestError): void {
-  replyError(session, error);
-  countBadMessage(session);
-}
-
-function replyError(session: AggregateSession, error: AggregateRequestError): void {
-  session.connection.send(aggregateErrorText(error));
 }

@@ -7,7 +7,6 @@ import type { StreamSession } from './group.js';
 import { type Group, payAlone } from './group.js';
 import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
 import type { PriceTable } from './price_table.js';
-import { sentUpToNs } from './session_era.js';
 import { SignedBlock } from './signed_block.js';
 import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
 import type { StreamQuery } from './stream_options.js';
@@ -20,7 +19,7 @@ export interface DeliveryOptions extends FrameSigning {
   /** Per asset index the market status at a UNIX second, or `NO_SCHEDULE`. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a text frame to every connection of a topic that takes it; {@link StreamEngine.lagged} takes the others
+   * Sends a text frame to every connection of a topic that takes it; {@link Subscriptions.lagged} takes the others
    * during the call. The bytes are only valid during the call.
    * @param sequence the frame tells of what changed up to this price sequence
    */
@@ -288,13 +287,4 @@ export class Delivery {
   #statuses({ marketStatus }: StreamQuery, nowNs: TimeNs): Uint8Array | undefined {
     return marketStatus ? this.#options.statusesAt(Number(secondOf(nowNs))) : undefined;
   }
-}
-
-/** Takes a member out of the topic. It keeps the group's sequence and the time of its last frame. */
-export function leave(group: Group, session: StreamSession): void {
-  session.lastTimestampNs = sentUpToNs(session);
-  group.members.delete(session);
-  session.connection.leave(group.topic);
-  session.sequence = group.sequence;
-  session.lastFrameNs = group.lastFrameNs;
 }

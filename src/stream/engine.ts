@@ -1,28 +1,26 @@
 import type { AssetIndex } from '../model/asset.js';
-import { earlierOf, secondOf, type TimeNs } from '../model/time.js';
+import { earlierOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
-import {
-  changesError,
-  FLOOD_LENGTH_MAX,
-  floodError,
-  oversizeError,
-  refuseBadMessage,
-  replyError,
-  subscriptionsError,
-  takeControlMessage,
-  takeSubscriptionChanges,
-} from './client_messages.js';
-import { Delivery, type DeliveryCounters, type DeliveryOptions, leave } from './delivery.js';
+import { Delivery, type DeliveryCounters, type DeliveryOptions } from './delivery.js';
 import type { Group, StreamSession } from './group.js';
 import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
 import { tellMovedAssets } from './moved_assets.js';
 import { nextTryNs } from './pace.js';
-import { answerText, pongText, type RequestError, readRequest, type StreamRequest } from './request.js';
-import { SessionEras } from './session_era.js';
-import { type SlowReaderCounters, SlowReaders } from './slow_readers.js';
+import {
+  answerText,
+  errorText,
+  type PingRequest,
+  pongText,
+  type RequestError,
+  readRequest,
+  type StreamRequest,
+} from './request.js';
+import { SessionEras, sentUpToNs } from './session_era.js';
+import type { SlowReaderCounters } from './slow_readers.js';
 import { indexById, type StreamCatalogue } from './stream_catalogue.js';
+import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
@@ -32,33 +30,31 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly onDue: (timeNs: bigint) => void;
 }
 
-export interface StreamLimits {
-  readonly clientMessageBytes: number;
-  readonly subscriptionsPerConnection: number;
-  readonly controlMessagesPerSecond: number;
-  readonly subscriptionChangesPerSecond: number;
-  readonly slowConsumerNs: bigint;
-}
-
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
-
-const UNREAD: RequestError = { error: 'the message was not read', id: undefined };
 
 /**
  * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; it calls back
  * with frames.
  */
-export class StreamEngine {
+export class StreamEngine extends Subscriptions<
+  StreamSession,
+  Group,
+  StreamRequest | PingRequest,
+  RequestError
+> {
   readonly #options: StreamEngineOptions;
   readonly #delivery: Delivery;
   readonly #groups: GroupIndex;
-  readonly #slowReaders: SlowReaders<StreamSession>;
   #catalogue: StreamCatalogue;
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   readonly #eras: SessionEras;
 
   constructor(options: StreamEngineOptions) {
+    const { table, taxonomyId } = options;
+    const groups = new GroupIndex(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
+    super(options, groups, { read: readRequest, errorText });
+    this.#groups = groups;
     this.#options = options;
     this.#delivery = new Delivery(options, (nowNs) => {
       this.#noticeStepBack(nowNs);
@@ -66,15 +62,8 @@ export class StreamEngine {
       this.#askForTick(nowNs);
     });
     this.#eras = new SessionEras(options.times);
-    const { table, taxonomyId } = options;
-    this.#slowReaders = new SlowReaders(options.limits.slowConsumerNs, options.counters);
-    this.#groups = new GroupIndex(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
     this.#catalogue = options.catalogue;
     this.#indexById = indexById(options.catalogue);
-  }
-
-  get groupCount(): number {
-    return this.#groups.size;
   }
 
   /** Puts a changed catalogue and changed rights in force. The table must already have the new assets and IDs. */
@@ -92,64 +81,9 @@ export class StreamEngine {
     }
   }
 
-  /** The socket is gone: nothing may be sent on it any more. */
-  closed(session: StreamSession): void {
-    this.#slowReaders.delete(session);
-    // A closed socket has already left its topics.
-    session.group?.members.delete(session);
-    this.#leaveGroup(session);
+  override closed(session: StreamSession): void {
+    super.closed(session);
     this.#eras.leave(session);
-  }
-
-  /**
-   * The socket still held bytes, so it did not get a frame, which would only have waited behind older ones. The connection
-   * gets nothing more until it has drained, and then the newest values.
-   * @param sequence it has got all changes up to this price sequence
-   */
-  lagged(session: StreamSession, sequence: number): void {
-    const { group } = session;
-    if (group?.members.has(session)) {
-      leave(group, session);
-      group.waiting.add(session);
-    }
-    if (sequence < session.sequence) session.sequence = sequence;
-    this.#slowReaders.add(session, this.#options.clock.nowNs());
-  }
-
-  /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
-  drained(session: StreamSession, bufferedBytes: number): void {
-    const nowNs = this.#options.clock.nowNs();
-    if (!this.#slowReaders.drained(session, bufferedBytes, nowNs)) return;
-    this.#noticeStepBack(nowNs);
-    if (session.group) this.#delivery.enter(session.group, session);
-  }
-
-  /** A text message of the client. */
-  receive(session: StreamSession, text: string): void {
-    const { controlMessagesPerSecond, subscriptionChangesPerSecond } = this.#options.limits;
-    const nowNs = this.#options.clock.nowNs();
-    const isAllowed = takeControlMessage(session, Number(secondOf(nowNs)), controlMessagesPerSecond);
-    // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
-    const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? readRequest(text) : UNREAD;
-    if (!isAllowed) {
-      replyError(session, { error: floodError(controlMessagesPerSecond), id: request.id });
-    } else if ('error' in request) {
-      refuseBadMessage(session, request);
-    } else if (request.type === 'ping') {
-      session.connection.send(pongText(request));
-    } else if (!takeSubscriptionChanges(session, request.assets.length, nowNs)) {
-      replyError(session, { error: changesError(subscriptionChangesPerSecond), id: request.id });
-    } else if (request.type === 'subscribe') {
-      this.#subscribe(session, request);
-    } else {
-      this.#unsubscribe(session, request);
-    }
-  }
-
-  /** A text message longer than `client_message_bytes`. */
-  refuseOversize(session: StreamSession, messageBytes: number): void {
-    const error = oversizeError(messageBytes, this.#options.limits.clientMessageBytes);
-    refuseBadMessage(session, { error, id: undefined });
   }
 
   /** The price of an asset changed in the table. */
@@ -169,13 +103,45 @@ export class StreamEngine {
     const due = this.#dueGroups(nowNs);
     if (due.length > 0) this.#delivery.emit(due, nowNs);
     this.#delivery.flush(nowNs);
-    const isChecked = this.#slowReaders.tick(nowNs);
+    const isChecked = this.slowReaders.tick(nowNs);
     if (isChecked && this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
   }
 
   /** At the next multiple of an interval in use, and after 1 ms while changes wait to be sent. */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
+  }
+
+  protected override carryOut(
+    session: StreamSession,
+    request: StreamRequest | PingRequest,
+    nowNs: TimeNs,
+  ): void {
+    if (request.type === 'ping') session.connection.send(pongText(request));
+    else if (!this.mayChange(session, request, request.assets.length, nowNs)) return;
+    else if (request.type === 'subscribe') this.#subscribe(session, request);
+    else this.#unsubscribe(session, request);
+  }
+
+  protected override enter(group: Group, session: StreamSession): void {
+    this.#delivery.enter(group, session);
+  }
+
+  protected override resume(session: StreamSession, nowNs: TimeNs): void {
+    this.#noticeStepBack(nowNs);
+    super.resume(session, nowNs);
+  }
+
+  protected override leaveGroup(session: StreamSession): void {
+    session.group?.payers?.delete(session.budgets.signedFrames);
+    super.leaveGroup(session);
+  }
+
+  /** The session keeps the time of the group's last frame, too. */
+  protected override leaveTopic(group: Group, session: StreamSession): void {
+    session.lastTimestampNs = sentUpToNs(session);
+    session.lastFrameNs = group.lastFrameNs;
+    super.leaveTopic(group, session);
   }
 
   #askForTick(nowNs: TimeNs): void {
@@ -200,16 +166,11 @@ export class StreamEngine {
     const { known, invalid } = this.#lookUp(session, request);
     if (invalid.length > 0 && !request.ignoreInvalid) {
       const error = `unknown asset IDs, or not covered by the token: ${invalid.join(', ')}`;
-      replyError(session, { error, id: request.id });
+      this.replyError(session, error, request);
       return;
     }
     const { set, added } = withAssets(session.set, known, this.#options.table.ids);
-    const { subscriptionsPerConnection } = this.#options.limits;
-    if (set.assets.length > subscriptionsPerConnection) {
-      const error = subscriptionsError(set.assets.length, subscriptionsPerConnection);
-      replyError(session, { error, id: request.id });
-      return;
-    }
+    if (!this.mayHave(session, request, set.assets.length)) return;
     if (session.options.channel === 'real_time' && added.length > 0) {
       session.fresh ??= new Set();
       for (const index of added) session.fresh.add(index);
@@ -256,7 +217,7 @@ export class StreamEngine {
   }
 
   #regroup(session: StreamSession, set: AssetSet): void {
-    this.#leaveGroup(session);
+    this.leaveGroup(session);
     if (set.assets.length === 0) {
       this.#eras.rest(session);
       return;
@@ -264,14 +225,12 @@ export class StreamEngine {
     const { table, clock } = this.#options;
     const era = this.#eras.enter(session, clock.nowNs());
     const group = this.#groups.findOrAdd(session.options, era, set, table.sequence);
-    session.group = group;
-    group.waiting.add(session);
     group.payers?.add(session.budgets.signedFrames);
     if (group.intervalMs !== undefined) {
       this.#ticks.start(group.intervalMs, clock.nowNs());
       this.#askForTick(clock.nowNs());
     }
-    if (session.stalledSinceNs === undefined) this.#delivery.enter(group, session);
+    this.enterGroup(group, session);
   }
 
   /** After a step back of the clock, before any frame is made: only connections that were sent later times stay. */
@@ -284,15 +243,5 @@ export class StreamEngine {
     this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())
       if (this.#eras.mayMoveOn(session, nowNs)) this.#regroup(session, session.set);
-  }
-
-  #leaveGroup(session: StreamSession): void {
-    const { group } = session;
-    if (group === undefined) return;
-    if (group.members.has(session)) leave(group, session);
-    group.waiting.delete(session);
-    group.payers?.delete(session.budgets.signedFrames);
-    session.group = undefined;
-    if (group.members.size + group.waiting.size === 0) this.#groups.remove(group);
   }
 }

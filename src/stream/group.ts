@@ -1,5 +1,4 @@
 import type { StreamEra } from '../clock/stream_times.js';
-import { Roster } from '../fair/roster.js';
 import type { AssetIndex } from '../model/asset.js';
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
@@ -7,9 +6,11 @@ import { type AssetSet, NO_ASSETS } from './asset_set.js';
 import { FrameBudgets, signedFrameCost } from './frame_budgets.js';
 import type { KeptFrame } from './kept_frame.js';
 import type { PriceTable } from './price_table.js';
+import { ReaderGroup } from './reader_group.js';
 import {
   type ReaderBudgets,
   ReaderSession,
+  type ReaderStreams,
   type StreamConnection,
   type StreamRights,
 } from './reader_session.js';
@@ -22,21 +23,13 @@ const UNPAID_WAIT_NS = 10n * NS_PER_MS;
  * The connections with the same channel, message type, attributes, asset set and era. They share each frame's bytes, its
  * signature and the topic it is published on.
  */
-export class Group {
-  /** The connections in the topic: they get the next frame. */
-  readonly members = new Roster<'memberPlace', StreamSession>('memberPlace');
-  /** The connections outside the topic: newcomers that must not get a frame made before they came, and slow readers. */
-  readonly waiting = new Set<StreamSession>();
-  /** `real_time`: the members have got all changes up to this price sequence. */
-  sequence = 0;
+export class Group extends ReaderGroup<StreamSession> {
   /** When the last frame counts as sent, see `frameTime`. */
   lastFrameNs = 0n;
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
   /** A frame is at the signers. The next one waits for it, or on fixed channels is skipped. */
   signing = false;
-  /** `real_time`: it is in the list of groups with changes to send. */
-  dirty = false;
   /** Who pays for its frames; only for `signed_ecdsa`. */
   readonly payers: FrameBudgets | undefined;
   /** When none of them could. */
@@ -50,12 +43,14 @@ export class Group {
   keptFrame: KeptFrame | undefined;
 
   constructor(
-    readonly key: string,
-    readonly topic: number,
+    key: string,
+    topic: number,
+    sequence: number,
     readonly options: StreamQuery,
     readonly era: StreamEra,
     readonly set: AssetSet,
   ) {
+    super(key, topic, sequence);
     this.assets = set.assets;
     this.intervalMs = CHANNEL_INTERVALS_MS[options.channel];
     if (options.messageType === 'signed_ecdsa') this.payers = new FrameBudgets();
@@ -80,14 +75,7 @@ export class Group {
 }
 
 /** One connection of `/ws`. */
-export class StreamSession extends ReaderSession {
-  group: Group | undefined;
-  /** Its place among the group's members. */
-  memberPlace = 0;
-  /** `real_time`: it has got all changes up to this price sequence. */
-  sequence = 0;
-  /** `real_time`: newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
-  fresh: Set<AssetIndex> | undefined;
+export class StreamSession extends ReaderSession<Group> {
   /** When the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
   lastFrameNs = 0n;
   /** Where `ts` of its frames comes from. */
@@ -98,6 +86,7 @@ export class StreamSession extends ReaderSession {
   joinedTimestampNs = 0n;
 
   constructor(
+    readonly streams: ReaderStreams<StreamSession>,
     connection: StreamConnection,
     readonly options: StreamQuery,
     rights: StreamRights,

@@ -64,8 +64,7 @@ export class GroupIndex {
       // Another set has the same hash.
       key += SAME_HASH;
     }
-    const group = new Group(key, this.#newTopic(), options, era, set);
-    group.sequence = sequence;
+    const group = new Group(key, this.#newTopic(), sequence, options, era, set);
     this.#byKey.set(key, group);
     this.#keepFrame(group);
     if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);

@@ -88,7 +88,9 @@ export function answerText(
   return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
 }
 
-export function errorText({ error, id }: RequestError): string {
+/** @param about the message that it answers */
+export function errorText(error: string, about: Pick<RequestError, 'id'> | undefined): string {
+  const id = about?.id;
   return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;
 }
 

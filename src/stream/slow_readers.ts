@@ -14,7 +14,7 @@ export interface SlowReaderCounters {
 const CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
 /** The connections whose sockets do not take what they are sent. Those that make no progress for too long are closed. */
-export class SlowReaders<S extends ReaderSession> {
+export class SlowReaders<S extends ReaderSession<unknown>> {
   readonly #sessions = new Set<S>();
   readonly #withoutProgressNsMax: bigint;
   readonly #counters: SlowReaderCounters;

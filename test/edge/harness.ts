@@ -14,7 +14,11 @@ import type { EdgeSet } from '../../src/edge/edge_set.js';
 import { EdgeThread } from '../../src/edge/threads/edge_thread.js';
 import { loadThread } from '../../src/edge/threads/loaded_thread.js';
 import { RemotePublishers } from '../../src/edge/threads/remote_publishers.js';
-import { openThreadedEdges, type ThreadedEdgesOptions } from '../../src/edge/threads/threaded_edges.js';
+import {
+  openThreadedEdges,
+  type ThreadedEdgesOptions,
+  type ThreadLimits,
+} from '../../src/edge/threads/threaded_edges.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
 import { RecordingSink } from '../../src/feed/recording_sink.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
@@ -75,7 +79,7 @@ export interface EdgesHarness {
 export async function startEdges(
   t: Test,
   sections: Sections,
-  over: Partial<Pick<ThreadedEdgesOptions, 'ringBytes' | 'silenceMsMax' | 'at'>> = {},
+  { at, ...limits }: ThreadLimits & Partial<Pick<ThreadedEdgesOptions, 'at'>> = {},
 ): Promise<EdgesHarness> {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
   const clock = systemClock();
@@ -100,7 +104,7 @@ export async function startEdges(
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
   const faults: FaultChannel = { channel: channel.name, due };
   setEnvironmentData(FAULTS, faults as unknown as Parameters<typeof setEnvironmentData>[1]);
-  const listen = over.at ?? config.listen;
+  const listen = at ?? config.listen;
   const load = () => loadThread(undefined, FAULTY_THREAD);
   const sharedClock = new SharedClock(clock);
   const nodes = { self: 0, nodes: [], signers: [] };
@@ -119,26 +123,20 @@ export async function startEdges(
   try {
     const port = await claimPort(listen);
     edges = await openThreadedEdges({
-      silenceMsMax: NEVER_MS,
-      ...over,
-      config,
-      identity,
-      nodes,
+      settings: { config, identity, nodes },
       at: { ...listen, port },
-      access,
-      sharedClock,
+      threads: { loaded: Array.from({ length: THREADS }, load), loadThread: load },
       startOf,
-      source,
-      store,
-      receiver: { receive },
-      counters,
-      logger: {
-        info() {},
-        warn() {},
-        error: (about: unknown) => failures.push((about as { err: Error }).err.message),
+      parts: { access, sharedClock, source, store, counters },
+      hooks: {
+        receiver: { receive },
+        logger: {
+          info() {},
+          warn() {},
+          error: (about: unknown) => failures.push((about as { err: Error }).err.message),
+        },
       },
-      loaded: Array.from({ length: THREADS }, load),
-      loadThread: load,
+      limits: { silenceMsMax: NEVER_MS, ...limits },
     });
   } catch (error) {
     await close();
@@ -187,7 +185,7 @@ export async function startEdges(
       catalogue = new Catalogue(config, before);
       store.reconfigure({ assets: catalogue.listed, candleRetentionMs: YEARS_MS });
       source.reload(catalogue);
-      edges!.reload(config, identity);
+      edges!.tell({ do: 'reload', config, identity });
       for (const asset of before.listed) if (!catalogue.listed.includes(asset)) end(asset);
     },
     inject(fault) {
@@ -210,9 +208,7 @@ export async function startEdges(
           clock: sharedClock.memory,
           at: { ...listen, port: edges!.port },
           access,
-          config,
-          identity,
-          nodes,
+          settings: { config, identity, nodes },
         },
         ringBytes: 2 ** 20,
         host: {

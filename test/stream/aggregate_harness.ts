@@ -2,8 +2,8 @@ import type { Asset, AssetIndex, SignatureType } from '../../src/model/asset.js'
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { AggregateSession } from '../../src/stream/aggregate_group.js';
 import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
-import type { StreamLimits } from '../../src/stream/engine.js';
 import type { ReaderBudgets } from '../../src/stream/reader_session.js';
+import type { StreamLimits } from '../../src/stream/subscriptions.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
@@ -150,7 +150,7 @@ export class AggregateClient {
         this.close();
       },
     };
-    this.session = new AggregateSession(connection, { maySee }, budgets, type);
+    this.session = new AggregateSession(harness.streams, connection, { maySee }, budgets, type);
   }
 
   knownSequence(_published: number): number {

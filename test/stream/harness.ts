@@ -4,11 +4,12 @@ import { keccak256Into } from '../../src/crypto/keccak.js';
 import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import { StreamEngine, type StreamLimits } from '../../src/stream/engine.js';
+import { StreamEngine } from '../../src/stream/engine.js';
 import { StreamSession } from '../../src/stream/group.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NOTHING_SENT, type ReaderBudgets, type StreamConnection } from '../../src/stream/reader_session.js';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
+import type { StreamLimits } from '../../src/stream/subscriptions.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
@@ -198,7 +199,7 @@ export class Client implements StreamConnection {
     maySee: (symbol: string) => boolean,
     budgets: ReaderBudgets,
   ) {
-    this.session = new StreamSession(this, options, { maySee }, budgets);
+    this.session = new StreamSession(harness.engine, this, options, { maySee }, budgets);
   }
 
   subscribe(...assets: number[]): void {

@@ -6,8 +6,8 @@ import {
 } from '../../aggregator/publisher_session.js';
 import { SharedRoom } from '../../fair/shared_room.js';
 import type { CallerName } from '../../ingest/caller_name.js';
-import type { ReadMessage } from '../../ingest/message.js';
-import { type PackedMessage, packMessage } from '../../ingest/packed_message.js';
+import type { PackedMessage, ReadMessage } from '../../ingest/message.js';
+import { packMessage } from '../../ingest/packed_message.js';
 import type { Bus } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeOutcome, encodeSubmit } from './submit.js';

@@ -91,8 +91,7 @@ export class Submissions {
   }
 
   async #receive(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
-    const read = unpackMessage(message);
-    return this.#options.receiver.receive(session, again ? { ...read, again } : read);
+    return this.#options.receiver.receive(session, unpackMessage(message, again));
   }
 
   #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): KnownSession {

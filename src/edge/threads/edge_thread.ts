@@ -1,22 +1,20 @@
 import type { Worker } from 'node:worker_threads';
-import type { Config } from '../../config/config.js';
 import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
 import type { Snapshot } from '../../feed/feed.js';
 import { createCounters } from '../../metrics/counters.js';
-import type { NodeList } from '../../model/node_list.js';
-import { holdingBytes } from '../../records/second_record.js';
-import type { Identity } from '../edge.js';
+import type { EdgeCommand } from '../edge_command.js';
 import { within } from './deadline.js';
 import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
 import { answerWith, Outbox, PendingReplies } from './pending_replies.js';
 import type { RemotePublishers } from './remote_publishers.js';
-import type {
-  ThreadAnswer,
-  ThreadCommand,
-  ThreadEvent,
-  ThreadReport,
-  ThreadStart,
+import {
+  packSnapshot,
+  type ThreadAnswer,
+  type ThreadCommand,
+  type ThreadEvent,
+  type ThreadReport,
+  type ThreadStart,
 } from './thread_messages.js';
 import { Watchdog } from './watchdog.js';
 
@@ -168,20 +166,9 @@ export class EdgeThread {
     else this.#commands.send({ do: 'feed', count: 1 });
   }
 
-  reload(config: Config, identity: Identity): void {
-    this.#commands.send({ do: 'reload', config, identity });
-  }
-
-  setNodes(nodes: NodeList): void {
-    this.#commands.send({ do: 'setNodes', nodes });
-  }
-
-  setAccepting(accepting: boolean): void {
-    this.#commands.send({ do: 'setAccepting', accepting });
-  }
-
-  handOver(): void {
-    this.#commands.send({ do: 'handOver' });
+  tell(command: EdgeCommand): void {
+    if (command.do === 'storeChanged') this.begin();
+    else this.#commands.send(command);
   }
 
   /** Its counts; those that it told last, when it does not answer. */
@@ -229,12 +216,7 @@ export class EdgeThread {
     clearInterval(this.#behind);
     this.#behind = undefined;
     const { snapshot, written } = this.#options.host;
-    const { live, ...position } = snapshot();
-    const sent = live.map(({ holding, ...asset }) => ({
-      ...asset,
-      record: holding && holdingBytes(holding),
-    }));
-    this.#commands.send({ do: 'begin', snapshot: { ...position, live: sent } });
+    this.#commands.send({ do: 'begin', snapshot: packSnapshot(snapshot()) });
     const beginning = ++this.#beginnings;
     void within(
       WRITTEN_MS_MAX,

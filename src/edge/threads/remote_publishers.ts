@@ -5,7 +5,8 @@ import type {
 } from '../../aggregator/publisher_session.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
-import { type PackedMessage, unpackMessage } from '../../ingest/packed_message.js';
+import type { PackedMessage } from '../../ingest/message.js';
+import { unpackMessage } from '../../ingest/packed_message.js';
 
 export interface RemotePublishersOptions {
   readonly receiver: PublishReceiver;

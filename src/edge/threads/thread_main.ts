@@ -2,29 +2,28 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { clockOfThread } from '../../clock/shared_clock.js';
 import { Ticker } from '../../clock/ticker.js';
-import { fromClone } from '../../config/clone.js';
 import { createCryptoPool } from '../../crypto/pool/pool.js';
 import { RingReader } from '../../feed/byte_ring.js';
-import type { Feed, Snapshot } from '../../feed/feed.js';
+import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { createCounters } from '../../metrics/counters.js';
-import { openHolding } from '../../records/second_record.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
-import { type Edge, type Identity, openEdge } from '../edge.js';
+import { type Edge, openEdge } from '../edge.js';
 import { signInTurns } from './inline_signing.js';
 import { answerWith, firstAtOnce, Outbox, PendingReplies } from './pending_replies.js';
 import { RemoteReceiver } from './remote_receiver.js';
 import {
   CLOSE_FUNCTION,
   type LogLevel,
-  type SentSnapshot,
   type ThreadCommand,
   type ThreadData,
   type ThreadEvent,
   type ThreadReport,
   type ThreadStart,
+  unpackSnapshot,
+  withBuffers,
 } from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
 
@@ -67,8 +66,8 @@ const feedMessages = new RingReader(start.ring);
 const events = new Outbox<ThreadEvent>((together) => port.postMessage(together), firstAtOnce(setImmediate));
 const counters = createCounters();
 const marks = new Map(start.marks);
-const config = fromClone(start.config);
-const follower = openFollower(config.storage.dir, start.starkSymbols, (reason) =>
+const settings = withBuffers(start.settings);
+const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (reason) =>
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
@@ -92,33 +91,35 @@ const feed: Omit<Feed, 'begin'> = {
 const ticker = new Ticker(clock);
 
 edge = await openEdge({
-  webSockets,
-  config,
-  identity: identityFrom(start.identity),
-  nodes: start.nodes,
+  settings,
   at: start.at,
   place: start.place,
-  access: start.access,
-  clock,
-  marks: {
-    read: (_kind, number) => marks.get(number),
-    write: (_kind, number, timeNs, onSettled) => {
-      asks
-        .ask<boolean>((ask) => events.send({ on: 'mark', ask, number, timeNs }))
-        .then(onSettled, () => onSettled(false));
-    },
-  },
-  store: follower,
-  // Its signatures are made here, for each thread has a core.
-  pool: {
-    here: pool.here,
-    signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
-  },
-  receiver,
-  counters,
-  onDue: (timeNs) => ticker.noLaterThan(timeNs),
-  logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   simulation: start.simulation,
+  parts: {
+    webSockets,
+    access: start.access,
+    clock,
+    marks: {
+      read: (_kind, number) => marks.get(number),
+      write: (_kind, number, timeNs, onSettled) => {
+        asks
+          .ask<boolean>((ask) => events.send({ on: 'mark', ask, number, timeNs }))
+          .then(onSettled, () => onSettled(false));
+      },
+    },
+    store: follower,
+    // Its signatures are made here, for each thread has a core.
+    pool: {
+      here: pool.here,
+      signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
+    },
+    counters,
+  },
+  hooks: {
+    receiver,
+    onDue: (timeNs) => ticker.noLaterThan(timeNs),
+    logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
+  },
 });
 ticker.start([edge, { tick: tellTroubles }]);
 let isListening = false;
@@ -134,23 +135,17 @@ function carryOut(command: Order): void {
     case 'begin':
       ({ epoch } = command.snapshot);
       follower.behind();
-      edge!.begin(received(command.snapshot));
+      edge!.begin(unpackSnapshot(command.snapshot));
       break;
     case 'load':
       follower.load();
       void listen();
       break;
     case 'reload':
-      edge!.reload(fromClone(command.config), identityFrom(command.identity));
-      break;
-    case 'setNodes':
-      edge!.setNodes(command.nodes);
-      break;
-    case 'setAccepting':
-      edge!.setAccepting(command.accepting);
+      edge!.do(withBuffers(command));
       break;
     case 'handOver':
-      edge!.handOver();
+      edge!.do(command);
       void ticker.stop();
       break;
     case 'report': {
@@ -164,6 +159,9 @@ function carryOut(command: Order): void {
       break;
     case 'exit':
       void exit();
+      break;
+    default:
+      edge!.do(command);
   }
 }
 
@@ -220,20 +218,6 @@ function tellTroubles(): void {
   if (text === troubles) return;
   troubles = text;
   events.send({ on: 'troubles', troubles: now });
-}
-
-function received({ live, ...position }: SentSnapshot): Snapshot {
-  return {
-    ...position,
-    live: live.map(({ record, ...asset }) => ({
-      ...asset,
-      holding: record && openHolding(record, asset.symbol),
-    })),
-  };
-}
-
-function identityFrom(identity: Identity): Identity {
-  return { streamKey: identity.streamKey && Buffer.from(identity.streamKey) };
 }
 
 /** The main thread writes the log. */

@@ -1,22 +1,20 @@
 import type { SignerPlace } from '../../clock/signed_times.js';
-import type { Config } from '../../config/config.js';
+import { fromClone } from '../../config/clone.js';
 import type { LiveAsset, Snapshot } from '../../feed/feed.js';
 import type { CallerName } from '../../ingest/caller_name.js';
-import type { PackedMessage } from '../../ingest/packed_message.js';
+import type { PackedMessage } from '../../ingest/message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
 import type { SignatureType } from '../../model/asset.js';
-import type { NodeList } from '../../model/node_list.js';
 import type { TimeNs } from '../../model/time.js';
+import { holdingBytes, openHolding } from '../../records/second_record.js';
 import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
-import type { Identity } from '../edge.js';
+import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 
 /** What the thread of an edge is started with. */
 export interface ThreadStart {
-  readonly config: Config;
-  readonly identity: Identity;
-  readonly nodes: NodeList;
+  readonly settings: EdgeSettings;
   readonly at: ListenOptions;
   readonly place: SignerPlace;
   /** The marks of its times: number and time. */
@@ -53,10 +51,7 @@ export type ThreadCommand =
   | { readonly do: 'begin'; readonly snapshot: SentSnapshot }
   /** The disk has everything from before the last `begin`. */
   | { readonly do: 'load' }
-  | { readonly do: 'reload'; readonly config: Config; readonly identity: Identity }
-  | { readonly do: 'setNodes'; readonly nodes: NodeList }
-  | { readonly do: 'setAccepting'; readonly accepting: boolean }
-  | { readonly do: 'handOver' }
+  | Exclude<EdgeCommand, { do: 'storeChanged' }>
   | { readonly do: 'report'; readonly ask: number }
   | { readonly do: 'drain'; readonly ask: number }
   | ({ readonly do: 'answer' } & ThreadAnswer)
@@ -111,4 +106,27 @@ export interface ThreadReport {
 /** A {@link Snapshot} that can be sent: holdings as their records. */
 export interface SentSnapshot extends Omit<Snapshot, 'live'> {
   readonly live: readonly (Omit<LiveAsset, 'holding'> & { readonly record: Uint8Array | undefined })[];
+}
+
+export function packSnapshot({ live, ...position }: Snapshot): SentSnapshot {
+  const sent = live.map(({ holding, ...asset }) => ({ ...asset, record: holding && holdingBytes(holding) }));
+  return { ...position, live: sent };
+}
+
+export function unpackSnapshot({ live, ...position }: SentSnapshot): Snapshot {
+  const received = live.map(({ record, ...asset }) => ({
+    ...asset,
+    holding: record && openHolding(record, asset.symbol),
+  }));
+  return { ...position, live: received };
+}
+
+/** Makes buffers again of the plain arrays that structured cloning made of them, in settings or a command with some. */
+export function withBuffers<Sent extends Pick<EdgeSettings, 'config' | 'identity'>>(sent: Sent): Sent {
+  const { streamKey } = sent.identity;
+  return {
+    ...sent,
+    config: fromClone(sent.config),
+    identity: { streamKey: streamKey && Buffer.from(streamKey) },
+  };
 }

@@ -1,18 +1,15 @@
-import type { Logger } from 'pino';
-import type { PublishReceiver } from '../../aggregator/publisher_session.js';
 import type { SharedClock } from '../../clock/shared_clock.js';
 import { writeStreamMark } from '../../clock/signed_times.js';
-import type { Config } from '../../config/config.js';
 import { bytesFeed } from '../../feed/feed_bytes.js';
 import type { FeedSource } from '../../feed/feed_source.js';
 import { type Counters, sumOf } from '../../metrics/counters.js';
-import type { NodeList } from '../../model/node_list.js';
 import type { TimeNs } from '../../model/time.js';
 import { CallerRights } from '../../server/access/caller_rights.js';
 import { forgetThread, type SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { Store } from '../../store/store.js';
-import type { Identity } from '../edge.js';
+import type { EdgeHooks } from '../edge.js';
+import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 import type { EdgeSet } from '../edge_set.js';
 import { EdgeThread, type EdgeThreadHost, type EdgeThreadOptions } from './edge_thread.js';
 import type { LoadedThread } from './loaded_thread.js';
@@ -20,33 +17,40 @@ import { RemotePublishers } from './remote_publishers.js';
 import type { ThreadStart } from './thread_messages.js';
 
 export interface ThreadedEdgesOptions {
-  /** The threads of the first edges. */
-  readonly loaded: readonly LoadedThread[];
-  /** Loads the thread of one that takes the place of another. */
-  readonly loadThread: () => LoadedThread;
-  readonly config: Config;
-  readonly identity: Identity;
-  readonly nodes: NodeList;
+  /** The settings at the start; commands change them. */
+  readonly settings: EdgeSettings;
   /** Claimed. */
   readonly at: ListenOptions;
-  /** What the edges count and issue together. */
+  readonly threads: ThreadSupply;
+  /** The rest of what a thread is started with, by its number. */
+  readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
+  readonly parts: ThreadedEdgesParts;
+  readonly hooks: Pick<EdgeHooks, 'receiver' | 'logger'>;
+  readonly limits?: ThreadLimits;
+}
+
+export interface ThreadSupply {
+  /** The threads of the first edges. */
+  readonly loaded: readonly LoadedThread[];
+  /** Loads the thread of an edge that takes the place of another. */
+  readonly loadThread: () => LoadedThread;
+}
+
+/** The parts of the process that all threads share, and those that the main thread has for them. */
+export interface ThreadedEdgesParts {
   readonly access: SharedAccess;
   /** Shows them the time. */
   readonly sharedClock: SharedClock;
-  /** The rest of what a thread is started with, by its number. */
-  readonly startOf: (thread: number) => Pick<ThreadStart, StartedWith>;
   readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
   readonly store: Pick<Store, 'durable' | 'marks' | 'noticeDamage' | 'watchCommits'>;
-  /** Takes what publishers send to the edges. */
-  readonly receiver: PublishReceiver;
   readonly counters: ThreadedEdgesCounters;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** What the ring of a thread's feed holds, where it is not {@link RING_BYTES}: a power of two. */
+}
+
+export interface ThreadLimits {
+  /** The size of the ring of a thread's feed, where it is not {@link RING_BYTES}: a power of two. */
   readonly ringBytes?: number;
   readonly silenceMsMax?: EdgeThreadOptions['silenceMsMax'];
 }
-
-type StartedWith = 'place' | 'marks' | 'starkSymbols' | 'simulation';
 
 /** Counts since the start. */
 export interface ThreadedEdgesCounters {
@@ -89,8 +93,7 @@ class ThreadedEdges implements EdgeSet {
   #ended: Counters[] = [];
   readonly #rights: CallerRights;
   readonly #host: EdgeThreadHost;
-  #settings: { readonly config: Config; readonly identity: Identity };
-  #nodes: NodeList;
+  #settings: EdgeSettings;
   #isAccepting = true;
   #isStopping = false;
 
@@ -104,10 +107,10 @@ class ThreadedEdges implements EdgeSet {
 
   constructor(options: ThreadedEdgesOptions) {
     this.#options = options;
-    this.#settings = options;
-    this.#nodes = options.nodes;
-    this.#rights = new CallerRights(options.config);
-    const { store, source, counters, logger } = options;
+    this.#settings = options.settings;
+    this.#rights = new CallerRights(options.settings.config);
+    const { store, source, counters } = options.parts;
+    const { logger } = options.hooks;
     store.watchCommits({
       begun: (commit) => this.committing(commit),
       settled: (isOnDisk) => this.committed(isOnDisk),
@@ -126,7 +129,7 @@ class ThreadedEdges implements EdgeSet {
   }
 
   tick(nowNs: TimeNs): void {
-    this.#options.sharedClock.tick(nowNs);
+    this.#options.parts.sharedClock.tick(nowNs);
   }
 
   get port(): number {
@@ -142,14 +145,14 @@ class ThreadedEdges implements EdgeSet {
   }
 
   async start(): Promise<void> {
-    this.#options.source.feedTo(this);
-    await Promise.all(this.#options.loaded.map((loaded, number) => this.#open(number, loaded).listening));
+    const { parts, threads } = this.#options;
+    parts.source.feedTo(this);
+    await Promise.all(threads.loaded.map((loaded, number) => this.#open(number, loaded).listening));
   }
 
-  reload(config: Config, identity: Identity): void {
-    this.#settings = { config, identity };
-    this.#rights.reload(config);
-    for (const thread of this.#threads.values()) thread.reload(config, identity);
+  tell(command: EdgeCommand): void {
+    this.#note(command);
+    for (const thread of this.#threads.values()) thread.tell(command);
   }
 
   async report() {
@@ -165,29 +168,10 @@ class ThreadedEdges implements EdgeSet {
     return [...new Set([...this.#threads.values()].flatMap(({ troubles }) => troubles))];
   }
 
-  setNodes(nodes: NodeList): void {
-    this.#nodes = nodes;
-    for (const thread of this.#threads.values()) thread.setNodes(nodes);
-  }
-
-  storeChanged(): void {
-    for (const thread of this.#threads.values()) thread.begin();
-  }
-
-  setAccepting(accepting: boolean): void {
-    this.#isAccepting = accepting;
-    for (const thread of this.#threads.values()) thread.setAccepting(accepting);
-  }
-
-  handOver(): void {
-    this.#isStopping = true;
-    for (const thread of this.#threads.values()) thread.handOver();
-  }
-
   async drain(): Promise<void> {
     this.#isStopping = true;
     for (const replacement of this.#replacements) clearTimeout(replacement);
-    const { drainMs } = this.#options.config.limits;
+    const { drainMs } = this.#options.settings.config.limits;
     await Promise.all([...this.#threads.values()].map((thread) => thread.drain(drainMs)));
   }
 
@@ -197,32 +181,26 @@ class ThreadedEdges implements EdgeSet {
     await Promise.all([...this.#threads.values()].map((thread) => thread.exit()));
   }
 
+  /** Notes what a thread that takes the place of another has to know. */
+  #note(command: EdgeCommand): void {
+    if (command.do === 'reload') {
+      const { config, identity } = command;
+      this.#settings = { ...this.#settings, config, identity };
+      this.#rights.reload(config);
+    } else if (command.do === 'setNodes') this.#settings = { ...this.#settings, nodes: command.nodes };
+    else if (command.do === 'setAccepting') this.#isAccepting = command.accepting;
+    else if (command.do === 'handOver') this.#isStopping = true;
+  }
+
   #open(number: number, loaded: LoadedThread): EdgeThread {
-    const {
-      at,
-      access,
-      sharedClock,
-      receiver,
-      counters,
-      logger,
-      startOf,
-      ringBytes = RING_BYTES,
-      ...rest
-    } = this.#options;
-    const { config, identity } = this.#settings;
+    const { at, startOf, parts, hooks, limits } = this.#options;
+    const { access, sharedClock, counters } = parts;
+    const { receiver, logger } = hooks;
     const thread = new EdgeThread({
       loaded,
-      start: {
-        ...startOf(number),
-        clock: sharedClock.memory,
-        at,
-        access,
-        config,
-        identity,
-        nodes: this.#nodes,
-      },
-      ringBytes,
-      silenceMsMax: rest.silenceMsMax,
+      start: { ...startOf(number), settings: this.#settings, at, access, clock: sharedClock.memory },
+      ringBytes: limits?.ringBytes ?? RING_BYTES,
+      silenceMsMax: limits?.silenceMsMax,
       host: this.#host,
       publishers: new RemotePublishers({ receiver, rightsOf: (caller) => this.#rights.of(caller) }),
       onFailure: (error) => {
@@ -245,9 +223,9 @@ class ThreadedEdges implements EdgeSet {
   #replaceLater(number: number): void {
     const replacement = setTimeout(() => {
       this.#replacements.delete(replacement);
-      const thread = this.#open(number, this.#options.loadThread());
+      const thread = this.#open(number, this.#options.threads.loadThread());
       thread.listening.then(
-        () => thread.setAccepting(this.#isAccepting),
+        () => thread.tell({ do: 'setAccepting', accepting: this.#isAccepting }),
         // A thread that cannot listen exits; `onExit` handles it.
         () => {},
       );

@@ -10,9 +10,25 @@ import {
   encodeSubmit,
 } from '../../../src/cluster/publishers/submit.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
-import type { ReadMessage } from '../../../src/ingest/message.js';
+import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
+import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
+import { packMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
 import { damaged } from '../damaged.js';
 
+const UPDATE: RawUpdate = {
+  symbol: 'BTCUSD',
+  assetId: '0x01',
+  publisherKey: '0x02',
+  externalAssetId: 'BTC',
+  signatureType: 'evm',
+  price: '1',
+  timestamp: '2',
+  r: '0x03',
+  s: '0x04',
+  v: undefined,
+  msgHash: '0x05',
+  metadata: undefined,
+};
 const RIGHTS = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
 
 test('messages are answered by the leader, in order', async (t) => {
@@ -132,6 +148,36 @@ test('a caller without rights is refused', async (t) => {
   t.same(taken, []);
 });
 
+test('a message that a thread has packed reaches the leader in the same bytes, and is first read there', async (t) => {
+  const { forwarder, leader, sent, state } = setUp();
+  leader(1);
+  const packed = packMessage({ ...message(1), updates: [UPDATE], malformed: new Map([['ß', 'no object']]) });
+  const publishers = new RemotePublishers({ receiver: forwarder, rightsOf: () => RIGHTS });
+  publishers.opened(4, { type: 'evm', isDurable: false, caller: { token: 'ab' } });
+  const parses = t.capture(JSON, 'parse', JSON.parse);
+  const stringifies = t.capture(JSON, 'stringify', JSON.stringify);
+  state.losesAnswers = true;
+  const outcome = publishers.receive(4, structuredClone(packed));
+  await turns();
+  state.losesAnswers = false;
+  leader(2);
+  forwarder.tick(10);
+  t.equal(tracesOf(await outcome), '1 ok');
+  t.equal(parses().length + stringifies().length, 0, 'nobody has looked into it');
+  t.equal(sent.length, 2);
+  for (const bytes of sent) {
+    t.ok(Buffer.from(bytes).includes(packed.content));
+    t.same(decodeSubmit(bytes).message, packed);
+  }
+  const again = unpackMessage(decodeSubmit(sent[1]!).message, true);
+  t.same(
+    { ...again },
+    { ...message(1), again: true, packed, updates: again.updates, malformed: again.malformed },
+  );
+  t.same([again.updates, [...again.malformed]], [[UPDATE], [['ß', 'no object']]]);
+  t.equal(parses().length, 1);
+});
+
 test('messages and answers are read as they were written, and damaged ones do no harm', async (t) => {
   const submit = {
     session: 'a/1',
@@ -177,10 +223,12 @@ function setUp() {
     durable: Promise.resolve(),
   };
   let epoch: number | undefined;
+  const sent: Uint8Array[] = [];
   const handlers = new Map<string, (bytes: Uint8Array) => Promise<Uint8Array>>();
   const forwarder = new Forwarder({
     bus: {
       async ask(topic, bytes) {
+        sent.push(bytes);
         const handler = handlers.get(topic);
         const fate = state.fates.shift();
         if (handler === undefined || fate === 'question') throw new Error('no answer');
@@ -220,7 +268,7 @@ function setUp() {
   }
   const session: PublisherSession = { type: 'evm', rights: RIGHTS, isDurable: false, unsettled: [] };
   const durableSession: PublisherSession = { ...session, isDurable: true };
-  return { forwarder, leader, session, durableSession, clock, state };
+  return { forwarder, leader, session, durableSession, clock, state, sent };
 }
 
 function message(n: number): ReadMessage {

@@ -201,7 +201,7 @@ test('threads that accept no connections keep those that they have, and one that
   const harness = await startEdges(t, {});
   const { edges } = harness;
   const streams = await openStreams(harness);
-  edges.setAccepting(false);
+  edges.tell({ do: 'setAccepting', accepting: false });
   await eventually(() => isRefused(edges.port));
   harness.inject('crash');
   await oneCloses(streams);
@@ -209,7 +209,7 @@ test('threads that accept no connections keep those that they have, and one that
   await eventually(() => isRefused(edges.port));
   harness.price(harness.listed()[0]!, 9n as Price);
   await receive(streams.filter(isOpen), 9n);
-  edges.setAccepting(true);
+  edges.tell({ do: 'setAccepting', accepting: true });
   await eventually(async () => !(await isRefused(edges.port)));
   await receivesPrices(t, harness);
 });

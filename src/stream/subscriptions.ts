@@ -1,0 +1,202 @@
+import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import { CLOSES } from '../wire/close_codes.js';
+import { BAD_MESSAGES_MAX } from '../wire/stream.js';
+import type { ReaderGroup } from './reader_group.js';
+import type { ReaderSession, ReaderStreams } from './reader_session.js';
+import { type SlowReaderCounters, SlowReaders } from './slow_readers.js';
+
+export interface SubscriptionsOptions {
+  readonly clock: Clock;
+  readonly limits: StreamLimits;
+  readonly counters: SlowReaderCounters;
+}
+
+export interface StreamLimits {
+  readonly clientMessageBytes: number;
+  readonly subscriptionsPerConnection: number;
+  readonly controlMessagesPerSecond: number;
+  readonly subscriptionChangesPerSecond: number;
+  readonly slowConsumerNs: bigint;
+}
+
+/** A message of a client that is no request. */
+interface RequestFault {
+  readonly error: string;
+}
+
+/** The texts that clients send and get. */
+interface ClientProtocol<Request, Fault> {
+  readonly read: (text: string) => Request | Fault;
+  /** @param about the message that the error answers, whose ID it carries; `undefined` when that was not read */
+  readonly errorText: (error: string, about: Request | Fault | undefined) => string;
+}
+
+/** The groups that have connections. */
+interface KnownGroups<Group> {
+  readonly size: number;
+  remove(group: Group): void;
+}
+
+/** A longer message past the limit is not read. */
+const FLOOD_LENGTH_MAX = 1_024;
+
+/**
+ * The connections of one streaming protocol: takes their requests within the limits, and takes them out of topics and groups when
+ * they lag or leave. The protocol itself says how requests are read and carried out, and what frames are made.
+ */
+export abstract class Subscriptions<
+  Session extends ReaderSession<Group>,
+  Group extends ReaderGroup<Session>,
+  Request extends object,
+  Fault extends RequestFault,
+> implements ReaderStreams<Session>
+{
+  protected readonly slowReaders: SlowReaders<Session>;
+  readonly #clock: Clock;
+  readonly #limits: StreamLimits;
+  readonly #groups: KnownGroups<Group>;
+  readonly #protocol: ClientProtocol<Request, Fault>;
+
+  constructor(
+    { clock, limits, counters }: SubscriptionsOptions,
+    groups: KnownGroups<Group>,
+    protocol: ClientProtocol<Request, Fault>,
+  ) {
+    this.slowReaders = new SlowReaders(limits.slowConsumerNs, counters);
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#groups = groups;
+    this.#protocol = protocol;
+  }
+
+  get groupCount(): number {
+    return this.#groups.size;
+  }
+
+  /** The socket is gone: nothing may be sent on it any more. */
+  closed(session: Session): void {
+    this.slowReaders.delete(session);
+    // A closed socket has already left its topics.
+    session.group?.members.delete(session);
+    this.leaveGroup(session);
+  }
+
+  /**
+   * The socket still held bytes, so it did not get a frame, which would only have waited behind older ones. The connection
+   * gets nothing more until it has drained, and then the newest values.
+   * @param sequence it has got all changes up to this sequence
+   */
+  lagged(session: Session, sequence: number): void {
+    const { group } = session;
+    if (group?.members.has(session)) {
+      this.leaveTopic(group, session);
+      group.waiting.add(session);
+    }
+    if (sequence < session.sequence) session.sequence = sequence;
+    this.slowReaders.add(session, this.#clock.nowNs());
+  }
+
+  /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
+  drained(session: Session, bufferedBytes: number): void {
+    const nowNs = this.#clock.nowNs();
+    if (this.slowReaders.drained(session, bufferedBytes, nowNs)) this.resume(session, nowNs);
+  }
+
+  /** A text message of the client. */
+  receive(session: Session, text: string): void {
+    const nowNs = this.#clock.nowNs();
+    const isAllowed = this.#takeControlMessage(session, Number(secondOf(nowNs)));
+    // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
+    const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
+    if (!isAllowed || request === undefined) {
+      const { controlMessagesPerSecond } = this.#limits;
+      const error = `more than control_messages_per_second (${controlMessagesPerSecond}) messages in a second`;
+      this.replyError(session, error, request);
+    } else if (isFault(request)) this.#refuseBadMessage(session, request.error, request);
+    else this.carryOut(session, request, nowNs);
+  }
+
+  /** A text message longer than `client_message_bytes`. */
+  refuseOversize(session: Session, messageBytes: number): void {
+    const error = `the message has ${messageBytes} bytes, client_message_bytes is ${this.#limits.clientMessageBytes}`;
+    this.#refuseBadMessage(session, error, undefined);
+  }
+
+  protected abstract carryOut(session: Session, request: Request, nowNs: TimeNs): void;
+
+  /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
+  protected abstract enter(group: Group, session: Session): void;
+
+  /** The connection takes frames again. */
+  protected resume(session: Session, _nowNs: TimeNs): void {
+    if (session.group) this.enter(session.group, session);
+  }
+
+  /** Answers a request that cannot be done. */
+  protected replyError(session: Session, error: string, about: Request | Fault | undefined): void {
+    session.connection.send(this.#protocol.errorText(error, about));
+  }
+
+  /** @param assets how many the request names. @returns whether the caller may change so many now; otherwise the request was refused */
+  protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
+    const { subscriptionChanges } = session.budgets;
+    if (subscriptionChanges.take(assets, nowNs)) return true;
+    subscriptionChanges.countRefusal();
+    const { subscriptionChangesPerSecond } = this.#limits;
+    const error = `more than subscription_changes_per_second (${subscriptionChangesPerSecond}) assets in the token's requests of a second`;
+    this.replyError(session, error, request);
+    return false;
+  }
+
+  /** @param assets how many the connection would have. @returns whether it may; otherwise the request was refused */
+  protected mayHave(session: Session, request: Request, assets: number): boolean {
+    const { subscriptionsPerConnection } = this.#limits;
+    if (assets <= subscriptionsPerConnection) return true;
+    const error = `${assets} subscriptions, subscriptions_per_connection is ${subscriptionsPerConnection}`;
+    this.replyError(session, error, request);
+    return false;
+  }
+
+  /** @param session in no group */
+  protected enterGroup(group: Group, session: Session): void {
+    session.group = group;
+    group.waiting.add(session);
+    if (session.stalledSinceNs === undefined) this.enter(group, session);
+  }
+
+  protected leaveGroup(session: Session): void {
+    const { group } = session;
+    if (group === undefined) return;
+    if (group.members.has(session)) this.leaveTopic(group, session);
+    group.waiting.delete(session);
+    session.group = undefined;
+    if (group.isEmpty) this.#groups.remove(group);
+  }
+
+  /** Takes a member out of the topic; it knows what the group knew. */
+  protected leaveTopic(group: Group, session: Session): void {
+    group.members.delete(session);
+    session.connection.leave(group.topic);
+    session.sequence = group.sequence;
+  }
+
+  /** Answers a message that is no request; closes a connection that sends too many of them. */
+  #refuseBadMessage(session: Session, error: string, about: Fault | undefined): void {
+    this.replyError(session, error, about);
+    const { code, reason } = CLOSES.badMessages;
+    if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
+  }
+
+  /** Counts a message of a client. @returns whether it is within the client's messages of this UNIX second */
+  #takeControlMessage(session: Session, second: number): boolean {
+    if (second !== session.controlSecond) {
+      session.controlSecond = second;
+      session.controlMessagesLeft = this.#limits.controlMessagesPerSecond;
+    }
+    return session.controlMessagesLeft-- > 0;
+  }
+}
+
+function isFault<Request extends object, Fault extends RequestFault>(read: Request | Fault): read is Fault {
+  return 'error' in read;
+}
