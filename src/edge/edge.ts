@@ -189,20 +189,24 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const server = createServer(options.webSockets, {
     config,
     at: options.at,
-    access: options.access,
-    tickets,
-    thread: options.place.thread,
     routes: routes(),
     clock,
-    fanOut,
-    stream,
-    signsPayloads: () => served.identity.streamKey !== undefined,
-    aggregates,
-    findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
-    isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
-    receiver: options.receiver,
     counters,
     logger,
+    access: {
+      shared: options.access,
+      thread: options.place.thread,
+      tickets,
+      findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
+      isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
+    },
+    streams: {
+      fanOut,
+      stream,
+      signsPayloads: () => served.identity.streamKey !== undefined,
+      aggregates,
+      receiver: options.receiver,
+    },
   });
 
   return {
