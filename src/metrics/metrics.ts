@@ -108,7 +108,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     help: 'Times that a thread was so far behind that it had to be told everything anew.',
     read: ({ counters }) => counters.threadOverruns },
 
-  // Of the edges.
+  // The edges.
   { name: 'tickseal_connections', type: 'gauge', help: 'Open WebSocket connections of all kinds.',
     read: ({ edges }) => sum(edges, 'connections') },
   { name: 'tickseal_stream_connections', type: 'gauge', help: 'Open streaming connections.',
@@ -124,7 +124,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     help: 'Bytes of the price feed that the thread furthest behind has yet to take.',
     read: ({ listen }) => listen.feedBytesWaiting },
 
-  // Of what makes prices, and of the clock and the store.
+  // The maker of prices, the clock and the store.
   { name: 'tickseal_updates_waiting', type: 'gauge', help: 'Price updates that wait for their verdict.',
     read: ({ maker }) => maker.updatesWaiting },
   { name: 'tickseal_crypto_jobs_queued', type: 'gauge', help: 'Signatures that wait for a worker.',
@@ -200,7 +200,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     help: 'When the last update of a publisher was accepted.',
     read: ({ state }) => state.activity.publishers.map((one) => [one.key, one.signatureType, one.updatedAtSeconds]) },
 
-  // Only of a node of a cluster.
+  // The cluster; a process that is alone has none of these.
   { name: 'tickseal_cluster_role', type: 'gauge', labels: ['role'], help: '1 for the role that the node has, else 0.',
     read: ({ state: { cluster } }) => cluster && CLUSTER_ROLES.map((role) => [role, Number(role === cluster.role)]) },
   { name: 'tickseal_cluster_epoch', type: 'gauge', help: 'The newest epoch that the node knows.',

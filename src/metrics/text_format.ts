@@ -1,4 +1,4 @@
-/** One metric: its head in the text that Prometheus reads, and how its values are read from a source. */
+/** A metric: its head in the text that Prometheus reads, and how its values are read from a source. */
 export interface MetricRow<Source> {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
