@@ -1,3 +1,4 @@
+import type { NodeRole } from '../model/node_list.js';
 import type { LogPosition } from './bus.js';
 import { Claimant } from './leading/claimant.js';
 import { type LeaderHost, Leadership } from './leading/leadership.js';
@@ -7,7 +8,7 @@ import type { Claim, LogBatch } from './log/log_batch.js';
 import { LogFollower } from './log/log_follower.js';
 import type { MemberOptions } from './member_options.js';
 import { NodePresence } from './node_presence.js';
-import type { NodeReport, Role } from './node_report.js';
+import type { NodeReport } from './node_report.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
 /** One node of a cluster: follows the log, and leads when it should. */
@@ -88,7 +89,7 @@ export class ClusterMember {
     this.#leadership.end('the node stops');
   }
 
-  get role(): Role {
+  get role(): NodeRole {
     if (this.term !== undefined) return 'leader';
     return this.#options.role === 'edge' ? 'edge' : 'standby';
   }

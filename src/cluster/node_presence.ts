@@ -3,7 +3,6 @@ import type { Bus } from './bus.js';
 import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_report.js';
 import { NODE_TOPIC } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
-import { UnreadableMessage } from './unreadable.js';
 
 /** A node is there while its last report is younger than so many intervals. */
 const MISSED_REPORTS_MAX = 4;
@@ -98,21 +97,12 @@ export class NodePresence {
   }
 
   #receive(bytes: Uint8Array): void {
-    const report = read(bytes);
-    if (report === undefined || report.node < 1 || report.node > NODE_MAX) return;
+    const report = decodeNodeReport(bytes);
+    if (report === undefined) return;
     const { node, run, nowMs, heard } = this.#options;
     if (report.node !== node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });
       heard();
     } else if (report.run !== run) this.#twinMs = nowMs();
-  }
-}
-
-function read(bytes: Uint8Array): NodeReport | undefined {
-  try {
-    return decodeNodeReport(bytes);
-  } catch (error) {
-    if (error instanceof UnreadableMessage) return undefined;
-    throw error;
   }
 }

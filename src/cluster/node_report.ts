@@ -1,102 +1,54 @@
-import { Builder } from 'flatbuffers';
-import type { Signer } from '../model/node_list.js';
+import { z } from 'zod';
+import { NODE_MAX } from '../model/node_list.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
-import {
-  NodeReport as NodeReportTable,
-  Role as RoleCode,
-  Signer as SignerTable,
-  Signs,
-} from './generated/wire.js';
 import { WIRE_VERSION } from './log/log_batch.js';
-import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from './unreadable.js';
+import { readJson } from './unreadable.js';
 
-/** What a node is just now: a leader makes prices, a standby could, an edge never does. */
-export type Role = 'edge' | 'standby' | 'leader';
+const BYTES_MAX = 16 * 1024;
+const SIGNERS_MAX = 16;
+/** A host name has at most 255 characters, a Stark key 66. */
+const TEXT_LENGTH_MAX = 256;
 
-/** What a node says of itself about once a second. */
-export interface NodeReport {
-  readonly wireVersion: number;
-  /** 1 .. `NODE_MAX` */
-  readonly node: number;
-  readonly name: string;
-  /** Which process of the node. */
-  readonly run: string;
-  readonly role: Role;
-  /** The sequence of the last record of the log that it has. */
-  readonly applied: number;
-  readonly configHash: Uint8Array;
-  /** Its keys. */
-  readonly signers: readonly Signer[];
-  /** It makes prices or could, and its clock is right. */
-  readonly isFit: boolean;
-}
+const text = z.string().max(TEXT_LENGTH_MAX);
 
-const ROLES: Readonly<Record<Role, RoleCode>> = {
-  edge: RoleCode.Edge,
-  standby: RoleCode.Standby,
-  leader: RoleCode.Leader,
-};
-const ROLE_NAMES = ['edge', 'standby', 'leader'] as const satisfies readonly Role[];
+const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
+const sha256 = z.codec(z.string().regex(/^(?:[0-9a-f]{2}){0,32}$/), z.custom<Uint8Array>(isBytes), {
+  decode: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
+  encode: (bytes) => Buffer.from(bytes).toString('hex'),
+});
 
-/** Scratch space, empty between calls. */
-const builder = new Builder(512);
+const signer = z.object({
+  address: text,
+  signatureType: z.enum(SIGNATURE_TYPES),
+  role: z.enum(['aggregate', 'stream']),
+  sinceS: z.int().nonnegative(),
+});
+
+/** The report that a node sends about once a second. A later version may add fields. */
+const nodeReport = z.object({
+  wireVersion: z.int().positive(),
+  node: z.int().min(1).max(NODE_MAX),
+  name: text,
+  /** Differs in every process of the node. */
+  run: text,
+  /** A leader makes prices, a standby could, an edge never does. */
+  role: z.enum(['edge', 'standby', 'leader']),
+  /** The sequence of the last record of the log that the node has. */
+  applied: z.int().nonnegative(),
+  configHash: sha256,
+  /** The node's keys. */
+  signers: z.array(signer).max(SIGNERS_MAX).readonly(),
+  /** The node makes prices or could, and its clock is right. */
+  isFit: z.boolean(),
+});
+
+export type NodeReport = z.infer<typeof nodeReport>;
 
 export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion'>): Uint8Array {
-  builder.clear();
-  const signersAt = NodeReportTable.createSignersVector(builder, report.signers.map(buildSigner));
-  const hashAt = builder.createByteVector(report.configHash);
-  const runAt = builder.createString(report.run);
-  const nameAt = builder.createString(report.name);
-  NodeReportTable.startNodeReport(builder);
-  NodeReportTable.addWireVersion(builder, WIRE_VERSION);
-  NodeReportTable.addNode(builder, report.node);
-  NodeReportTable.addName(builder, nameAt);
-  NodeReportTable.addRun(builder, runAt);
-  NodeReportTable.addRole(builder, ROLES[report.role]);
-  NodeReportTable.addApplied(builder, BigInt(report.applied));
-  NodeReportTable.addConfigHash(builder, hashAt);
-  NodeReportTable.addSigners(builder, signersAt);
-  NodeReportTable.addFit(builder, report.isFit);
-  builder.finish(NodeReportTable.endNodeReport(builder));
-  return new Uint8Array(builder.asUint8Array());
+  return Buffer.from(JSON.stringify(z.encode(nodeReport, { ...report, wireVersion: WIRE_VERSION })));
 }
 
-/** Reads what {@link encodeNodeReport} wrote, in this version or a later one. @throws UnreadableMessage */
-export function decodeNodeReport(bytes: Uint8Array): NodeReport {
-  return readMessage('report of a node', bytes, (buffer) => {
-    const table = NodeReportTable.getRootAsNodeReport(buffer);
-    const signerCount = countInside(buffer, table.signersLength(), 4);
-    return {
-      wireVersion: table.wireVersion(),
-      node: table.node(),
-      name: table.name() ?? '',
-      run: table.run() ?? '',
-      role: ROLE_NAMES[table.role()] ?? 'edge',
-      applied: exactNumber(table.applied()),
-      // It outlives the message.
-      configHash: new Uint8Array(fieldInside(buffer, table.configHashArray())),
-      signers: Array.from({ length: signerCount }, (_, i) => readSigner(table.signers(i)!)),
-      isFit: table.fit(),
-    };
-  });
-}
-
-function buildSigner({ address, signatureType, role, sinceS }: Signer): number {
-  const addressAt = builder.createString(address);
-  const signs = role === 'aggregate' ? Signs.Aggregates : Signs.Streams;
-  const type = SIGNATURE_TYPES.indexOf(signatureType);
-  return SignerTable.createSigner(builder, addressAt, type, signs, BigInt(sinceS));
-}
-
-function readSigner(table: SignerTable): Signer {
-  const address = table.address();
-  const signatureType = SIGNATURE_TYPES[table.signature()];
-  if (address === null || signatureType === undefined)
-    throw new UnreadableMessage('a key lacks its address or type');
-  return {
-    address,
-    signatureType,
-    role: table.signs() === Signs.Streams ? 'stream' : 'aggregate',
-    sinceS: exactNumber(table.sinceS()),
-  };
+/** Reads what {@link encodeNodeReport} wrote, in this version or a later one. @returns `undefined` for anything else */
+export function decodeNodeReport(bytes: Uint8Array): NodeReport | undefined {
+  return readJson(nodeReport, bytes, BYTES_MAX);
 }

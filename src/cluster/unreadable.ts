@@ -1,4 +1,5 @@
 import { ByteBuffer } from 'flatbuffers';
+import type { z } from 'zod';
 
 /** The bytes are no message of this kind that this version can read. */
 export class UnreadableMessage extends Error {
@@ -43,4 +44,25 @@ export function countInside(message: ByteBuffer, count: number, bytesEach: numbe
 export function exactNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableMessage(`${value} is out of range`);
   return Number(value);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads a message of JSON from another machine. JSON.parse takes no stack for depth, and the schema copies the fields that it names and
+ * no other, so `__proto__` is an unknown field like any.
+ * @param schema of objects that ignore unknown fields, with a bound on every text and list
+ * @param bytesMax longer messages are not parsed
+ * @returns `undefined` whatever the bytes are that do not fit
+ */
+export function readJson<T>(schema: z.ZodType<T>, bytes: Uint8Array, bytesMax: number): T | undefined {
+  return bytes.length > bytesMax ? undefined : schema.safeParse(parse(bytes)).data;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(UTF8.decode(bytes));
+  } catch {
+    return undefined;
+  }
 }

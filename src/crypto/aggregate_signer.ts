@@ -61,7 +61,13 @@ export function createAggregateSigner(
       aggregates.map((aggregate, i) => {
         const at = i * EVM_SIGNATURE_BYTES;
         const [r, s] = [signed.subarray(at, at + 32), signed.subarray(at + 32, at + 64)];
-        return toRecord(aggregate, evmPublicKey, hashes[i]!, r, s, 27 + signed[at + 64]!);
+        return toRecord(aggregate, {
+          publicKey: evmPublicKey,
+          msgHash: hashes[i]!,
+          r,
+          s,
+          v: 27 + signed[at + 64]!,
+        });
       }),
     );
   }
@@ -74,7 +80,7 @@ export function createAggregateSigner(
     return whenSigned(pool.signStark(messages, keys.stark!), (signed) =>
       aggregates.map((aggregate, i) => {
         const { msgHash, r, s } = signed[i]!;
-        return toRecord(aggregate, starkKeyText!, msgHash, r, s, undefined);
+        return toRecord(aggregate, { publicKey: starkKeyText!, msgHash, r, s, v: undefined });
       }),
     );
   }
@@ -96,11 +102,7 @@ function rootOf(inputs: readonly PublisherPrice[]): Buffer {
 
 function toRecord(
   { asset, trigger, price, inputs, signedAtNs }: UnsignedAggregate,
-  publicKey: string,
-  msgHash: Uint8Array,
-  r: Uint8Array,
-  s: Uint8Array,
-  v: number | undefined,
+  { publicKey, msgHash, r, s, v }: Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v'>,
 ): SignedAggregate {
   return {
     symbol: asset.symbol,

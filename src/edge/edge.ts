@@ -200,20 +200,24 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const server = createServer(webSockets, {
     config,
     at,
-    access,
-    tickets,
-    thread: place.thread,
     routes: routes(),
     clock,
-    fanOut,
-    stream,
-    signsPayloads: () => served.identity.streamKey !== undefined,
-    aggregates,
-    findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
-    isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
-    receiver,
     counters,
     logger,
+    access: {
+      shared: access,
+      thread: place.thread,
+      tickets,
+      findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
+      isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
+    },
+    streams: {
+      fanOut,
+      stream,
+      signsPayloads: () => served.identity.streamKey !== undefined,
+      aggregates,
+      receiver,
+    },
   });
 
   return {

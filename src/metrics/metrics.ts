@@ -1,9 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { type Counters, createCounters } from './counters.js';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Counters } from './counters.js';
 import { LATENCY_BOUNDS_S } from './frame_latency.js';
-import { restRequestsText } from './rest_requests.js';
-import { type ServiceState, type StoreState, stateText } from './state.js';
-import { histogramText } from './text_format.js';
+import { REQUEST_BOUNDS_S } from './rest_requests.js';
+import type { ClusterState, ServiceState, StoreState } from './state.js';
+import { type MetricRow, metricsText } from './text_format.js';
 
 /** The values that are read at the moment of a scrape. */
 export interface Measured {
@@ -51,242 +51,226 @@ export interface Metrics {
   text(scrape: Scrape): Promise<string>;
 }
 
-export function createMetrics(): Metrics {
-  const registry = new Registry();
-  addProcess(registry);
-  let scrape: Scrape = { counters: createCounters(), edges: [], lateNsMax: 0n };
-  let ownText = () => '';
-  const add: Additions = {
-    count(name, help, read) {
-      new Counter({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.reset();
-          this.inc(read(scrape.counters));
-        },
-      });
-    },
-    countByReason(name, help, read) {
-      new Counter({
-        name,
-        help,
-        labelNames: ['reason'],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const [reason, times] of read(scrape.counters)) this.inc({ reason }, times);
-        },
-      });
-    },
-    countByLimit(name, help, read) {
-      new Counter({
-        name,
-        help,
-        labelNames: ['limit', 'caller'],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const [limit, byCaller] of read(scrape.counters))
-            for (const [caller, times] of byCaller) this.inc({ limit, caller }, times);
-        },
-      });
-    },
-    gauge(name, help, read) {
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read(scrape));
-        },
-      });
-    },
-  };
-  addCounts(add);
-  addServing(add);
-  return {
-    measure(measured) {
-      addMeasured(add, measured);
-      ownText = () => stateText(measured.state(), measured.store.figures());
-    },
-    async text(now) {
-      scrape = now;
-      // prom-client writes "Nan" where nothing was measured yet; the text format has "NaN".
-      const text = (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
-      const { counters } = now;
-      const ours = frameLatencyText(counters) + restRequestsText(counters.restRequests) + ownText();
-      return `${text.trimEnd()}\n\n${ours}`;
-    },
-  };
+/** Everything that metrics are read from, as it is at the moment of a scrape. */
+interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
+  readonly assets: ReturnType<Measured['assets']>;
+  readonly clock: ReturnType<Measured['clock']>;
+  readonly listen: ReturnType<Measured['edges']>;
+  readonly figures: StoreState;
+  readonly state: ServiceState;
 }
 
-function frameLatencyText({ frameLatency }: Counters): string {
-  return histogramText(
-    'tickseal_publish_to_frame_seconds',
-    'From the receipt of a message with a changed price to the first frame that is handed to sockets afterwards.',
-    LATENCY_BOUNDS_S,
-    [{ histogram: frameLatency }],
-  );
-}
+const DAY_SECONDS = 86_400;
+const CLUSTER_ROLES: readonly ClusterState['role'][] = ['leader', 'standby', 'edge'];
 
-/** Adds metrics whose value is read at the moment of a scrape. */
-interface Additions {
-  count(name: string, help: string, read: (counters: Counters) => number): void;
-  /** One value for each reason. */
-  countByReason(name: string, help: string, read: (counters: Counters) => ReadonlyMap<string, number>): void;
-  /** One value for each limit and the name of each caller. */
-  countByLimit(
-    name: string,
-    help: string,
-    read: (counters: Counters) => ReadonlyMap<string, ReadonlyMap<string, number>>,
-  ): void;
-  gauge(name: string, help: string, read: (scrape: Scrape) => number): void;
-}
+/** The metrics of the service, in the order in which they are written. */
+// biome-ignore format: two lines for each metric show them as a table
+export const METRICS: readonly MetricRow<Sources>[] = [
+  // Counted since the start.
+  { name: 'tickseal_publish_messages_total', type: 'counter', help: 'Messages that publishers sent.',
+    read: ({ counters }) => counters.publishMessages },
+  { name: 'tickseal_updates_accepted_total', type: 'counter', help: 'Price updates that passed every check.',
+    read: ({ counters }) => counters.updatesAccepted },
+  { name: 'tickseal_updates_rejected_total', type: 'counter', labels: ['reason'],
+    help: 'Price updates and messages that were refused, by reason.',
+    read: ({ counters }) => counters.updatesRejected },
+  { name: 'tickseal_logins_refused_total', type: 'counter', labels: ['reason'],
+    help: 'Requests and upgrades that were refused for their login, by reason.',
+    read: ({ counters }) => counters.loginsRefused },
+  { name: 'tickseal_aggregates_signed_total', type: 'counter', help: 'Aggregates that were signed.',
+    read: ({ counters }) => counters.aggregatesSigned },
+  { name: 'tickseal_budget_refusals_total', type: 'counter', labels: ['limit', 'caller'],
+    help: 'Frames, messages and subscriptions that a token or key was refused, by the limit that it was past.',
+    read: ({ counters }) => [...counters.budgetRefusals].flatMap(([limit, byCaller]) => named(limit, byCaller)) },
+  { name: 'tickseal_signing_failures_total', type: 'counter', help: 'Aggregates that could not be signed.',
+    read: ({ counters }) => counters.signingFailures },
+  { name: 'tickseal_assets_ended_total', type: 'counter',
+    help: 'Times that an asset lost its price for want of fresh inputs.',
+    read: ({ counters }) => counters.assetsEnded },
+  { name: 'tickseal_publisher_replies_dropped_total', type: 'counter',
+    help: 'Replies to publishers that do not read them.',
+    read: ({ counters }) => counters.repliesDropped },
+  { name: 'tickseal_stream_frames_made_total', type: 'counter', help: 'Frames that were encoded.',
+    read: ({ counters }) => counters.framesMade },
+  { name: 'tickseal_stream_frames_skipped_total', type: 'counter',
+    help: 'Frames that slow readers were not sent; they get newer ones.',
+    read: ({ counters }) => counters.framesSkipped },
+  { name: 'tickseal_stream_ticks_skipped_total', type: 'counter',
+    help: 'Ticks on which a group of connections was sent no frame for want of time.',
+    read: ({ counters }) => counters.ticksSkipped },
+  { name: 'tickseal_stream_slow_consumers_closed_total', type: 'counter',
+    help: 'Connections closed with 1013 for not reading.',
+    read: ({ counters }) => counters.slowConsumersClosed },
+  { name: 'tickseal_listen_thread_failures_total', type: 'counter',
+    help: 'Threads that ended unasked or hung; each was replaced.',
+    read: ({ counters }) => counters.threadFailures },
+  { name: 'tickseal_listen_thread_overruns_total', type: 'counter',
+    help: 'Times that a thread was so far behind that it had to be told everything anew.',
+    read: ({ counters }) => counters.threadOverruns },
 
-/** What is counted since the start. */
-function addCounts({ count, countByReason, countByLimit }: Additions): void {
-  count(
-    'tickseal_publish_messages_total',
-    'Messages that publishers sent.',
-    (counters) => counters.publishMessages,
-  );
-  count(
-    'tickseal_updates_accepted_total',
-    'Price updates that passed every check.',
-    (counters) => counters.updatesAccepted,
-  );
-  countByReason(
-    'tickseal_updates_rejected_total',
-    'Price updates and messages that were refused, by reason.',
-    (counters) => counters.updatesRejected,
-  );
-  countByReason(
-    'tickseal_logins_refused_total',
-    'Requests and upgrades that were refused for their login, by reason.',
-    (counters) => counters.loginsRefused,
-  );
-  count(
-    'tickseal_aggregates_signed_total',
-    'Aggregates that were signed.',
-    (counters) => counters.aggregatesSigned,
-  );
-  countByLimit(
-    'tickseal_budget_refusals_total',
-    'Frames, messages and subscriptions that a token or key was refused, by the limit that it was past.',
-    (counters) => counters.budgetRefusals,
-  );
-  count(
-    'tickseal_signing_failures_total',
-    'Aggregates that could not be signed.',
-    (counters) => counters.signingFailures,
-  );
-  count(
-    'tickseal_assets_ended_total',
-    'Times that an asset lost its price for want of fresh inputs.',
-    (counters) => counters.assetsEnded,
-  );
-  count(
-    'tickseal_publisher_replies_dropped_total',
-    'Replies to publishers that do not read them.',
-    (counters) => counters.repliesDropped,
-  );
-  count('tickseal_stream_frames_made_total', 'Frames that were encoded.', (counters) => counters.framesMade);
-  count(
-    'tickseal_stream_frames_skipped_total',
-    'Frames that slow readers were not sent; they get newer ones.',
-    (counters) => counters.framesSkipped,
-  );
-  count(
-    'tickseal_stream_ticks_skipped_total',
-    'Ticks on which a group of connections was sent no frame for want of time.',
-    (counters) => counters.ticksSkipped,
-  );
-  count(
-    'tickseal_stream_slow_consumers_closed_total',
-    'Connections closed with 1013 for not reading.',
-    (counters) => counters.slowConsumersClosed,
-  );
-  count(
-    'tickseal_listen_thread_failures_total',
-    'Threads that ended unasked or hung; each was replaced.',
-    (counters) => counters.threadFailures,
-  );
-  count(
-    'tickseal_listen_thread_overruns_total',
-    'Times that a thread was so far behind that it had to be told everything anew.',
-    (counters) => counters.threadOverruns,
-  );
-}
+  // The edges.
+  { name: 'tickseal_connections', type: 'gauge', help: 'Open WebSocket connections of all kinds.',
+    read: ({ edges }) => sum(edges, 'connections') },
+  { name: 'tickseal_stream_connections', type: 'gauge', help: 'Open streaming connections.',
+    read: ({ edges }) => sum(edges, 'streamConnections') },
+  { name: 'tickseal_stream_groups', type: 'gauge', help: 'Sets of connections that share their frames.',
+    read: ({ edges }) => sum(edges, 'streamGroups') },
+  { name: 'tickseal_clock_streams_ahead_seconds', type: 'gauge',
+    help: 'How far the times of open streams are ahead of the clock at most.',
+    read: ({ edges }) => Math.max(0, ...edges.map(({ streamsAheadSeconds }) => streamsAheadSeconds)) },
+  { name: 'tickseal_listen_threads', type: 'gauge', help: 'Threads that serve REST and the sockets.',
+    read: ({ listen }) => listen.threads },
+  { name: 'tickseal_listen_thread_feed_waiting_bytes', type: 'gauge',
+    help: 'Bytes of the price feed that the thread furthest behind has yet to take.',
+    read: ({ listen }) => listen.feedBytesWaiting },
 
-/** What the edges hold at the moment of a scrape. */
-function addServing({ gauge }: Additions): void {
-  const sum = (name: keyof ServingReport) => (scrape: Pick<Scrape, 'edges'>) =>
-    scrape.edges.reduce((total, edge) => total + edge[name], 0);
-  gauge('tickseal_connections', 'Open WebSocket connections of all kinds.', sum('connections'));
-  gauge('tickseal_stream_connections', 'Open streaming connections.', sum('streamConnections'));
-  gauge('tickseal_stream_groups', 'Sets of connections that share their frames.', sum('streamGroups'));
-  gauge(
-    'tickseal_clock_streams_ahead_seconds',
-    'How far the times of open streams are ahead of the clock at most.',
-    ({ edges }) => Math.max(0, ...edges.map(({ streamsAheadSeconds }) => streamsAheadSeconds)),
-  );
-}
+  // The maker of prices, the clock and the store.
+  { name: 'tickseal_updates_waiting', type: 'gauge', help: 'Price updates that wait for their verdict.',
+    read: ({ maker }) => maker.updatesWaiting },
+  { name: 'tickseal_crypto_jobs_queued', type: 'gauge', help: 'Signatures that wait for a worker.',
+    read: ({ pool }) => pool.queued },
+  { name: 'tickseal_crypto_worker_failures_total', type: 'counter',
+    help: 'Batches that a crypto worker did not answer; each was done again.',
+    read: ({ pool }) => pool.failures },
+  { name: 'tickseal_assets_live', type: 'gauge', help: 'Assets with a live price.',
+    read: ({ assets }) => assets.live },
+  { name: 'tickseal_assets_stale', type: 'gauge', help: 'Assets of the catalogue without a live price.',
+    read: ({ assets }) => assets.listed - assets.live },
+  { name: 'tickseal_clock_jump_seconds', type: 'gauge',
+    help: 'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
+    read: ({ clock }) => clock.jumpSeconds },
+  { name: 'tickseal_clock_aggregates_ahead_seconds', type: 'gauge',
+    help: 'How far the time of the last signed aggregate is ahead of the clock.',
+    read: ({ clock }) => clock.aggregatesAheadSeconds },
+  { name: 'tickseal_store_records_waiting', type: 'gauge', help: 'Records that wait for the next commit to the disk.',
+    read: ({ store }) => store.recordsWaiting },
+  { name: 'tickseal_store_healthy', type: 'gauge', help: '1 while what is accepted reaches the disk, else 0.',
+    read: ({ store }) => Number(store.health().ok) },
+  { name: 'tickseal_event_loop_delay_max_seconds', type: 'gauge',
+    help: 'How late a tick was at most since the last scrape, because the event loop was busy.',
+    read: ({ lateNsMax }) => Number(lateNsMax) / 1e9 },
 
-/** What the parts of the service hold at the moment of a scrape. */
-function addMeasured({ count, gauge }: Additions, measured: Measured): void {
-  const { pool, maker, store, assets, clock, edges } = measured;
-  gauge('tickseal_listen_threads', 'Threads that serve REST and the sockets.', () => edges().threads);
-  gauge(
-    'tickseal_listen_thread_feed_waiting_bytes',
-    'Bytes of the price feed that the thread furthest behind has yet to take.',
-    () => edges().feedBytesWaiting,
-  );
-  gauge('tickseal_updates_waiting', 'Price updates that wait for their verdict.', () => maker.updatesWaiting);
-  gauge('tickseal_crypto_jobs_queued', 'Signatures that wait for a worker.', () => pool.queued);
-  count(
-    'tickseal_crypto_worker_failures_total',
-    'Batches that a crypto worker did not answer; each was done again.',
-    () => pool.failures,
-  );
-  gauge('tickseal_assets_live', 'Assets with a live price.', () => assets().live);
-  gauge(
-    'tickseal_assets_stale',
-    'Assets of the catalogue without a live price.',
-    () => assets().listed - assets().live,
-  );
-  gauge(
-    'tickseal_clock_jump_seconds',
-    'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
-    () => clock().jumpSeconds,
-  );
-  gauge(
-    'tickseal_clock_aggregates_ahead_seconds',
-    'How far the time of the last signed aggregate is ahead of the clock.',
-    () => clock().aggregatesAheadSeconds,
-  );
-  gauge(
-    'tickseal_store_records_waiting',
-    'Records that wait for the next commit to the disk.',
-    () => store.recordsWaiting,
-  );
-  gauge('tickseal_store_healthy', '1 while what is accepted reaches the disk, else 0.', () =>
-    Number(store.health().ok),
-  );
-  gauge(
-    'tickseal_event_loop_delay_max_seconds',
-    'How late a tick was at most since the last scrape, because the event loop was busy.',
-    ({ lateNsMax }) => Number(lateNsMax) / 1e9,
-  );
-}
+  // Durations.
+  { name: 'tickseal_publish_to_frame_seconds', type: 'histogram', bounds: LATENCY_BOUNDS_S,
+    help: 'From the receipt of a message with a changed price to the first frame that is handed to sockets afterwards.',
+    read: ({ counters }) => counters.frameLatency },
+  { name: 'tickseal_rest_requests_total', type: 'counter', labels: ['route', 'status'],
+    help: 'REST requests that were answered.',
+    read: ({ counters }) => [...counters.restRequests].flatMap(([route, { byStatus }]) => named(route, byStatus)) },
+  { name: 'tickseal_rest_request_duration_seconds', type: 'histogram', bounds: REQUEST_BOUNDS_S, labels: ['route'],
+    help: 'How long the service took to make the answer to a REST request.',
+    read: ({ counters }) => [...counters.restRequests].map(([route, { durations }]) => [route, durations]) },
+
+  // The state of the service.
+  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'secp256k1'],
+    help: 'The program, as labels; always 1.',
+    read: ({ state }) => [[state.version, state.secp256k1, 1]] },
+  { name: 'tickseal_config_info', type: 'gauge', labels: ['sha256'],
+    help: 'The SHA-256 of the configuration file in force, as a label; always 1.',
+    read: ({ state }) => [[state.configSha256, 1]] },
+  { name: 'tickseal_config_last_reload_successful', type: 'gauge',
+    help: '1 when the last reload put the file in force, else 0; a start counts as one.',
+    read: ({ state }) => Number(state.reload.isOk) },
+  { name: 'tickseal_config_last_reload_timestamp_seconds', type: 'gauge', help: 'When the last reload was.',
+    read: ({ state }) => state.reload.atSeconds },
+  { name: 'tickseal_certificate_expiry_timestamp_seconds', type: 'gauge',
+    help: 'When the first certificate of the TLS chain ends.',
+    read: ({ state }) => [[state.certificateEndSeconds]] },
+  { name: 'tickseal_ready', type: 'gauge', help: '1 while /readyz answers 200, else 0.',
+    read: ({ state }) => Number(state.isReady) },
+  { name: 'tickseal_clock_healthy', type: 'gauge',
+    help: '1 while the clock and the signed times can be trusted, else 0.',
+    read: ({ state }) => Number(state.isClockOk) },
+  { name: 'tickseal_store_bytes', type: 'gauge', help: 'The size of the data file.',
+    read: ({ figures }) => figures.bytes },
+  { name: 'tickseal_store_free_bytes', type: 'gauge', help: 'What the file system of the data folder has left.',
+    read: ({ figures }) => figures.freeBytes },
+  { name: 'tickseal_store_last_commit_timestamp_seconds', type: 'gauge',
+    help: 'When records were last written to the disk.',
+    read: ({ figures: { committedAtMs } }) => [[committedAtMs && committedAtMs / 1000]] },
+  { name: 'tickseal_store_oldest_timestamp_seconds', type: 'gauge', help: 'The first day that has candles.',
+    read: ({ figures: { oldestDay } }) => [[oldestDay && oldestDay * DAY_SECONDS]] },
+  { name: 'tickseal_asset_inputs', type: 'gauge', labels: ['asset', 'signature_type'],
+    help: 'Inputs that count for the price of an asset.',
+    read: ({ state }) => state.activity.assets.map((asset) => [asset.symbol, asset.signatureType, asset.inputs]) },
+  { name: 'tickseal_asset_last_update_timestamp_seconds', type: 'gauge', labels: ['asset', 'signature_type'],
+    help: 'When the last update of an asset was accepted.',
+    read: ({ state }) => state.activity.assets.map((asset) => [asset.symbol, asset.signatureType, asset.updatedAtSeconds]) },
+  { name: 'tickseal_publisher_last_update_timestamp_seconds', type: 'gauge', labels: ['publisher', 'signature_type'],
+    help: 'When the last update of a publisher was accepted.',
+    read: ({ state }) => state.activity.publishers.map((one) => [one.key, one.signatureType, one.updatedAtSeconds]) },
+
+  // The cluster; a process that is alone has none of these.
+  { name: 'tickseal_cluster_role', type: 'gauge', labels: ['role'], help: '1 for the role that the node has, else 0.',
+    read: ({ state: { cluster } }) => cluster && CLUSTER_ROLES.map((role) => [role, Number(role === cluster.role)]) },
+  { name: 'tickseal_cluster_epoch', type: 'gauge', help: 'The newest epoch that the node knows.',
+    read: ({ state }) => state.cluster?.epoch },
+  { name: 'tickseal_cluster_log_lag_records', type: 'gauge',
+    help: 'Records of the log that the node knows of and has not applied.',
+    read: ({ state }) => state.cluster?.logLagRecords },
+  { name: 'tickseal_cluster_log_lag_seconds', type: 'gauge',
+    help: 'For how long the node has applied no record of the log while there were some.',
+    read: ({ state }) => state.cluster?.logLagSeconds },
+  { name: 'tickseal_cluster_ticks_silent_seconds', type: 'gauge',
+    help: 'For how long no price of the leader has come; 0 on the leader.',
+    read: ({ state }) => state.cluster?.ticksSilentSeconds },
+  { name: 'tickseal_cluster_tick_gaps_total', type: 'counter', help: 'Times that prices of the leader were missing.',
+    read: ({ state }) => state.cluster?.tickGaps },
+  { name: 'tickseal_cluster_refused_writes_total', type: 'counter',
+    help: 'Writes to the log that were refused, or of which nobody knew what became.',
+    read: ({ state }) => state.cluster?.refusedWrites },
+  { name: 'tickseal_cluster_standbys', type: 'gauge', help: 'Aggregators that could take over.',
+    read: ({ state }) => state.cluster?.standbys },
+  { name: 'tickseal_cluster_nodes', type: 'gauge', help: 'Nodes that report themselves.',
+    read: ({ state }) => state.cluster?.nodes },
+  { name: 'tickseal_cluster_log_copies', type: 'gauge', help: 'Servers that have a whole copy of the log.',
+    read: ({ state }) => state.cluster?.logCopies },
+];
 
 /** Longer than any process runs, in ms. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** The metrics of every Node process, but for its measure of the event loop, which wakes an idle process 100 times a second. */
-function addProcess(registry: Registry): void {
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  // prom-client is here for the metrics that every Node process has: memory, descriptors, garbage collection. Its measure of the event
+  // loop would wake an idle process 100 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
+  let measured: Measured | undefined;
+  return {
+    measure(parts) {
+      measured = parts;
+    },
+    async text(scrape) {
+      const ofProcess = await registry.metrics();
+      return measured === undefined
+        ? ofProcess
+        : `${ofProcess.trimEnd()}\n\n${serviceText(scrape, measured)}`;
+    },
+  };
+}
+
+function serviceText(scrape: Scrape, measured: Measured): string {
+  const { pool, maker, store } = measured;
+  return metricsText(METRICS, {
+    ...scrape,
+    pool,
+    maker,
+    store,
+    assets: measured.assets(),
+    clock: measured.clock(),
+    listen: measured.edges(),
+    figures: store.figures(),
+    state: measured.state(),
+  });
+}
+
+function sum(edges: readonly ServingReport[], name: keyof ServingReport): number {
+  return edges.reduce((total, edge) => total + edge[name], 0);
+}
+
+/** Puts a first label before each count and its own label. */
+function named<Label>(first: string, counts: ReadonlyMap<Label, number>) {
+  return [...counts].map(([label, count]) => [first, label, count] as const);
 }

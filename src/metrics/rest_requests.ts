@@ -1,11 +1,4 @@
-import {
-  addHistogram,
-  countDuration,
-  type Histogram,
-  histogramText,
-  metricText,
-  newHistogram,
-} from './text_format.js';
+import { addHistogram, countDuration, type Histogram, newHistogram } from './text_format.js';
 
 /** The requests of one route. */
 export interface RouteRequests {
@@ -38,23 +31,6 @@ export function addRequests(
       total.byStatus.set(status, (total.byStatus.get(status) ?? 0) + count);
     addHistogram(total.durations, durations);
   }
-}
-
-/** The two metrics of REST requests in the text format. */
-export function restRequestsText(routes: ReadonlyMap<string, RouteRequests>): string {
-  const answered = [...routes].flatMap(([route, { byStatus }]) =>
-    [...byStatus].map(([status, value]) => ({ labels: { route, status }, value })),
-  );
-  const durations = [...routes].map(([route, one]) => ({ labels: { route }, histogram: one.durations }));
-  return (
-    metricText('tickseal_rest_requests_total', 'counter', 'REST requests that were answered.', answered) +
-    histogramText(
-      'tickseal_rest_request_duration_seconds',
-      'How long the service took to make the answer to a REST request.',
-      REQUEST_BOUNDS_S,
-      durations,
-    )
-  );
 }
 
 function requestsOf(routes: Map<string, RouteRequests>, path: string): RouteRequests {

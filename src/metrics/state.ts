@@ -1,8 +1,4 @@
-import { type ClusterState, clusterText } from './cluster_metrics.js';
 import type { ReloadState } from './reloads.js';
-import { metricText } from './text_format.js';
-
-const DAY_SECONDS = 86_400;
 
 /** What the service says of its own state at the moment of a scrape. */
 export interface ServiceState extends ReloadState {
@@ -53,89 +49,23 @@ export interface PublisherActivity {
   readonly updatedAtSeconds: number | undefined;
 }
 
-/** These metrics in the text format. What has no value has no line. */
-export function stateText(state: ServiceState, store: StoreState): string {
-  const { version, secp256k1, configSha256, reload, activity } = state;
-  const { assets, publishers } = activity;
-  return [
-    gauge('tickseal_build_info', 'The program, as labels; always 1.', 1, { version, secp256k1 }),
-    gauge(
-      'tickseal_config_info',
-      'The SHA-256 of the configuration file in force, as a label; always 1.',
-      1,
-      {
-        sha256: configSha256,
-      },
-    ),
-    gauge(
-      'tickseal_config_last_reload_successful',
-      '1 when the last reload put the file in force, else 0; a start counts as one.',
-      Number(reload.isOk),
-    ),
-    gauge('tickseal_config_last_reload_timestamp_seconds', 'When the last reload was.', reload.atSeconds),
-    gauge(
-      'tickseal_certificate_expiry_timestamp_seconds',
-      'When the first certificate of the TLS chain ends.',
-      state.certificateEndSeconds,
-    ),
-    gauge('tickseal_ready', '1 while /readyz answers 200, else 0.', Number(state.isReady)),
-    gauge(
-      'tickseal_clock_healthy',
-      '1 while the clock and the signed times can be trusted, else 0.',
-      Number(state.isClockOk),
-    ),
-    gauge('tickseal_store_bytes', 'The size of the data file.', store.bytes),
-    gauge('tickseal_store_free_bytes', 'What the file system of the data folder has left.', store.freeBytes),
-    gauge(
-      'tickseal_store_last_commit_timestamp_seconds',
-      'When records were last written to the disk.',
-      store.committedAtMs && store.committedAtMs / 1000,
-    ),
-    gauge(
-      'tickseal_store_oldest_timestamp_seconds',
-      'The first day that has candles.',
-      store.oldestDay && store.oldestDay * DAY_SECONDS,
-    ),
-    metricText(
-      'tickseal_asset_inputs',
-      'gauge',
-      'Inputs that count for the price of an asset.',
-      assets.map(({ inputs, ...asset }) => ({ labels: assetLabels(asset), value: inputs })),
-    ),
-    metricText(
-      'tickseal_asset_last_update_timestamp_seconds',
-      'gauge',
-      'When the last update of an asset was accepted.',
-      present(assets.map((asset) => [assetLabels(asset), asset.updatedAtSeconds])),
-    ),
-    metricText(
-      'tickseal_publisher_last_update_timestamp_seconds',
-      'gauge',
-      'When the last update of a publisher was accepted.',
-      present(
-        publishers.map(({ key, signatureType, updatedAtSeconds }) => [
-          { publisher: key, signature_type: signatureType },
-          updatedAtSeconds,
-        ]),
-      ),
-    ),
-    clusterText(state.cluster),
-  ].join('');
-}
-
-function assetLabels({ symbol, signatureType }: Pick<AssetActivity, 'symbol' | 'signatureType'>) {
-  return { asset: symbol, signature_type: signatureType };
-}
-
-function gauge(
-  name: string,
-  help: string,
-  value: number | undefined,
-  labels: Readonly<Record<string, string>> = {},
-): string {
-  return metricText(name, 'gauge', help, present([[labels, value]]));
-}
-
-function present(values: readonly (readonly [Readonly<Record<string, string>>, number | undefined])[]) {
-  return values.flatMap(([labels, value]) => (value === undefined ? [] : [{ labels, value }]));
+/** What a node of a cluster says of itself at the moment of a scrape. */
+export interface ClusterState {
+  readonly role: 'leader' | 'standby' | 'edge';
+  /** Of the newest claim that it has applied. */
+  readonly epoch: number;
+  /** Records that the log is known to have and that the node has not applied. */
+  readonly logLagRecords: number;
+  /** For how long it has not applied one while there were some; else 0. */
+  readonly logLagSeconds: number;
+  /** For how long no tick came, where the node does not lead. */
+  readonly ticksSilentSeconds: number;
+  readonly tickGaps: number;
+  readonly refusedWrites: number;
+  /** Standbys that report themselves, this node included. */
+  readonly standbys: number;
+  /** Nodes that report themselves, this one included. */
+  readonly nodes: number;
+  /** Servers that have a whole copy of the log; `undefined` where the node does not know, as an edge. */
+  readonly logCopies: number | undefined;
 }

@@ -1,20 +1,18 @@
-/** One value of a metric. */
-export interface Sample {
-  readonly labels?: Readonly<Record<string, string | number>>;
-  readonly value: number;
+/** A metric: its head in the text that Prometheus reads, and how its values are read from a source. */
+export interface MetricRow<Source> {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels?: readonly string[];
+  /** The upper bounds of a histogram's buckets. */
+  readonly bounds?: readonly number[];
+  /** @returns the value, or for each series the values of its labels and its value; `undefined` where there is no such metric */
+  readonly read: (source: Source) => number | Histogram | Iterable<Series> | undefined;
 }
 
-/** A metric with all of its values, as the text that Prometheus reads. */
-export function metricText(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  samples: Iterable<Sample>,
-): string {
-  let text = head(name, type, help);
-  for (const { labels, value } of samples) text += line(name, labels, value);
-  return text;
-}
+/** A series without a value has no line. */
+type Value = number | Histogram | undefined;
+type Series = readonly [...labels: (string | number)[], value: Value];
 
 /** A histogram as plain data. */
 export interface Histogram {
@@ -42,32 +40,42 @@ export function addHistogram(sum: Histogram, { buckets, sumSeconds }: Histogram)
   sum.sumSeconds += sumSeconds;
 }
 
-/** Histograms of one metric as text. prom-client has none that are added up from those of several threads. */
-export function histogramText(
-  name: string,
-  help: string,
-  bounds: readonly number[],
-  series: Iterable<{ readonly labels?: Sample['labels']; readonly histogram: Histogram }>,
-): string {
-  let text = head(name, 'histogram', help);
-  for (const { labels, histogram } of series) {
-    let count = 0;
-    histogram.buckets.forEach((inBucket, i) => {
-      count += inBucket;
-      text += line(`${name}_bucket`, { ...labels, le: bounds[i] ?? '+Inf' }, count);
-    });
-    text += line(`${name}_sum`, labels, histogram.sumSeconds);
-    text += line(`${name}_count`, labels, count);
+/** Writes the metrics with all of their values. */
+export function metricsText<Source>(table: readonly MetricRow<Source>[], source: Source): string {
+  return table.map((metric) => metricText(metric, source)).join('');
+}
+
+function metricText<Source>(metric: MetricRow<Source>, source: Source): string {
+  const { name, type, help, labels = [], bounds = [], read } = metric;
+  const reading = read(source);
+  if (reading === undefined) return '';
+  const isOne = typeof reading === 'number' || 'buckets' in reading;
+  let text = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  for (const series of isOne ? [[reading]] : reading) {
+    const value = series.at(-1) as Value;
+    const pairs = labels.map((label, i) => `${label}="${escaped(String(series[i]))}"`);
+    if (typeof value === 'number') text += line(name, pairs, value);
+    else if (value !== undefined) text += histogramText(name, pairs, bounds, value);
   }
   return text;
 }
 
-function head(name: string, type: string, help: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+function histogramText(
+  name: string,
+  pairs: readonly string[],
+  bounds: readonly number[],
+  { buckets, sumSeconds }: Histogram,
+): string {
+  let text = '';
+  let count = 0;
+  buckets.forEach((inBucket, i) => {
+    count += inBucket;
+    text += line(`${name}_bucket`, [...pairs, `le="${bounds[i] ?? '+Inf'}"`], count);
+  });
+  return text + line(`${name}_sum`, pairs, sumSeconds) + line(`${name}_count`, pairs, count);
 }
 
-function line(name: string, labels: Sample['labels'], value: number): string {
-  const pairs = Object.entries(labels ?? {}).map(([label, text]) => `${label}="${escaped(String(text))}"`);
+function line(name: string, pairs: readonly string[], value: number): string {
   return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`;
 }
 

@@ -2,23 +2,14 @@ import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Config } from '../config/config.js';
-import { type Counters, countBudgetRefusal, countReason, countRejection } from '../metrics/counters.js';
-import type { Clock } from '../model/time.js';
+import { countRejection } from '../metrics/counters.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';
 import { REST_PATHS } from '../wire/paths.js';
-import { BudgetDirectory } from './access/caller_budgets.js';
-import { CallerTimes } from './access/caller_times.js';
-import { clientAddressReader } from './access/client_address.js';
-import { Logins } from './access/logins.js';
-import { Origins } from './access/origins.js';
-import { PublisherLoginCheck, type PublisherLoginsOptions } from './access/publisher_login_check.js';
-import { RateLimiter } from './access/rate_limit.js';
-import { CallerCounts, type SharedAccess } from './access/shared_access.js';
-import type { TicketIssuer } from './access/ticket_issuer.js';
-import { TokenDirectory } from './access/tokens.js';
+import { type Access, type AccessOptions, openAccess } from './access/open_access.js';
 import { aggregateEndpoints } from './connections/aggregate_endpoint.js';
+import type { Endpoint } from './connections/connection.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
@@ -29,34 +20,26 @@ import { withCrossOrigin } from './rest/cross_origin.js';
 import { measureRequests } from './rest/measured.js';
 import { createRest } from './rest/rest_api.js';
 import type { Route } from './rest/route.js';
-import { certificateId, createApp, type ListenOptions, type TlsFiles } from './uws/app.js';
+import { certificateId, createApp, type ListenOptions } from './uws/app.js';
 import { STARTING } from './uws/early_listener.js';
 import type { AnswerRest } from './uws/http.js';
 import { type ListenerHost, openListener, stopAccepting } from './uws/listener.js';
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
-export interface ServerOptions {
-  readonly config: Config;
+export interface ServerOptions extends AccessOptions {
   /** Where to listen; a port other than 0 has been claimed, and other threads may listen there as well. */
   readonly at: ListenOptions;
-  /** What all threads count and issue together, and which of them this is. */
-  readonly access: SharedAccess;
-  readonly thread: number;
   readonly routes: ReadonlyMap<string, Route>;
-  /** Those that the routes issue. */
-  readonly tickets: TicketIssuer;
-  readonly clock: Clock;
-  /** Brings frames to connections: the listener registers with it. */
-  readonly fanOut: FanOut;
-  readonly stream: StreamEngine;
-  /** Whether there is a key for `signed_ecdsa`. */
-  readonly signsPayloads: () => boolean;
-  readonly aggregates: AggregateStreams;
-  readonly findPublisher: PublisherLoginsOptions['findPublisher'];
-  readonly isLoginSigned: PublisherLoginsOptions['isSigned'];
-  readonly receiver: PublishReceiver;
-  readonly counters: Counters;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly streams: {
+    /** Brings frames to connections: the listener registers with it. */
+    readonly fanOut: FanOut;
+    readonly stream: StreamEngine;
+    /** Whether there is a key for `signed_ecdsa`. */
+    readonly signsPayloads: () => boolean;
+    readonly aggregates: AggregateStreams;
+    readonly receiver: PublishReceiver;
+  };
 }
 
 /** Serves REST and the sockets on the calling thread. */
@@ -95,52 +78,85 @@ const LAST_ANSWERS_MS = 500;
 const HANDED_OVER_CLOSING_MS = 1_000;
 
 export function createServer(ws: typeof uWS, options: ServerOptions): Server {
-  const { config, at, clock, fanOut, stream, aggregates, receiver, counters, logger } = options;
+  const { config, at, counters, logger } = options;
   const { limits } = config;
-  const tokens = new TokenDirectory(config.tokens);
-  const clientOf = clientAddressReader(config.listen.trustedProxies);
-  const origins = new Origins(config);
-  const publishers = new PublisherLoginCheck({
-    findPublisher: options.findPublisher,
-    isSigned: options.isLoginSigned,
-    clock,
-    window: { maxPastNs: config.ingest.loginMaxPastNs, maxFutureNs: config.ingest.loginMaxFutureNs },
-  });
-  const logins = new Logins({
-    tokens,
-    publishers,
-    tickets: options.tickets,
-    origins,
-    clock,
-    clientOf,
-    failuresPerMinute: limits.failedLoginsPerMinute,
-    failures: new RateLimiter(clock, new CallerTimes(options.access.failures)),
-    familiar: new CallerTimes(options.access.familiar),
-    limitedUntilNs: new BigInt64Array(options.access.limitedUntilNs),
-    onRefused: (reason) => countReason(counters.loginsRefused, reason),
-    onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
-  });
-  const callers = new CallerCounts(options.access.callers, options.thread);
-  const sockets = new ConnectionRegistry(
-    logins,
-    {
-      connectionsPerTokenMax: limits.connectionsPerToken,
-      streamConnectionsMax: limits.streamConnections,
-    },
-    callers,
-  );
-  const budgets = new BudgetDirectory(limits, callers, (limit, caller) =>
-    countBudgetRefusal(counters, limit, caller),
-  );
   const onFault = (path: string, error: unknown) => logger.error({ path, err: error }, 'fault in a handler');
-  let { routes } = options;
+  const access = openAccess(options);
+  const connectionLimits = {
+    connectionsPerTokenMax: limits.connectionsPerToken,
+    streamConnectionsMax: limits.streamConnections,
+  };
+  const sockets = new ConnectionRegistry(access.logins, connectionLimits, access.callers);
+  const rest = openRest(options, access, onFault);
+  let phase: 'serving' | 'handed over' | 'replaced' = 'serving';
+  /** While the next process starts, this one has all that is on disk, but no ticket of it counts later. */
+  const answerRest: AnswerRest = (request) => {
+    if (phase === 'serving') return rest.answer(request);
+    if (phase === 'replaced' || request.path === REST_PATHS.streamTicket) return STARTING;
+    return { ...rest.answer(request), closeConnection: true };
+  };
+  const host: ListenerHost = {
+    fanOut: options.streams.fanOut,
+    endpoints: endpointsOf(options, access, onFault),
+    decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
+    rest: measureRequests(answerRest, (path) => rest.has(path), counters),
+  };
+  let listener: ReplaceableListener | undefined;
+  const renewCertificate = certificateRenewal(ws, options, () => listener);
 
+  return {
+    async listen() {
+      listener = new ReplaceableListener(() => openListener(ws, at, host));
+    },
+    get port() {
+      return listener!.port;
+    },
+    sockets,
+    reload(tokens, routes) {
+      access.reload(tokens);
+      rest.reload(routes);
+      sockets.closeRevoked();
+      renewCertificate();
+    },
+    setAccepting: (accepting) => listener?.setAccepting(accepting),
+    handOver() {
+      phase = 'handed over';
+      sockets.draining = true;
+    },
+    async drain() {
+      if (listener !== undefined) await stopAccepting(listener);
+      if (phase === 'handed over')
+        setTimeout(() => {
+          phase = 'replaced';
+        }, LAST_ANSWERS_MS).unref();
+      await sockets.drain(limits.drainMs);
+      const closingMs = phase === 'serving' ? CLOSING_MS : HANDED_OVER_CLOSING_MS;
+      await new Promise((resolve) => setTimeout(resolve, closingMs));
+    },
+    async close() {
+      rest.close();
+      await listener?.close();
+    },
+  };
+}
+
+type OnFault = (path: string, error: unknown) => void;
+
+/** Makes the endpoints of all paths of WebSockets. */
+function endpointsOf(
+  { config, clock, counters, streams }: ServerOptions,
+  access: Access,
+  onFault: OnFault,
+): Endpoint[] {
+  const { limits } = config;
+  const { stream, signsPayloads, aggregates, receiver } = streams;
+  const { budgets, callers } = access;
   const reading = {
     messageBytesMax: limits.clientMessageBytes,
     idleTimeoutSeconds: limits.idleTimeoutSeconds,
   };
-  const endpoints = [
-    streamEndpoint({ stream, signsPayloads: options.signsPayloads, budgets, ...reading }),
+  return [
+    streamEndpoint({ stream, signsPayloads, budgets, ...reading }),
     ...aggregateEndpoints({ aggregates, budgets, ...reading }),
     ...publishEndpoints({
       receiver,
@@ -161,11 +177,15 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
       onFault,
     }),
   ];
+}
+
+/** Answers requests for the live page and for the REST API. */
+function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }: Access, onFault: OnFault) {
+  let { routes } = options;
   const answers = new AnswerCache();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
-  const limiter = new RateLimiter(clock, new CallerTimes(options.access.requests));
   const page = createPage({ files: loadPage(), clientOf, limiter });
-  const rest = createRest({
+  const api = createRest({
     routes: () => routes,
     logins,
     clientOf,
@@ -174,28 +194,29 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
-  const openRest = withCrossOrigin(origins, rest);
-  /** While the next process starts, this one has all that is on disk, but no ticket of it counts later. */
-  const answerRest: AnswerRest = (request) => {
-    if (isReplaced || (isHandedOver && request.path === REST_PATHS.streamTicket)) return STARTING;
-    const response = page(request) ?? openRest(request);
-    return isHandedOver ? { ...response, closeConnection: true } : response;
+  const openApi = withCrossOrigin(origins, api);
+  return {
+    answer: (request: Parameters<AnswerRest>[0]) => page(request) ?? openApi(request),
+    has: (path: string) => routes.has(path),
+    reload(next: ServerOptions['routes']) {
+      routes = next;
+      answers.clear();
+    },
+    close: () => clearInterval(sweep),
   };
-  const host: ListenerHost = {
-    fanOut,
-    endpoints,
-    decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
-    rest: measureRequests(answerRest, (path) => routes.has(path), counters),
-  };
-  let listener: ReplaceableListener | undefined;
-  let isHandedOver = false;
-  let isReplaced = false;
-  const { tls } = at;
-  let certificate = tls && certificateId(tls);
+}
 
-  /** The files have other contents than before: connections from now on get the new certificate. */
-  function renewCertificate(files: TlsFiles): void {
-    const next = certificateId(files);
+/** @returns a function for reloads: when the files have other contents than before, later connections get the new certificate */
+function certificateRenewal(
+  ws: typeof uWS,
+  { at, logger }: ServerOptions,
+  listener: () => ReplaceableListener | undefined,
+): () => void {
+  const { tls } = at;
+  if (tls === undefined) return () => {};
+  let certificate = certificateId(tls);
+  return () => {
+    const next = certificateId(tls);
     if (next === certificate) return;
     try {
       createApp(ws, at).close();
@@ -204,47 +225,12 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
       return;
     }
     certificate = next;
-    // One that opens later reads the files then.
-    listener?.replace().then(
-      () => logger.info('the certificate was read again'),
-      (error) => logger.error({ err: error }, 'no listener for the new certificate'),
-    );
-  }
-
-  return {
-    async listen() {
-      listener = new ReplaceableListener(() => openListener(ws, at, host));
-    },
-    get port() {
-      return listener!.port;
-    },
-    sockets,
-    reload(nextTokens, nextRoutes) {
-      tokens.reload(nextTokens);
-      publishers.reload();
-      routes = nextRoutes;
-      answers.clear();
-      sockets.closeRevoked();
-      if (tls !== undefined) renewCertificate(tls);
-    },
-    setAccepting: (accepting) => listener?.setAccepting(accepting),
-    handOver() {
-      isHandedOver = true;
-      sockets.draining = true;
-    },
-    async drain() {
-      if (listener !== undefined) await stopAccepting(listener);
-      if (isHandedOver)
-        setTimeout(() => {
-          isReplaced = true;
-        }, LAST_ANSWERS_MS).unref();
-      await sockets.drain(limits.drainMs);
-      const closingMs = isHandedOver ? HANDED_OVER_CLOSING_MS : CLOSING_MS;
-      await new Promise((resolve) => setTimeout(resolve, closingMs));
-    },
-    async close() {
-      clearInterval(sweep);
-      await listener?.close();
-    },
+    // A listener that opens later reads the files then.
+    listener()
+      ?.replace()
+      .then(
+        () => logger.info('the certificate was read again'),
+        (error) => logger.error({ err: error }, 'no listener for the new certificate'),
+      );
   };
 }

@@ -1,7 +1,6 @@
 import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
-import type { ClusterState } from '../metrics/cluster_metrics.js';
-import type { Activity } from '../metrics/state.js';
+import type { Activity, ClusterState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 

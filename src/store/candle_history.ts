@@ -16,6 +16,13 @@ export interface CandleColumns {
   readonly c: number[];
 }
 
+export interface HistoryQuery {
+  readonly resolution: Resolution;
+  readonly fromS: number;
+  readonly toS: number;
+  readonly candlesMax: number;
+}
+
 /**
  * Returns the candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are
  * left out; the running candle is included. Every resolution merges the same minutes.
@@ -23,11 +30,8 @@ export interface CandleColumns {
  */
 export function readHistory(
   series: AssetSeries,
-  resolution: Resolution,
-  fromS: number,
-  toS: number,
-  candlesMax: number,
   tables: OpenTables,
+  { resolution, fromS, toS, candlesMax }: HistoryQuery,
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;

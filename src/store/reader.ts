@@ -38,7 +38,7 @@ export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: 
       return tables.seconds.get([inForce, series.assetKey])?.aggregate;
     },
     history: (asset, resolution, fromS, toS, candlesMax) =>
-      readHistory(seriesOf(asset), resolution, fromS, toS, candlesMax, tables),
+      readHistory(seriesOf(asset), tables, { resolution, fromS, toS, candlesMax }),
     sealedDays: (asset) => sealedDays(seriesOf(asset)),
   };
 }

@@ -6,8 +6,8 @@ import {
   createCounters,
   sumOf,
 } from '../../src/metrics/counters.js';
-import { createMetrics } from '../../src/metrics/metrics.js';
-import { SAMPLE_FIGURES, SAMPLE_STATE } from './sample_state.js';
+import { createMetrics, METRICS } from '../../src/metrics/metrics.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
 
 /** The metrics of `state.ts`, which have a test of their own. */
 const STATE = /^(?:config|ready|certificate|clock_healthy|store_(?:bytes|free|last|oldest))/;
@@ -84,6 +84,20 @@ test('every metric shows its value', async (t) => {
   t.match(await metrics.text(scrape), '\ntickseal_updates_rejected_total{reason="a reason"} 13\n');
   t.match(await metrics.text(scrape), '\ntickseal_budget_refusals_total{limit="another",caller="alice"} 3\n');
   t.same(await shown(), expected, 'a second look counts nothing twice');
+});
+
+test('every metric of the table is written once, behind those of the process', async (t) => {
+  const text = await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }) });
+  const heads = [...text.matchAll(/^# HELP (\S+) .*\n# TYPE \1 (\w+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
+  const table = METRICS.map(({ name, type }) => `${name} ${type}`);
+  t.same(heads.slice(-table.length), table);
+  t.ok(heads.slice(0, -table.length).every((name) => /^(?:process|nodejs)_/.test(name)));
+  t.match(
+    await createMetrics().text({ counters: createCounters(), edges: [], lateNsMax: 0n }),
+    'process_cpu',
+  );
 });
 
 test('the counts of threads are added up', async (t) => {

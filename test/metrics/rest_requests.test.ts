@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { countRequest, createCounters, sumOf } from '../../src/metrics/counters.js';
-import { restRequestsText } from '../../src/metrics/rest_requests.js';
+import { sampleText } from './sample_state.js';
 
 test('requests are counted by route and status, timed by route, and added up', async (t) => {
   const one = createCounters();
@@ -9,9 +9,8 @@ test('requests are counted by route and status, timed by route, and added up', a
   countRequest(one, '/v1/taxonomy', 401, 0.25);
   countRequest(other, '/v1/taxonomy', 200, 2);
   countRequest(other, 'other', 404, 0.00005);
-  const { restRequests } = sumOf([one, other]);
-  const lines = restRequestsText(restRequests).split('\n');
-  const values = lines.filter((line) => /^tickseal_.*(?:total|_sum|_count|1"|Inf").* /.test(line));
+  const lines = (await sampleText({}, { counters: sumOf([one, other]) })).split('\n');
+  const values = lines.filter((line) => /^tickseal_rest_.*(?:total|_sum|_count|1"|Inf").* /.test(line));
   const duration = 'tickseal_rest_request_duration_seconds';
   t.same(values, [
     'tickseal_rest_requests_total{route="/v1/taxonomy",status="200"} 2',

@@ -1,5 +1,6 @@
-import type { ClusterState } from '../../src/metrics/cluster_metrics.js';
-import type { ServiceState, StoreState } from '../../src/metrics/state.js';
+import { createCounters } from '../../src/metrics/counters.js';
+import { createMetrics, type Measured, type Scrape } from '../../src/metrics/metrics.js';
+import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/state.js';
 
 export const SAMPLE_STATE: ServiceState = {
   version: '1.2.3',
@@ -36,3 +37,19 @@ export const SAMPLE_CLUSTER: ClusterState = {
 };
 
 export const SAMPLE_FIGURES: StoreState = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };
+
+/** The text of `/metrics` for this state, or for these counts. */
+export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> = {}): Promise<string> {
+  const metrics = createMetrics();
+  metrics.measure({
+    pool: { queued: 0, failures: 0 },
+    maker: { updatesWaiting: 0 },
+    store: { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => SAMPLE_FIGURES },
+    state: () => SAMPLE_STATE,
+    assets: () => ({ listed: 0, live: 0 }),
+    clock: () => ({ jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+    edges: () => ({ threads: 0, feedBytesWaiting: 0 }),
+    ...measured,
+  });
+  return metrics.text({ counters: createCounters(), edges: [], lateNsMax: 0n, ...scrape });
+}

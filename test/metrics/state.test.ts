@@ -1,13 +1,17 @@
 import { test } from 'tap';
-import { stateText } from '../../src/metrics/state.js';
-import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from './sample_state.js';
+import type { ServiceState, StoreState } from '../../src/metrics/state.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
 
-function samplesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+/** The lines of the state: those from this metric on. */
+async function samplesOf(state: ServiceState, figures: StoreState): Promise<string[]> {
+  const store = { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => figures };
+  const text = await sampleText({ state: () => state, store });
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.slice(lines.findIndex((line) => line.startsWith('tickseal_build_info')));
 }
 
 test('the state is told, and what has no value has no line', async (t) => {
-  t.same(samplesOf(stateText(SAMPLE_STATE, SAMPLE_FIGURES)), [
+  t.same(await samplesOf(SAMPLE_STATE, SAMPLE_FIGURES), [
     'tickseal_build_info{version="1.2.3",secp256k1="native"} 1',
     'tickseal_config_info{sha256="c0ffee"} 1',
     'tickseal_config_last_reload_successful 0',
@@ -25,14 +29,14 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_publisher_last_update_timestamp_seconds{publisher="0xaa",signature_type="evm"} 46',
   ]);
   const figures = { ...SAMPLE_FIGURES, committedAtMs: undefined, oldestDay: undefined };
-  const without = samplesOf(stateText({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures));
+  const without = await samplesOf({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures);
   t.equal(without.length, 12);
   t.notMatch(without.join(), /certificate|commit|oldest/);
 });
 
 test('a node of a cluster tells more', async (t) => {
-  const alone = samplesOf(stateText(SAMPLE_STATE, SAMPLE_FIGURES));
-  const node = samplesOf(stateText({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }, SAMPLE_FIGURES));
+  const alone = await samplesOf(SAMPLE_STATE, SAMPLE_FIGURES);
+  const node = await samplesOf({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }, SAMPLE_FIGURES);
   t.same(node.slice(0, alone.length), alone);
   t.same(node.slice(alone.length), [
     'tickseal_cluster_role{role="leader"} 0',
@@ -48,4 +52,7 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_nodes 58',
     'tickseal_cluster_log_copies 59',
   ]);
+  const edge = { ...SAMPLE_CLUSTER, logCopies: undefined };
+  t.notMatch(await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: edge }) }), 'cluster_log_copies');
+  t.notMatch(await sampleText({}), 'tickseal_cluster');
 });

@@ -5,11 +5,6 @@
 export { Claim } from './claim.js';
 export { Entry } from './entry.js';
 export { LogBatch } from './log-batch.js';
-export { Names } from './names.js';
-export { NodeReport } from './node-report.js';
-export { Role } from './role.js';
-export { Signer } from './signer.js';
-export { Signs } from './signs.js';
 export { Submit } from './submit.js';
 export { SubmitAnswer } from './submit-answer.js';
 export { TickBatch } from './tick-batch.js';

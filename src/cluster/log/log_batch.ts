@@ -5,7 +5,7 @@ import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../genera
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
 /** Of everything that nodes write and send. A node that finds a greater one in the log stops. */
-export const WIRE_VERSION = 1;
+export const WIRE_VERSION = 2;
 
 /** Entries gather up to this size: larger records of the log are not written faster, and delay all that follows them. */
 export const BATCH_BYTES_MAX = 256 * 1024;

@@ -1,4 +1,3 @@
-import { UnreadableMessage } from '../unreadable.js';
 import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js';
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
@@ -46,7 +45,7 @@ export class LeaderNames {
   /** The leader has answered {@link query}. @returns whether that helped: the next question can follow at once */
   answered(bytes: Uint8Array): boolean {
     const wanted = this.#wanted;
-    const page = read(bytes);
+    const page = decodeNames(bytes);
     if (wanted === undefined || page === undefined) return false;
     this.#pages.push(...page.assets.filter(({ id }) => id >= this.#nextId));
     const nextId = nextIdAfter(page);
@@ -72,14 +71,5 @@ export class LeaderNames {
   #restart(): void {
     this.#pages = [];
     this.#nextId = 0;
-  }
-}
-
-function read(bytes: Uint8Array) {
-  try {
-    return decodeNames(bytes);
-  } catch (error) {
-    if (error instanceof UnreadableMessage) return undefined;
-    throw error;
   }
 }

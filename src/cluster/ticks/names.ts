@@ -1,22 +1,34 @@
-import { Builder } from 'flatbuffers';
-import type { AssetName } from '../../model/asset_map.js';
+import { z } from 'zod';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { Names as NamesTable } from '../generated/wire.js';
-import { countInside, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
+import { readJson } from '../unreadable.js';
 import type { IdentifiedAsset } from './id_mapping.js';
 
 /** A page ends with the asset that reaches this size. */
 const PAGE_BYTES = 256 * 1024;
+const MESSAGE_BYTES_MAX = 2 * PAGE_BYTES;
 /** What an asset takes beside its symbol, at most. */
-const ASSET_BYTES = 16;
+const ASSET_BYTES = 50;
+/** A symbol has 64 characters, each of two UTF-16 codes at most. */
+const SYMBOL_LENGTH_MAX = 128;
 const ID_MAX = 0xffff;
 
+const identifiedAsset = z.object({
+  id: z.int().min(0).max(ID_MAX),
+  symbol: z.string().max(SYMBOL_LENGTH_MAX),
+  signatureType: z.enum(SIGNATURE_TYPES),
+});
+
 /** A part of what streaming IDs mean on a leader: all of it may be larger than a message. */
-export interface NamesPage {
+const namesPage = z.object({
   /** Ascending by ID. */
-  readonly assets: readonly IdentifiedAsset[];
-  readonly isLast: boolean;
-}
+  assets: z
+    .array(identifiedAsset)
+    .max(ID_MAX + 1)
+    .readonly(),
+  isLast: z.boolean(),
+});
+
+export type NamesPage = z.infer<typeof namesPage>;
 
 /** Asks for the assets from this streaming ID on. */
 export function encodeNamesQuery(firstId: number): Uint8Array {
@@ -37,38 +49,13 @@ export function answerNames(query: Uint8Array, assets: readonly IdentifiedAsset[
   return encodeNames({ assets: page, isLast: true });
 }
 
-/** Scratch space, empty between calls. */
-const builder = new Builder(4_096);
-
-export function encodeNames({ assets, isLast }: NamesPage): Uint8Array {
-  builder.clear();
-  const symbols = assets.map(({ symbol }) => builder.createString(symbol));
-  const symbolsAt = NamesTable.createSymbolsVector(builder, symbols);
-  const types = assets.map(({ signatureType }) => SIGNATURE_TYPES.indexOf(signatureType));
-  const typesAt = NamesTable.createSignaturesVector(builder, types);
-  const ids = assets.map(({ id }) => id);
-  const idsAt = NamesTable.createIdsVector(builder, ids);
-  builder.finish(NamesTable.createNames(builder, idsAt, typesAt, symbolsAt, isLast));
-  return new Uint8Array(builder.asUint8Array());
+export function encodeNames(page: NamesPage): Uint8Array {
+  return Buffer.from(JSON.stringify(page));
 }
 
-/** Reads what {@link encodeNames} wrote. @throws UnreadableMessage */
-export function decodeNames(bytes: Uint8Array): NamesPage {
-  return readMessage('page of names', bytes, (buffer) => {
-    const table = NamesTable.getRootAsNames(buffer);
-    const count = countInside(buffer, table.idsLength(), 2);
-    const types = fieldInside(buffer, table.signaturesArray());
-    const assets = Array.from({ length: count }, (_, i) => readAsset(table, i, types));
-    return { assets, isLast: table.isLast() };
-  });
-}
-
-function readAsset(table: NamesTable, place: number, types: Uint8Array): IdentifiedAsset {
-  const signatureType: AssetName['signatureType'] | undefined = SIGNATURE_TYPES[types[place] ?? -1];
-  const symbol = place < table.symbolsLength() ? table.symbols(place) : null;
-  if (signatureType === undefined || symbol === null)
-    throw new UnreadableMessage('a page of names lacks one');
-  return { id: table.ids(place)!, symbol, signatureType };
+/** Reads what {@link encodeNames} wrote. @returns `undefined` for anything else */
+export function decodeNames(bytes: Uint8Array): NamesPage | undefined {
+  return readJson(namesPage, bytes, MESSAGE_BYTES_MAX);
 }
 
 /** The ID that follows a page; `undefined` when there can be none. */

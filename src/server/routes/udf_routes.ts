@@ -36,7 +36,7 @@ const EXCHANGE = 'tickseal';
  * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
-  const { clock, symbols } = options;
+  const { clock } = options;
   return [
     [
       REST_PATHS.udfConfig,
@@ -56,99 +56,115 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
         handle: () => ({ data: String(secondOf(clock.nowNs())) }),
       }),
     ],
-    [
-      REST_PATHS.udfSymbols,
-      tokenRoute({
-        summary: 'How a chart shows an asset',
-        parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
-        response: z.union([udfSymbol, udfError]),
-        raw: 'application/json',
-        handle({ symbol, signature_type: signatureType }, token) {
-          const wanted = { parameter: 'symbol', symbol, signatureType };
-          const asset = findAsset(wanted, token, options.findAsset);
-          return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
-        },
-      }),
-    ],
-    [
-      REST_PATHS.udfSearch,
-      tokenRoute({
-        summary: 'Assets whose symbol contains the text',
-        parameters: {
-          query: { description: 'Part of a symbol, in any case', required: false, schema: z.string() },
-          type: { description: 'Not used: assets have no types', required: false, schema: z.string() },
-          exchange: { description: 'Not used: there is one exchange', required: false, schema: z.string() },
-          limit: {
-            description: `Results wanted, at most ${SEARCH_RESULTS_MAX}`,
-            required: false,
-            schema: count,
-          },
-        },
-        response: udfSearch,
-        raw: 'application/json',
-        errors: [400],
-        handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
-          const found = symbols
-            .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
-            .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
-          return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
-        },
-      }),
-    ],
-    [
-      REST_PATHS.udfHistory,
-      tokenRoute({
-        summary: 'Candles of an asset in the form of the charting library',
-        parameters: {
-          symbol: assetParameter,
-          signature_type: signatureTypeParameter,
-          resolution: {
-            description: 'Minutes, or day, week and month',
-            required: true,
-            schema: z.string().meta({ enum: [...RESOLUTIONS] }),
-          },
-          from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
-          to: {
-            description: 'UNIX seconds, end of the range, exclusive',
-            required: true,
-            schema: unixSeconds,
-          },
-          countback: {
-            description: 'Candles wanted before `to`; goes before `from`',
-            required: false,
-            schema: count,
-          },
-        },
-        response: udfHistory,
-        raw: 'application/json',
-        errors: [400, 500],
-        handle({ symbol, signature_type: signatureType, ...values }, token) {
-          const wanted = { parameter: 'symbol', symbol, signatureType };
-          const asset = findAsset(wanted, token, options.findAsset);
-          if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
-          const step = resolution.safeParse(values.resolution);
-          if (!step.success)
-            return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
-          // A chart asks for the far future when it wants all there is, and anybody for the far past; intervals are only defined near our time.
-          const toS = Math.max(0, Math.min(values.to, Number(secondOf(clock.nowNs())) + FUTURE_S_MAX));
-          const answer = udfCandles(options, asset, step.data, values.from, toS, values.countback);
-          return { data: JSON.stringify(answer) };
-        },
-      }),
-    ],
+    symbolsRoute(options),
+    searchRoute(options),
+    historyRoute(options),
     udfQuoteRoute(options),
   ];
 }
 
-function udfCandles(
-  { readCandles, candlesPerRequestMax }: UdfRouteOptions,
-  asset: Asset,
-  step: Resolution,
-  fromS: number,
-  toS: number,
-  countback: number | undefined,
-) {
-  const startS = countback === undefined ? fromS : startOfLast(readCandles, asset, step, toS, countback);
+function symbolsRoute(options: UdfRouteOptions): [string, Route] {
+  return [
+    REST_PATHS.udfSymbols,
+    tokenRoute({
+      summary: 'How a chart shows an asset',
+      parameters: { symbol: assetParameter, signature_type: signatureTypeParameter },
+      response: z.union([udfSymbol, udfError]),
+      raw: 'application/json',
+      handle({ symbol, signature_type: signatureType }, token) {
+        const wanted = { parameter: 'symbol', symbol, signatureType };
+        const asset = findAsset(wanted, token, options.findAsset);
+        return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
+      },
+    }),
+  ];
+}
+
+function searchRoute(options: UdfRouteOptions): [string, Route] {
+  return [
+    REST_PATHS.udfSearch,
+    tokenRoute({
+      summary: 'Assets whose symbol contains the text',
+      parameters: {
+        query: { description: 'Part of a symbol, in any case', required: false, schema: z.string() },
+        type: { description: 'Not used: assets have no types', required: false, schema: z.string() },
+        exchange: { description: 'Not used: there is one exchange', required: false, schema: z.string() },
+        limit: {
+          description: `Results wanted, at most ${SEARCH_RESULTS_MAX}`,
+          required: false,
+          schema: count,
+        },
+      },
+      response: udfSearch,
+      raw: 'application/json',
+      errors: [400],
+      handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
+        const found = options.symbols
+          .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
+          .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
+        return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
+      },
+    }),
+  ];
+}
+
+function historyRoute(options: UdfRouteOptions): [string, Route] {
+  return [
+    REST_PATHS.udfHistory,
+    tokenRoute({
+      summary: 'Candles of an asset in the form of the charting library',
+      parameters: {
+        symbol: assetParameter,
+        signature_type: signatureTypeParameter,
+        resolution: {
+          description: 'Minutes, or day, week and month',
+          required: true,
+          schema: z.string().meta({ enum: [...RESOLUTIONS] }),
+        },
+        from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
+        to: {
+          description: 'UNIX seconds, end of the range, exclusive',
+          required: true,
+          schema: unixSeconds,
+        },
+        countback: {
+          description: 'Candles wanted before `to`; goes before `from`',
+          required: false,
+          schema: count,
+        },
+      },
+      response: udfHistory,
+      raw: 'application/json',
+      errors: [400, 500],
+      handle({ symbol, signature_type: signatureType, ...values }, token) {
+        const wanted = { parameter: 'symbol', symbol, signatureType };
+        const asset = findAsset(wanted, token, options.findAsset);
+        if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
+        const step = resolution.safeParse(values.resolution);
+        if (!step.success)
+          return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
+        // A chart asks for the far future when it wants all there is, and anybody for the far past; intervals are only defined near our time.
+        const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
+        const { from: fromS, countback } = values;
+        const answer = udfCandles(options, { asset, step: step.data, fromS, toS, countback });
+        return { data: JSON.stringify(answer) };
+      },
+    }),
+  ];
+}
+
+interface ChartQuery {
+  readonly asset: Asset;
+  readonly step: Resolution;
+  readonly fromS: number;
+  readonly toS: number;
+  /** Candles wanted before `toS`; goes before `fromS`. */
+  readonly countback: number | undefined;
+}
+
+function udfCandles({ readCandles, candlesPerRequestMax }: UdfRouteOptions, query: ChartQuery) {
+  const { asset, step, toS } = query;
+  const startS = startOf(readCandles, query);
   const candles = readCandles(asset, step, startS, toS);
   if (candles === 'too many') return failed(`more than ${candlesPerRequestMax} candles in the range`);
   if (candles.t.length > 0) return { s: 'ok', ...candles };
@@ -156,22 +172,17 @@ function udfCandles(
   return { s: 'no_data', ...(nextTime !== undefined && { nextTime }) };
 }
 
-/** Where the last `count` candles before `toS` begin; earlier when there are fewer. */
-function startOfLast(
-  readCandles: ReadCandles,
-  asset: Asset,
-  step: Resolution,
-  toS: number,
-  count: number,
-): number {
+/** Finds where the range begins, or the last `countback` candles before `toS`; earlier when there are fewer. */
+function startOf(readCandles: ReadCandles, { asset, step, fromS, toS, countback }: ChartQuery): number {
+  if (countback === undefined) return fromS;
   const { startS, endS } = intervalAt(step, toS);
   const lengthS = endS - startS;
   // Markets rest: look further back, twice as far each time, until there are enough or the first candle is reached.
-  for (let intervals = Math.max(count, 1); ; intervals *= 2) {
-    const fromS = toS - intervals * lengthS;
-    const candles = readCandles(asset, step, fromS, toS);
-    if (candles === 'too many' || fromS <= 0) return Math.max(fromS, 0);
-    if (candles.t.length >= count) return candles.t.at(-count) ?? toS;
+  for (let intervals = Math.max(countback, 1); ; intervals *= 2) {
+    const backS = toS - intervals * lengthS;
+    const candles = readCandles(asset, step, backS, toS);
+    if (candles === 'too many' || backS <= 0) return Math.max(backS, 0);
+    if (candles.t.length >= countback) return candles.t.at(-countback) ?? toS;
   }
 }
 

@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import type { Config } from '../../config/config.js';
+import { type Counters, countBudgetRefusal, countReason } from '../../metrics/counters.js';
+import type { Clock } from '../../model/time.js';
+import type { RestRequest } from '../http/rest_exchange.js';
+import { BudgetDirectory } from './caller_budgets.js';
+import { CallerTimes } from './caller_times.js';
+import { clientAddressReader } from './client_address.js';
+import { Logins } from './logins.js';
+import { Origins } from './origins.js';
+import { PublisherLoginCheck, type PublisherLoginsOptions } from './publisher_login_check.js';
+import { RateLimiter } from './rate_limit.js';
+import { CallerCounts, type SharedAccess } from './shared_access.js';
+import type { TicketIssuer } from './ticket_issuer.js';
+import { TokenDirectory } from './tokens.js';
+
+export interface AccessOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly counters: Counters;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly access: {
+    /** The counts and tickets of all threads. */
+    readonly shared: SharedAccess;
+    /** The number of this thread. */
+    readonly thread: number;
+    /** The tickets that the routes issue. */
+    readonly tickets: TicketIssuer;
+    readonly findPublisher: PublisherLoginsOptions['findPublisher'];
+    readonly isLoginSigned: PublisherLoginsOptions['isSigned'];
+  };
+}
+
+/** Decides on one thread who may come in, and counts what each caller uses. */
+export interface Access {
+  readonly logins: Logins;
+  readonly origins: Origins;
+  /** Gives the client address that limits count a request to. */
+  readonly clientOf: (request: RestRequest) => string;
+  /** Limits requests. */
+  readonly limiter: RateLimiter;
+  readonly callers: CallerCounts;
+  readonly budgets: BudgetDirectory;
+  /** Puts changed tokens and publishers in force. */
+  reload(tokens: Config['tokens']): void;
+}
+
+export function openAccess({ config, clock, counters, logger, access }: AccessOptions): Access {
+  const { limits, ingest } = config;
+  const { shared, tickets, findPublisher, isLoginSigned } = access;
+  const tokens = new TokenDirectory(config.tokens);
+  const publishers = new PublisherLoginCheck({
+    findPublisher,
+    isSigned: isLoginSigned,
+    clock,
+    window: { maxPastNs: ingest.loginMaxPastNs, maxFutureNs: ingest.loginMaxFutureNs },
+  });
+  const clientOf = clientAddressReader(config.listen.trustedProxies);
+  const origins = new Origins(config);
+  const logins = new Logins({
+    tokens,
+    publishers,
+    tickets,
+    origins,
+    clock,
+    clientOf,
+    failuresPerMinute: limits.failedLoginsPerMinute,
+    failures: new RateLimiter(clock, new CallerTimes(shared.failures)),
+    familiar: new CallerTimes(shared.familiar),
+    limitedUntilNs: new BigInt64Array(shared.limitedUntilNs),
+    onRefused: (reason) => countReason(counters.loginsRefused, reason),
+    onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
+  });
+  const callers = new CallerCounts(shared.callers, access.thread);
+  const budgets = new BudgetDirectory(limits, callers, (limit, caller) =>
+    countBudgetRefusal(counters, limit, caller),
+  );
+  return {
+    logins,
+    origins,
+    clientOf,
+    limiter: new RateLimiter(clock, new CallerTimes(shared.requests)),
+    callers,
+    budgets,
+    reload(next) {
+      tokens.reload(next);
+      publishers.reload();
+    },
+  };
+}
