@@ -100,16 +100,17 @@ function barsOf(line: LineOutcome): Bar[] {
   ];
 }
 
-/** Returns the strictest of a line's bounds, as a value of ours. */
+/** Returns the strictest of a line's bounds, as a value of ours; none where two figures must agree. */
 function neededOf(line: LineOutcome): number | undefined {
   const needed = [
-    ...(line.bound ? [limitOf(line.bound)] : []),
-    ...line.peers.flatMap(({ bound, value }) => (bound ? [limitOf(bound) * value] : [])),
+    ...limitsOf(line.bound),
+    ...line.peers.flatMap(({ bound, value }) => limitsOf(bound).map((limit) => limit * value)),
   ];
   if (needed.length === 0) return undefined;
   return isCost(line) ? Math.min(...needed) : Math.max(...needed);
 }
 
-function limitOf(bound: NonNullable<LineOutcome['bound']>): number {
-  return 'atLeast' in bound ? bound.atLeast : bound.atMost;
+function limitsOf(bound: LineOutcome['bound']): number[] {
+  if (bound === undefined || 'within' in bound) return [];
+  return ['atLeast' in bound ? bound.atLeast : bound.atMost];
 }

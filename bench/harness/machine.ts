@@ -38,7 +38,15 @@ const PROGRAMS: Readonly<Record<string, readonly [command: string, args: string,
   nginx: ['nginx', '-v', /nginx\/([\d.]+)/],
   libsecp256k1: ['pkg-config', '--modversion libsecp256k1', /([\d.]+)/],
 };
-const PACKAGES = ['uWebSockets.js', 'ws', 'fastify', 'secp256k1', '@noble/secp256k1', '@scure/starknet'];
+const PACKAGES = [
+  'uWebSockets.js',
+  'ws',
+  'fastify',
+  'secp256k1',
+  '@noble/secp256k1',
+  '@scure/starknet',
+  'benchmark',
+];
 
 function versions(): Record<string, string> {
   const manifest = JSON.parse(

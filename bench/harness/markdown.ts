@@ -76,6 +76,7 @@ function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
       .filter(({ of }) => of === undefined)
       .flatMap((line) =>
         line.peers.flatMap((peer) => {
+          if (peer.bound && 'within' in peer.bound) return [];
           const share = isCost(line) ? 1 / peer.ratio : peer.ratio;
           return share < 1 ? [{ name, line, peer, share }] : [];
         }),

@@ -86,6 +86,7 @@ export function isCost({ unit, bound, peers }: LineOutcome): boolean {
 
 /** Returns the words for a bound in tables. */
 export function boundText(bound: Bound): string {
+  if ('within' in bound) return `${1 - bound.within} to ${1 + bound.within}`;
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
 }
 
@@ -123,6 +124,7 @@ function judgeLine(line: Line, rounds: Rounds): LineOutcome {
 }
 
 function holds(bound: Bound, value: number): boolean {
+  if ('within' in bound) return Math.abs(value - 1) <= bound.within;
   return 'atLeast' in bound ? value >= bound.atLeast : value <= bound.atMost;
 }
 

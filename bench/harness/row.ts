@@ -54,7 +54,8 @@ export interface Source {
   readonly figure: string;
 }
 
-export type Bound = { readonly atLeast: number } | { readonly atMost: number };
+/** `within` is of two figures that must agree: their ratio differs from 1 by at most this. */
+export type Bound = { readonly atLeast: number } | { readonly atMost: number } | { readonly within: number };
 
 /** A curve of figures of one variant, drawn on two logarithmic axes. */
 export interface Plot {

@@ -16,6 +16,7 @@ import { memory } from './memory.js';
 import { rest } from './rest.js';
 import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
+import { stages } from './stages.js';
 import { starkIngest } from './stark_ingest.js';
 import { threads } from './threads.js';
 import { ticks } from './ticks.js';
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   evmIngest,
   starkIngest,
   signatures,
+  stages,
   signedFrames,
   unsignedFrames,
   fanOut,

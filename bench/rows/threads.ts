@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { writeConfig } from '../../scripts/load/config.js';
 import { fetchBody } from '../../scripts/load/fetch_body.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
@@ -25,6 +26,14 @@ const SETS = '1,000 signed sets';
 const FAN_OUT = '5,000 readers of one group';
 const LATENCY = 'publisher to subscriber';
 
+/** The variant that shows whether threads pay, and the cores that it needs: for these, the main thread, crypto threads and the load. */
+const MORE_THREADS = 4;
+const MORE_CORES_MIN = 8;
+const hasManyCores = availableParallelism() >= MORE_CORES_MIN;
+const MORE = `${MORE_THREADS} threads`;
+/** Multiple of one thread's answers that {@link MORE_THREADS} must give in all before `listen.threads: auto` is more than 1. */
+const GAIN_MIN = 2;
+
 /**
  * The variant with as many services of one thread as the other variant has threads, under the same load: the most that threads
  * can reach.
@@ -41,7 +50,9 @@ export const threads: Row = {
     'needs one of them, so totals say little. With two threads each signs and encodes the frames of its own readers, and each ' +
     'follows all prices. Requests come from one process with 32 connections for each thread, so that a thread has the same load in ' +
     'both variants; the lines below them are with one such process for all threads. Two services with one thread each, with the ' +
-    'same load, show what of the difference is the machine: they share nothing.',
+    'same load, show what of the difference is the machine: they share nothing. On a machine with eight or more cores the lines “in all” ' +
+    'compare the answers a second of four threads with those of one, with requests from four processes for either. `listen.threads: auto` is 1 until such a machine ' +
+    'shows a gain: run `npm ci && npm run bench -- threads` there, with nothing else running, and send in `bench/results.json`.',
   limit:
     'Most of a long answer, and of a frame, is the kernel that writes to the socket: with the load on the second of two cores, ' +
     'three busy threads share them, and each write finds colder caches. One client does not keep two threads busy: each then ' +
@@ -51,6 +62,10 @@ export const threads: Row = {
   variants: {
     '1 thread': (scale) => measure(scale, 1),
     '2 threads': (scale) => measure(scale, 2),
+    [MORE]: async (scale) =>
+      hasManyCores
+        ? measure(scale, MORE_THREADS)
+        : { figures: {}, missing: `it needs ${MORE_CORES_MIN} cores` },
     [SERVICES]: async (scale) => ({ figures: await measureRest(scale, 1, 2) }),
   },
   lines: () => [
@@ -59,6 +74,7 @@ export const threads: Row = {
     line(SETS, 'frames/s per core', { atLeast: 0.95 }),
     line(FAN_OUT, 'frames/s per core', { atLeast: 0.95 }),
     line(LATENCY, 'ms p50', { atMost: 1.3 }),
+    ...REST_CASES.map(gainLine),
   ],
 };
 
@@ -69,6 +85,25 @@ function line(figure: string, unit: string, ratio: Bound): Line {
     ours: { variant: '2 threads', figure },
     peers: [{ name: '1 thread', source: { variant: '1 thread', figure }, ratio }],
   };
+}
+
+/** Returns the line of answers in wall time, which are more than one thread's only where each thread has a core. */
+function gainLine(name: (typeof REST_CASES)[number]): Line {
+  const figure = inAll(name);
+  return {
+    name: `${figure}, ${MORE}`,
+    unit: 'answers/s',
+    ours: { variant: MORE, figure },
+    peers: [
+      { name: '1 thread', source: { variant: '1 thread', figure }, ratio: { atLeast: GAIN_MIN } },
+      { name: '2 threads', source: { variant: '2 threads', figure } },
+    ],
+    shown: [{ name: LATENCY, unit: 'ms p50', source: { variant: MORE, figure: LATENCY } }],
+  };
+}
+
+function inAll(figure: string): string {
+  return `${figure}, in all`;
 }
 
 /** @param ratio the bound of the ratio to one thread */
@@ -113,6 +148,12 @@ async function measureRest(scale: Scale, threads: number, services: number): Pro
       const beforeSeconds = cpuSeconds();
       const requests = await requestFromProcesses({ ...load, durationMs: MEASURE_MS[scale] });
       figures[figure] = requests / (cpuSeconds() - beforeSeconds);
+    }
+    if (hasManyCores) {
+      const load = { ports, path, processes: MORE_THREADS, connections: CONNECTIONS };
+      await requestFromProcesses({ ...load, durationMs: WARM_UP_MS[scale] });
+      const requests = await requestFromProcesses({ ...load, durationMs: MEASURE_MS[scale] });
+      figures[inAll(name)] = requests / (MEASURE_MS[scale] / 1_000);
     }
   }
   for (const service of running) await service.stop();

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../model/time.js';
 
-/** Places in the memory that the timer shares with its thread. All times are of `process.hrtime`, which threads have in common. */
+// Places in the memory that the timer shares with its thread, all times of `process.hrtime`, which threads have in common.
+
 /** The time at which the thread is to post next. */
 export const NEXT = 0;
 /** The time at which the thread wakes up by itself. */

@@ -69,7 +69,7 @@ const listen = z.strictObject({
   /** 0 picks a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
-  /** The number of threads that serve the sockets; `auto` leaves half of the cores to prices and signatures. */
+  /** Threads that serve the sockets; `auto` is the number in `edge/threads/thread_plan.ts`. */
   threads: z
     .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,

@@ -34,6 +34,29 @@ test('one bound that does not hold is a row that misses', async (t) => {
   t.notOk(judge(row, 'full', { ours: rates(31), peer: rates(10) }).reached, 'the bound of the ratio');
 });
 
+test('two figures that must agree may differ by a share, to either side', async (t) => {
+  const agreeing: Row = {
+    ...row,
+    lines: () => [
+      {
+        name: 'rate',
+        unit: 'things/s',
+        ours: { variant: 'ours', figure: 'rate' },
+        peers: [{ name: 'peer', source: { variant: 'peer', figure: 'rate' }, ratio: { within: 0.1 } }],
+      },
+    ],
+  };
+  const reached = (ours: number) => judge(agreeing, 'full', { ours: rates(ours), peer: rates(100) }).reached;
+  t.same([89, 91, 109, 111].map(reached), [false, true, true, false]);
+  const outcome = judge(agreeing, 'full', { ours: rates(95), peer: rates(100) });
+  t.match(rowMarkdown(outcome).join('\n'), '| rate | 95 things/s | peer: 100 | 0.95 | 0.9 to 1.1 | yes |');
+  t.notMatch(barsSvg(outcome), /<path /, 'no mark of what is needed');
+  const machine = { cpu: 'a', cores: 2, memoryGiB: 1, os: 'b', node: 'v20', loadBefore: 0 };
+  const measured = { ...outcome, machine, commit: 'c', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
+  const page = resultsMarkdown({ rows: [measured], profiles: [] }, () => []);
+  t.notMatch(page, '| [sample](#sample) | rate', 'the other one is no better');
+});
+
 test('what keeps a row from more is said where it misses, and only there', async (t) => {
   const limited = { ...row, limit: 'Nature.' };
   t.equal(judge(limited, 'full', { ours: rates(9), peer: rates(9) }).limit, 'Nature.');

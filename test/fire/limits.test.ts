@@ -42,8 +42,10 @@ interface Limit {
 const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
-/** Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. */
-/** `signed_frames_per_second` answers nothing; `test/stream/signed_delivery.test.ts` tests it. */
+/**
+ * Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. `signed_frames_per_second` answers nothing;
+ * `test/stream/signed_delivery.test.ts` tries it.
+ */
 const OTHER_KEYS = ['drain', 'idle_timeout', 'signed_frames_per_second'];
 
 const LIMITS: readonly Limit[] = [

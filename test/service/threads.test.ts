@@ -209,16 +209,17 @@ async function metricReaches({ adminUrl }: TestService, name: string, least: num
   });
 }
 
-test('auto leaves the main thread a core, and signatures what serving does not take', async (t) => {
+test('auto serves on the main thread, and leaves the other cores to signatures', async (t) => {
   const plans = [1, 2, 4, 5, 8, 16].map((cores) => planThreads('auto', cores));
   t.same(plans, [
     { listen: 1, crypto: 1 },
     { listen: 1, crypto: 1 },
     { listen: 1, crypto: 3 },
-    { listen: 2, crypto: 2 },
-    { listen: 3, crypto: 4 },
-    { listen: 7, crypto: 8 },
+    { listen: 1, crypto: 4 },
+    { listen: 1, crypto: 7 },
+    { listen: 1, crypto: 15 },
   ]);
+  t.same(planThreads(3, 8), { listen: 3, crypto: 4 });
   t.same(planThreads(4, 2), { listen: 4, crypto: 1 });
   t.same(planThreads(1, 8), { listen: 1, crypto: 7 });
 });

@@ -1,7 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 
-/** What both documents say of the service, written for their `description` fields in CommonMark. */
+// What both documents say of the service, written for their `description` fields in CommonMark.
 
 /** The version of the interface description. */
 export const API_VERSION = '1.0';
