@@ -11,7 +11,7 @@ pragma solidity ^0.8.20;
 ///
 /// A value is a signed 128-bit integer: the price times 10^18. The signature is over the Keccak-256 of the body.
 library TicksealPayload {
-    /// What stands in front of the entries, and where they are.
+    /// The values before the entries, and the place of the entries.
     struct Header {
         uint16 taxonomyId;
         uint64 timestampNs;
@@ -97,7 +97,7 @@ library TicksealPayload {
         header.count = entriesLength / header.entryBytes;
     }
 
-    /// One entry, counted from 0. @param header must be of the same payload
+    /// Returns an entry, counted from 0. @param header must be of the same payload
     function entryAt(bytes calldata payload, Header memory header, uint256 index)
         internal
         pure
