@@ -8,7 +8,7 @@ import {TicksealPayload} from "./TicksealPayload.sol";
 contract TicksealVerifier {
     using TicksealPayload for bytes;
 
-    /// Only the owner changes signers and hands over ownership.
+    /// Only the owner may change signers and transfer ownership.
     error NotOwner();
     /// The key that made the signature is not on the list.
     error UnknownSigner(address signer);

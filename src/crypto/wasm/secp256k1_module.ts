@@ -75,8 +75,8 @@ export interface Secp256k1Module {
 }
 
 /**
- * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret numbers: the
- * points that are read depend on them, and another process may be able to watch that.
+ * Opens the arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret
+ * numbers: the points that are read depend on them, and another process may be able to watch that.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {
