@@ -45,8 +45,8 @@ export const POINT_BYTES = 2 * NUMBER_BYTES;
 export const REFERENCE_BYTES = 4;
 
 /**
- * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of {@link
- * reduceToField}, and scalars that of {@link reduceToScalar}.
+ * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of
+ * {@link reduceToField}, and scalars that of {@link reduceToScalar}.
  */
 export interface Secp256k1Module {
   readonly memory: { readonly buffer: ArrayBuffer };
