@@ -96,7 +96,7 @@ function signNumber(sign: Sign, i: number) {
   return sign(symbolOf(i % ASSETS), price, timestampNs);
 }
 
-/** One signer writes Stark numbers with leading zeros, the other without. */
+/** Hashes signatures. One signer keeps leading zeros of Stark numbers, the other does not. */
 function hashOf(signatures: readonly { readonly r: string; readonly s: string }[]): string {
   const numbers = signatures.map(({ r, s }) => `${BigInt(r)} ${BigInt(s)}`);
   return createHash('sha256').update(numbers.join()).digest('hex');

@@ -13,7 +13,7 @@ export const ASSETS = 10;
 interface FanOutLoad {
   readonly clients: number;
   readonly channelMs: number;
-  /** The time until V8 has compiled the code of a tick, of which there is much if few clients share it. */
+  /** The time until V8 has compiled the code of a tick; there is much of it if few clients share it. */
   readonly settleMs: number;
   /** The ratios that must be reached to each peer's frames. */
   readonly ratios: Readonly<Record<'bare uWS' | 'npm ws' | 'Rust', number>>;

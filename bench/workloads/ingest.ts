@@ -32,8 +32,8 @@ export interface IngestUsage extends Usage {
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates over a socket per publisher as fast as the service takes them, without requesting answers: {@link
- * UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
+ * Sends signed updates over a socket per publisher as fast as the service takes them, without requesting answers:
+ * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;

@@ -254,7 +254,7 @@ class ClockTorture {
     this.#settledSinceMs = performance.now();
   }
 
-  /** The wall clock stays within two hours of the real one. */
+  /** Returns the step, reversed if the wall clock would leave two hours around the real one. */
   #aheadAfter(stepMs: number): number {
     return Math.abs(this.#clock.aheadMs + stepMs) > 2 * HOUR_MS ? -stepMs : stepMs;
   }

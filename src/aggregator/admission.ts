@@ -120,7 +120,7 @@ export class Admission {
       if (waiting === 0 && throttle.isAtRest(second)) this.#uses.delete(identity);
   }
 
-  /** Each admitted update adds to those that wait and reduces the room that is left. */
+  /** Returns how many updates may still be admitted: each of them adds to those that wait and reduces the room that is left. */
   #roomFor(session: PublisherSession, use: BudgetUse): number {
     const ofCaller = (UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2;
     return Math.floor((ofCaller - (this.#waitingOf.get(session) ?? 0)) / 2);

@@ -36,7 +36,7 @@ export const SIGNER_OPTION = [
 /** The exit status when every check passed but no signer was named, so that nothing is verified. */
 export const EXIT_NOT_VERIFIED = 3;
 
-/** The end of a line about an item whose signer was recovered but not named by the caller. */
+/** Returns the end of a line about an item whose signer was recovered but not named by the caller. */
 export function notVerified(signer: string): string {
   return `recovered ${signer}, NOT verified: --signer names no address`;
 }

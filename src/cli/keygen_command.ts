@@ -10,7 +10,7 @@ import { toHex } from '../model/hex.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints its public key. */
+/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints its address or public key. */
 export function registerKeygen(program: Command): void {
   const command = program
     .command('keygen')

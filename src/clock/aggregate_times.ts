@@ -46,7 +46,7 @@ export class AggregateTimes {
     return timeNs as TimeNs;
   }
 
-  /** Must be called a few times a second, so that signatures normally do not wait for the disk. */
+  /** Keeps the mark ahead of the clock. Must be called a few times a second, so that signatures normally do not wait for the disk. */
   tick(nowNs: TimeNs): void {
     this.#mark.keep(nowNs);
   }

@@ -2,7 +2,7 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time
 
 /** The two clocks of the system from which the time is read. */
 export interface ClockSources {
-  /** The wall clock, cut off to the millisecond. */
+  /** Returns the wall clock, cut off to the millisecond. */
   wallMs(): number;
   monotonicNs(): bigint;
 }

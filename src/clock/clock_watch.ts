@@ -86,7 +86,7 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** Must be called a few times a second, or more often. */
+  /** Checks for trouble. Must be called a few times a second, or more often. */
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
     // Checks at once after the clock was stepped back.

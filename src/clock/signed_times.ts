@@ -23,7 +23,7 @@ const UNMARKED_NS = 2n * NS_PER_SECOND;
 
 /**
  * Resolves when the first mark is on disk, or cannot be written: then nothing is signed until the mark is on disk.
- * @param newestSecond the newest UNIX second of which the data folder has anything
+ * @param newestSecond the newest UNIX second in the data folder
  */
 export async function openAggregateTimes(
   clock: Clock,

@@ -66,7 +66,7 @@ export class StreamTimes {
     return this.#current;
   }
 
-  /** Must be called a few times a second: notices a step back, and keeps the marks in use ahead of the clock. */
+  /** Notices a step back, and keeps the marks in use ahead of the clock. Must be called a few times a second. */
   tick(nowNs: TimeNs): void {
     this.current();
     for (const era of this.#eras) {
@@ -140,7 +140,7 @@ export class StreamEra {
     this.#takeNumber(nowNs);
   }
 
-  /** The last `ts`, without what its low bits add. */
+  /** The last `ts`, without its low bits. */
   get lastNs(): bigint {
     return this.#lastUpper << LOW_BITS;
   }

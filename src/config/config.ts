@@ -128,7 +128,7 @@ export interface Limits {
 /** The sections that take effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits', 'cluster'] as const;
 
-/** The sections that differ and that a reload cannot change. */
+/** Returns the sections that differ and that a reload cannot change. */
 export function changedFixedSections(before: Config, next: Config): readonly string[] {
   return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
 }

@@ -71,7 +71,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   }
 }
 
-/** TLS itself ignores an invalid authority. */
+/** Recognises a certificate; TLS itself ignores an invalid authority. */
 function isCertificate(bytes: Buffer): boolean {
   try {
     return new X509Certificate(bytes).raw.length > 0;

@@ -5,14 +5,14 @@ import type { AggregationType } from '../model/asset.js';
 export const ALGORITHM_VERSION = 'v1';
 
 /**
- * The written definition of an aggregation algorithm, as `/v1/algorithms` serves it. Every signed aggregate holds the
+ * Returns the written definition of an aggregation algorithm, as `/v1/algorithms` serves it. Every signed aggregate holds the
  * checksum of these bytes, so a change of one character is a new version of the algorithm.
  */
 export function algorithmDefinition(type: AggregationType): string {
   return DEFINITIONS[type];
 }
 
-/** `calculation_alg.checksum`: the SHA-256 of the definition's UTF-8 bytes as 64 hex digits without `0x`. */
+/** Returns `calculation_alg.checksum`: the SHA-256 of the definition's UTF-8 bytes as 64 hex digits without `0x`. */
 export function algorithmChecksum(type: AggregationType): string {
   return CHECKSUMS[type];
 }

@@ -65,7 +65,7 @@ export class TurnQueue {
   /** The {@link CallerQueue.servedMs} of the caller that was served last; a new caller starts from it. */
   #servedMs = 0;
   /**
-   * The same of callers of which nothing waits now, while others wait: a caller whose work comes singly does not start again each
+   * The same of callers without waiting work now, while others wait: a caller whose work comes singly does not start again each
    * time.
    */
   readonly #servedMsOf = new Map<string, number>();

@@ -9,11 +9,11 @@ import type { TimeNs } from './time.js';
  * process.
  */
 export interface PriceSink {
-  /** An asset has a new live price, or its first. */
+  /** Reports that an asset has a new live price, or its first. */
   priced(message: Priced): void;
-  /** An aggregate has been signed. */
+  /** Reports that an aggregate has been signed. */
   signed(aggregate: SignedAggregate): void;
-  /** An asset has no live price until it is priced again. */
+  /** Reports that an asset has no live price until it is priced again. */
   ended(message: Ended): void;
 }
 

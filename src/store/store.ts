@@ -69,7 +69,7 @@ export interface Store
   readonly newestSecond: number | undefined;
   /** The number of records that are not on disk yet. */
   readonly recordsWaiting: number;
-  /** Called when another thread found a damaged record. */
+  /** Notes a damaged record that another thread found. */
   noticeDamage(reason: string): void;
   /** Returns the size and the age of the folder. */
   figures(): StoreFigures;

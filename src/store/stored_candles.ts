@@ -9,9 +9,9 @@ import type { SeriesIndex } from './series_index.js';
 
 /** Candles as records that another store can use. Minutes, hours and days are counted since 1970. */
 export interface StoredCandles {
-  /** The closed minutes of an hour whose day is not sealed; `undefined` when there are none. */
+  /** Returns the closed minutes of an hour whose day is not sealed; `undefined` when there are none. */
   hour(asset: AssetName, hour: number): Uint8Array | undefined;
-  /** The minutes of a sealed day; `undefined` when there are none. */
+  /** Returns the minutes of a sealed day; `undefined` when there are none. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
   /**
    * Forgets minutes that had begun before this one: the records of another store have them complete. Must be called before the

@@ -6,7 +6,7 @@ export type Key = readonly [string | number, string | number];
 
 /** The conversion of one kind of record's values to bytes. */
 export interface Codec<Value> {
-  /** The bytes may be valid only until the next call. */
+  /** Encodes a value; the bytes may be valid only until the next call. */
   encode(value: Value): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }
@@ -25,13 +25,13 @@ export interface Table<Value> {
   isWaiting(key: Key): boolean;
   /** The number of records that wait to be written. */
   readonly waiting: number;
-  /** The keys on disk, ascending, without those that wait to be written. */
+  /** Returns the keys on disk, ascending, without those that wait to be written. */
   keysOnDisk(range?: KeyRange): Iterable<Key>;
-  /** The keys on disk, and those that wait to be written. */
+  /** Returns the keys on disk, and those that wait to be written. */
   keys(): Iterable<Key>;
   /** The number of records on disk. */
   readonly recordCount: number;
-  /** Every record on disk, checked against its checksum. */
+  /** Returns all records on disk, each checked against its checksum. */
   recordsOnDisk(): Iterable<StoredRecord>;
 }
 

@@ -53,7 +53,7 @@ test('a row that is not there is named', async (t) => {
   t.throws(() => rowByName('fan-in'), { message: /no row "fan-in": there are evm-ingest, / });
 });
 
-/** CPU time and memory of the servers are read from `/proc`. */
+/** Skips a test without Linux: CPU time and memory of the servers are read from `/proc`. */
 function needsLinux(): string | false {
   return process.platform === 'linux' ? false : 'load runs read /proc';
 }

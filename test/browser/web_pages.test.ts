@@ -195,7 +195,7 @@ function openStream(page: Page, { url }: Reachable, ticket: string, name = 'last
   return runInPage(page, OPEN_STREAM, { url: `${url.replace(/^http/, 'ws')}/ws`, ticket, name });
 }
 
-/** A proxy between browsers and a service that keeps the heads of browsers' requests. */
+/** Starts a proxy between browsers and a service that keeps the heads of browsers' requests. */
 async function recordRequests(t: Test, port: number) {
   const sent: string[] = [];
   const server = createServer((client) => {

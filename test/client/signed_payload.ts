@@ -13,7 +13,7 @@ export interface Content {
   readonly assets: readonly (readonly [id: number, value: bigint, status: number])[];
 }
 
-/** A separate encoder, written from the layout tables alone. */
+/** Encodes a body separately from the client, by the layout tables only. */
 export function bodyOf({ taxonomyId, timestampNs, assets }: Content, isVersioned: boolean): Buffer {
   const hex = (value: bigint | number, bytes: number) =>
     BigInt.asUintN(bytes * 8, BigInt(value))

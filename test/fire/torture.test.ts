@@ -26,7 +26,7 @@ interface Output {
   readonly stderr: string;
 }
 
-/** `env` removes the test runner's loaders from the environment: they would need file handles too. */
+/** Runs the program. `env` removes the test runner's loaders from the environment, which would need file handles too. */
 async function torture(...args: string[]): Promise<Output> {
   const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN];
   return promisify(execFile)('env', [...plain, ...args]).catch((error: Output) => error);

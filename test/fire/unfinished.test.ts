@@ -39,7 +39,7 @@ class Deaf {
     return deaf;
   }
 
-  /** A masked frame with a mask of zeros, or the first `sent` bytes of it. */
+  /** Sends a masked frame with a mask of zeros, or the first `sent` bytes of it. */
   send(text: string, sent = text.length): void {
     const head = Buffer.alloc(14);
     head.writeUInt16BE(0x81ff);

@@ -8,7 +8,7 @@ import { type Aggregate, latestText, latestWhen, openPublisher, publish, UNIT } 
 const MS_NS = 1_000_000n;
 const PERIOD_MS = 500;
 
-/** Six assets of three publishers each, which weigh 1, 2.5 and 0.000001. */
+/** Starts a service with six assets of three publishers each, which weigh 1, 2.5 and 0.000001. */
 function startService(clock: FakeClock): Promise<TestService> {
   const asset = { clock_period: `${PERIOD_MS}ms`, max_age: '3600s' };
   return startTestService(

@@ -8,7 +8,7 @@ import { startTestService, TOKEN, withTokens } from './harness.js';
 
 // The client on a platform whose sockets send no headers, like those of browsers: it logs in with tickets.
 
-/** A client with everything that a browser may send: subprotocols. */
+/** Makes a client with everything that a browser may send: subprotocols. */
 function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
   readonly client: Client;
   readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];

@@ -14,8 +14,8 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createWalk, type PriceWalk } from './walk.js';
 
 /**
- * The process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is a client like any other, with a key
- * and a connection of its own. The process ends when its parent ends, or on SIGTERM or SIGINT.
+ * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is a client like any other, with a
+ * key and a connection of its own. The process ends when its parent ends, or on SIGTERM or SIGINT.
  */
 function main([dataDir, url]: string[]): void {
   if (dataDir === undefined || url === undefined) throw new TypeError('usage: publishers.js DATA_DIR URL');

@@ -39,7 +39,7 @@ export class RefusedError extends TicksealError {
 
   constructor(
     readonly url: string,
-    /** The status of HTTP; 0 when a WebSocket was closed for good, or was refused and the platform does not report a status. */
+    /** The status of HTTP; 0 when a WebSocket was closed permanently, or was refused and the platform does not report a status. */
     readonly status: number,
     reason: string,
     /** The path of the request. */

@@ -37,13 +37,13 @@ export class Liveness {
     this.#events = events;
   }
 
-  /** Called when the connection is up. */
+  /** Begins to watch a connection that is up. */
   start(): void {
     this.#hasHeard = false;
     this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);
   }
 
-  /** Called when something arrived. */
+  /** Notes that something arrived. */
   heard(): void {
     this.#hasHeard = true;
   }

@@ -35,7 +35,7 @@ export interface Down {
   readonly reason: string;
   /** The HTTP status with which the server refused the connection, if it did and the socket reports it. */
   readonly httpStatus?: number;
-  /** True when the server refuses this client for good: no further attempt follows. */
+  /** True when the server refuses this client permanently: no further attempt follows. */
   readonly final: boolean;
 }
 
@@ -126,7 +126,7 @@ export class ReconnectingSocket {
     return this.#isOpen;
   }
 
-  /** Ends the connection for good; resolves when it is closed. */
+  /** Ends the connection permanently; resolves when it is closed. */
   close(): Promise<void> {
     this.#end('closed');
     this.#cancelTimer();
@@ -210,7 +210,7 @@ export class ReconnectingSocket {
     const final = this.#ended !== undefined;
     this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
     for (const resolve of this.#onClosed.splice(0)) resolve();
-    // The listener may have closed this connection for good.
+    // The listener may have closed this connection permanently.
     if (this.#ended === undefined)
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
   }

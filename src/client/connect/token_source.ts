@@ -25,7 +25,7 @@ export class TokenSource {
     return this.#token;
   }
 
-  /** Called when the service refused `token`. @returns whether a new one can be requested. */
+  /** Handles the refusal of `token`. @returns whether a new one can be requested. */
   refuse(token: string | undefined): boolean {
     if (this.#getToken === undefined) return false;
     // Another request may have requested a new token meanwhile.

@@ -79,7 +79,7 @@ export class PricePublisher {
     return Object.fromEntries(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
   }
 
-  /** Ends the connections for good; resolves when they are closed. Unanswered messages fail. */
+  /** Ends the connections permanently; resolves when they are closed. Unanswered messages fail. */
   async close(): Promise<void> {
     this.#context.open.delete(this);
     await Promise.all(this.#publishers.map((publisher) => publisher.close()));

@@ -119,7 +119,7 @@ export class Publisher {
     });
   }
 
-  /** Ends the connection for good; resolves when it is closed. Unanswered messages fail. */
+  /** Ends the connection permanently; resolves when it is closed. Unanswered messages fail. */
   async close(): Promise<void> {
     await this.#socket.close();
     this.#failAll('closed');

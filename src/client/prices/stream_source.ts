@@ -33,7 +33,7 @@ export interface SourceEvents {
   readonly onEnded: (error: TicksealError) => void;
 }
 
-/** A payload of which no check failed. */
+/** A payload that passed all checks. */
 export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
 
 /** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
@@ -139,7 +139,7 @@ export class StreamSource {
     void this.#subscribe(ids);
   }
 
-  /** Ends the connection for good; resolves when it is closed. */
+  /** Ends the connection permanently; resolves when it is closed. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelSync?.();

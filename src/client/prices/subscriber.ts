@@ -97,7 +97,7 @@ export class Subscriber {
     return this.#request({ type: 'unsubscribe', assets });
   }
 
-  /** Ends the connection for good; resolves when it is closed. */
+  /** Ends the connection permanently; resolves when it is closed. */
   close(): Promise<void> {
     this.#cancelRetry();
     return this.#socket.close();

@@ -11,7 +11,7 @@ pragma solidity ^0.8.20;
 ///
 /// A value is a signed 128-bit integer: the price times 10^18. The signature is over the Keccak-256 of the body.
 library TicksealPayload {
-    /// What stands in front of the entries, and where they are.
+    /// The values before the entries, and the place of the entries.
     struct Header {
         uint16 taxonomyId;
         uint64 timestampNs;
@@ -33,7 +33,7 @@ library TicksealPayload {
         uint8 marketStatus;
     }
 
-    /// The payload has another length than its layout says.
+    /// The payload has another length than its layout.
     error WrongLength(uint256 length);
     /// A versioned body of a version that this library does not know.
     error UnknownVersion(uint8 version);
@@ -45,7 +45,7 @@ library TicksealPayload {
     error UnorderedAssets(uint16 assetId);
     /// The payload holds no entry of this asset.
     error AssetMissing(uint16 assetId);
-    /// There are fewer entries than that.
+    /// The payload has fewer entries.
     error NoSuchEntry(uint256 index);
 
     uint8 internal constant NO_SCHEDULE = 0xFF;
@@ -61,7 +61,7 @@ library TicksealPayload {
     /// Half of the order of secp256k1: of the two signatures with the same meaning, only the one below it is accepted.
     uint256 private constant HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
-    /// The address whose key signed the payload. It says nothing of trust: compare it with the signers that you know.
+    /// The address whose key signed the payload. A recovered address is no proof of trust: compare it with the signers that you know.
     function recover(bytes calldata payload) internal pure returns (address signer) {
         if (payload.length < SIGNATURE_BYTES + SIMPLIFIED_HEADER_BYTES) revert WrongLength(payload.length);
         bytes32 r = bytes32(payload[0:32]);
@@ -97,7 +97,7 @@ library TicksealPayload {
         header.count = entriesLength / header.entryBytes;
     }
 
-    /// One entry, counted from 0. @param header must be of the same payload
+    /// Returns an entry, counted from 0. @param header must be of the same payload
     function entryAt(bytes calldata payload, Header memory header, uint256 index)
         internal
         pure

@@ -8,7 +8,7 @@ import {TicksealPayload} from "./TicksealPayload.sol";
 contract TicksealVerifier {
     using TicksealPayload for bytes;
 
-    /// Only the owner changes signers and transfers ownership.
+    /// Only the owner may change signers and transfer ownership.
     error NotOwner();
     /// Only the account that the owner named accepts the ownership.
     error NotPendingOwner();

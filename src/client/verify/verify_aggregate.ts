@@ -41,7 +41,7 @@ export interface AggregateExpectations<S extends Signers> {
  * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
  *   `JSON.parse` loses digits of timestamps.
  * @returns one report an aggregate, never empty. `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` names nobody or not an address, or for invalid weights.
+ * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address, or for invalid weights.
  */
 export function verifyAggregate<const S extends Signers>(
   value: unknown,
@@ -174,7 +174,7 @@ function checkService(
   }
 }
 
-/** A parent is the hash of its two children; an odd level repeats its last node. */
+/** Computes the root: a parent is the hash of its two children; an odd level repeats its last node. */
 function merkleRoot(leaves: readonly bigint[]): Uint8Array {
   let level = leaves.map((leaf) => integerBytes(leaf, 32));
   while (level.length > 1) {

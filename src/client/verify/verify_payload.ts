@@ -32,7 +32,7 @@ export type PayloadReport<S extends Signers = Signers> =
 /**
  * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and makes all checks that need only its bytes.
  * @returns `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` names nobody or not an address.
+ * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address.
  */
 export function verifyPayload<const S extends Signers>(
   hex: string,

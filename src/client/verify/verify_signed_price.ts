@@ -27,7 +27,7 @@ export interface SignedPriceExpectations<S extends Signers> {
 /**
  * Checks one publisher's `signed_price` by itself.
  * @returns `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` names nobody or not an address.
+ * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address.
  */
 export function verifySignedPrice<const S extends Signers>(
   value: unknown,

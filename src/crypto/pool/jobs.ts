@@ -20,7 +20,7 @@ const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
 /** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
 export interface CryptoJobs {
-  /** `valid` or `invalid signature`; a high s is invalid. */
+  /** Returns `valid` or `invalid signature`; a high s is invalid. */
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[];
   verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[];
   /**

@@ -196,7 +196,7 @@ class WorkerPool implements CryptoPool {
     return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
   }
 
-  /** Hands pieces to an idle thread if the work is worth a message, otherwise does it at once. */
+  /** Passes pieces to an idle thread if the work is worth a message, otherwise does it at once. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
@@ -270,7 +270,7 @@ function rankOf(micros: number): number {
   return performance.now() + (WAIT_PER_WORK * micros) / 1_000;
 }
 
-/** A job that fails because of a bug in this program fails on the calling thread too, and its error is visible. */
+/** Gives a piece up. A job that fails because of a bug in this program fails on the calling thread too, with a visible error. */
 function giveUp(piece: QueuedWork): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
   if (hung === undefined) piece.doSome(() => true);

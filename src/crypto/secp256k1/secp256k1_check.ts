@@ -109,7 +109,7 @@ const SIGNED: readonly Signed[] = [
   },
 ];
 
-/** Signatures that nobody made, and those in a form that no signer writes. */
+/** Signatures that no key made, and those in a form that no signer writes. */
 const RECOVERED: readonly Recovered[] = [
   {
     name: 'a high s',

@@ -44,7 +44,7 @@ export interface KeccakModule {
 }
 
 /**
- * Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and rotates them; its bytes are made here.
+ * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and rotates them; its bytes are made here.
  * JavaScript writes into the memory of the module and reads from there, so a hash takes no array of its own.
  */
 export function openKeccakModule(): KeccakModule {

@@ -78,7 +78,7 @@ export class Secp256k1Arithmetic {
     return wrong;
   }
 
-  /** The slope of the tangent at a point is 3 x² / 2 y. */
+  /** Doubles a point. The slope of the tangent at a point is 3 x² / 2 y. */
   double(out: number, point: number): void {
     const { module } = this;
     const [x, y] = [point, point + NUMBER_BYTES];

@@ -137,7 +137,7 @@ export const SCALAR_FACTOR = 2n ** BigInt(LIMB_BITS * LIMBS);
 const ORDER = limbsOf(GROUP_ORDER);
 const NEGATIVE_INVERSE = negativeInverseOf(ORDER[0]!);
 
-/** -1 / value modulo 2^29, by Newton’s method. */
+/** Returns -1 / value modulo 2^29, by Newton’s method. */
 function negativeInverseOf(value: bigint): bigint {
   let inverse = 1n;
   for (let i = 0; i < 5; i++) inverse = BigInt.asUintN(LIMB_BITS, inverse * (2n - value * inverse));

@@ -49,8 +49,8 @@ export const NEGATIVE = 1;
 export const DOUBTFUL = 2;
 
 /**
- * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of {@link
- * reduceToField}, and scalars that of {@link reduceToScalar}.
+ * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of
+ * {@link reduceToField}, and scalars that of {@link reduceToScalar}.
  */
 export interface Secp256k1Module {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -78,8 +78,8 @@ export interface Secp256k1Module {
 }
 
 /**
- * Arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret numbers: the
- * points that are read depend on them, and another process may be able to watch that.
+ * Opens the arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret
+ * numbers: the points that are read depend on them, and another process may be able to watch that.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {

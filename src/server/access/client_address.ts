@@ -11,7 +11,7 @@ import type { RestRequest } from '../http/rest_exchange.js';
 const PROXIES_MAX = 32;
 
 /**
- * @param trusted the proxies whose `X-Forwarded-For` is believed: `listen.trusted_proxies`
+ * @param trusted the proxies whose `X-Forwarded-For` is accepted: `listen.trusted_proxies`
  * @returns a function that returns the client to which limits per client address count a request
  */
 export function clientAddressReader(

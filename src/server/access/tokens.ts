@@ -3,7 +3,7 @@ import type { Scope, TokenConfig } from '../../config/config.js';
 import { canonicalKey } from '../../config/publisher_key.js';
 import type { PublishRights } from '../../ingest/gate.js';
 
-/** A known access token and what it allows. */
+/** A known access token and its rights. */
 export class Token implements PublishRights {
   /** The configuration; replaced when a reload changed the token's rights, which open sockets see at once. */
   constructor(public config: TokenConfig) {}

@@ -42,7 +42,7 @@ export class WebSockets {
     return this.#idleTimeouts.size;
   }
 
-  /** Called when all sockets are being closed. */
+  /** Stops the checks when all sockets are being closed. */
   stop(): void {
     this.#idleTimeouts.stop();
   }

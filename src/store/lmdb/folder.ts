@@ -19,9 +19,9 @@ export interface Folder {
   readonly root: RootDatabase;
   /** Opens the table, or creates it. @throws Error when it cannot be made. */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
-  /** The size of the data file. */
+  /** Returns the size of the data file. */
   fileBytes(): number;
-  /** The free space of the file system for this process. */
+  /** Returns the free space of the file system for this process. */
   freeBytes(): number;
   /** Checks the free space. @throws Error when there is no room for a commit with this many bytes of records. */
   claimRoom(recordBytes: number): void;

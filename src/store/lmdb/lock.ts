@@ -87,7 +87,7 @@ export function isFolderInUse(dir: string): Promise<boolean> {
   }).finally(() => closeSync(descriptor));
 }
 
-/** A socket's path has about 100 bytes at most. The path through the folder's descriptor is always short. */
+/** Returns a short path: a socket's path has about 100 bytes at most. The path through the folder's descriptor is always short. */
 function pathIn(dir: string, descriptor: number): string {
   const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
   return `${folder}/${LOCK_NAME}`;
@@ -152,7 +152,7 @@ class Owner {
     });
   }
 
-  /** @returns `undefined` when somebody listens already */
+  /** @returns `undefined` when another process listens already */
   static listen(path: string): Promise<Owner | undefined> {
     return new Promise((resolve, reject) => {
       const owner = new Owner();
@@ -179,7 +179,7 @@ class Owner {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const next = this.#next;
     if (next === undefined) return closed;
-    // Nobody listens from here on, so the next owner can. The server counts as open while the connection to the next owner is
+    // No process listens from here on, so the next owner can. The server counts as open while the connection to the next owner is
     // open.
     if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
     next.destroy();

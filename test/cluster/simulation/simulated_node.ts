@@ -104,12 +104,12 @@ export class SimulatedNode {
     this.#kept = kept;
   }
 
-  /** The time of its monotonic clock. */
+  /** Returns the time of its monotonic clock. */
   nowMs(): number {
     return this.#options.agenda.nowMs * this.#rate + 5_000;
   }
 
-  /** The time of its wall clock. */
+  /** Returns the time of its wall clock. */
   nowUs(): number {
     return Math.floor(this.#options.agenda.nowMs * 1_000) + this.#skewUs + 10_000_000;
   }

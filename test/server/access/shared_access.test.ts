@@ -15,7 +15,7 @@ const TRIES = 20;
 /** The limit, above the attempts of one thread and below those of both. */
 const CONNECTIONS_MAX = 30;
 
-/** Both threads count {@link ROUNDS} callers, one after the other, each at the same moment. */
+/** Lets both threads count {@link ROUNDS} callers, one after the other, each at the same time. */
 async function race() {
   const access = createSharedAccess(COUNTING_THREADS);
   const ready = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
