@@ -1,4 +1,4 @@
-/** Runs something once after a delay; the returned function calls it off. */
+/** A function that runs another one once after a delay in milliseconds. The function that it returns cancels the run. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** The answer to a ping takes longer only where nothing arrives any more. */

@@ -5,7 +5,7 @@ import { type StarkSignature, starkSign } from '../verify/stark_signatures.js';
 import { signDigest } from './evm_sign.js';
 
 /**
- * The hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow
+ * The functions for hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow
  * RFC 6979; they differ in speed.
  */
 export interface PriceCurves {

@@ -16,7 +16,7 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without losing a digit: integers become bigints, other numbers an {@link ExactNumber}.
+ * Parses JSON without losing a digit: integers become bigints, other numbers objects with their text.
  * @returns the value, or `undefined` when `text` is not JSON or a string in it is too long for the regular expression, some millions of characters.
  */
 export function parseExactJson(text: string): unknown {
