@@ -7,8 +7,10 @@ import { build, type Metafile } from 'esbuild';
 import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
+import { buildReference } from './build_reference.js';
 
-// Bundles the live page into `dist/page`, with each file compressed: part of `npm run build` and `npm start`.
+// Bundles the live page into `dist/page`, with each file compressed, and reads the reference of the client: part of `npm run build`
+// and `npm start`.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = join(ROOT, 'src/client/page');
@@ -27,6 +29,7 @@ Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
 const manifest: Record<string, PageManifest[string]> = {};
 await buildPage();
+buildReference();
 
 async function buildPage(): Promise<void> {
   rmSync(PAGE_FOLDER, { recursive: true, force: true });

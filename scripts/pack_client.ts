@@ -13,7 +13,8 @@ const BROWSER_ENTRIES = ['index', 'verify/verify_worker'];
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
-const [outDir = join(ROOT, 'dist')] = process.argv.slice(2);
+/** The repository's address is named by a release: npm checks the provenance of a package against it. */
+const [outDir = join(ROOT, 'dist'), repository] = process.argv.slice(2);
 process.stdout.write(`${packClient(resolve(outDir))}\n`);
 
 /** Makes the package in `dir`, as a folder and as a tarball. @returns the path of the tarball. */
@@ -31,6 +32,7 @@ function packClient(dir: string): string {
     version: root.version,
     description: 'Client of a tickseal price service, for Node and browsers: publish, subscribe, verify',
     license: root.license,
+    ...(repository !== undefined && { repository: { type: 'git', url: repository } }),
     type: 'module',
     sideEffects: ['./client/verify/verify_worker.js'],
     exports: {

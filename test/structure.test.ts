@@ -144,6 +144,7 @@ const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
     node_index: ['connect', 'prices', 'client', 'index'],
     node: ['sign', 'connect', 'prices', 'client', 'node_index'],
     page: ['verify', 'connect', 'prices'],
+    examples: [],
   },
   server: {
     http: [],
@@ -184,10 +185,11 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
 
 /**
  * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/connect/platform` has what the
- * client takes from browsers, `client/connect/node_platform` what it takes from Node; `client/page` is a browser's program.
+ * client takes from browsers, `client/connect/node_platform` what it takes from Node; `client/page` is a browser's program, and
+ * `client/examples` are programs of users.
  */
 const PURE =
-  /^(?:wire|model|fair|aggregator\/books|calendar|ingest|records|stream|cluster(?!\/nats\/)|client(?!\/(?:connect\/(?:node_)?platform\.ts|page\/))|crypto(?!\/(?:pool\/(?:threads|pool|worker)|secp256k1\/secp256k1(?:_native|_system)?)\.ts))\//;
+  /^(?:wire|model|fair|aggregator\/books|calendar|ingest|records|stream|cluster(?!\/nats\/)|client(?!\/(?:connect\/(?:node_)?platform\.ts|page\/|examples\/))|crypto(?!\/(?:pool\/(?:threads|pool|worker)|secp256k1\/secp256k1(?:_native|_system)?)\.ts))\//;
 const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto', 'node:zlib'];
 const EFFECTS = new Set([
   'Date',

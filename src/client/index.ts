@@ -70,7 +70,8 @@ export {
 } from './verify/verify_signed_price.js';
 
 /**
- * Makes a client of one or more services.
+ * Makes a client of one or more services. In a browser it logs in to each WebSocket with a ticket, and verifies many payloads in a
+ * Web Worker.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client {

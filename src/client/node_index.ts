@@ -8,7 +8,7 @@ import { StreamClient } from './prices/stream_client.js';
 export * from './index.js';
 
 /**
- * Makes a client of one or more services.
+ * Makes a client of one or more services. In Node it logs in to each WebSocket with the header `Authorization`, and can publish.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client {
@@ -16,7 +16,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Makes a client that only streams.
+ * Makes a client that only streams. In Node it logs in to each WebSocket with the header `Authorization`.
  * @throws TypeError or RangeError for wrong options
  */
 export function createStreamClient(options: ClientOptions): StreamClient {

@@ -38,6 +38,7 @@ export const REST_PATHS = {
   udfHistory: '/udf/history',
   udfQuotes: '/udf/quotes',
   page: '/docs',
+  clientPage: '/docs/client',
   openApi: '/openapi.json',
   asyncApi: '/asyncapi.json',
 } as const;

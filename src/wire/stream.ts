@@ -11,6 +11,7 @@ export const CHANNEL_INTERVALS_MS = {
   real_time: undefined,
 } as const;
 
+/** The name of a channel: how often the frames of a stream come. */
 export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 
 /** The channels in the order in which they are documented. */
@@ -21,6 +22,7 @@ export const REAL_TIME_INTERVAL_MS = 1;
 
 /** The values of `message_type`, which are also the `type` of the frames. */
 export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
+/** The kind of frames that a stream sends: plain prices, or the bytes of a signed payload. */
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
 /** The names in `addtl_attrs`. `ms` adds the market status of each asset. */

@@ -32,7 +32,14 @@ const SOCKETS: readonly Target[] = [
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
 /** The paths for streams; all other paths with a token need the scope `rest`. */
 const STREAM_PATHS = ['/v1/stream_ticket'];
-const OPEN_PATHS = ['/asyncapi.json', '/docs', '/openapi.json', '/v1/deployments/evm', '/v1/signers'];
+const OPEN_PATHS = [
+  '/asyncapi.json',
+  '/docs',
+  '/docs/client',
+  '/openapi.json',
+  '/v1/deployments/evm',
+  '/v1/signers',
+];
 
 async function restTargets({ url }: TestService): Promise<Target[]> {
   const { paths } = (await (await get(`${url}/openapi.json`)).json()) as {

@@ -91,7 +91,7 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
     await ask(`${url}${path}`, TOKEN);
     await ask(`${url}${path}`, WRONG_TOKEN);
   }
-  for (const path of ['/docs', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
+  for (const path of ['/docs', '/docs/client', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
     await ask(url + path, TOKEN);
   // Secrets that a client sends in the wrong place may be returned to it, and must not be logged.
   for (const path of [`/${TOKEN}`, `/v1/prices/latest?assets=${TOKEN}`, `/v1/taxonomy?token=${TOKEN}`])

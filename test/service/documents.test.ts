@@ -237,6 +237,7 @@ test('a running service says what its documents say', async (t) => {
     t.equal(await expect(200, '/openapi.json', ''), JSON.stringify(openApi));
     t.equal(await expect(200, '/asyncapi.json', ''), JSON.stringify(asyncApi));
     t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
+    t.match(await expect(200, '/docs/client', ''), /^<!doctype html>/);
     await expect(200, '/v1/deployments/evm', '');
     await expect(200, '/v1/signers', '');
     // An address has five requests at once; one is allowed again after 0.2 s.

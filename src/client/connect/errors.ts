@@ -1,18 +1,20 @@
 import type { Check } from '../verify/checks.js';
 
-/** The base of all errors that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
+/** The base class of every error that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
 export abstract class TicksealError extends Error {}
 
 /** A price whose check failed. Such a price never becomes a tick or a result. */
 export class UnverifiedError extends TicksealError {
+  /** The name of the class, also where a bundler has renamed it. */
   override readonly name = 'UnverifiedError';
-  /** The symbols that the price claims; empty if it is unreadable. */
+  /** The symbols of the prices; empty when they have no readable form. */
   readonly symbols: readonly string[];
-  /** All checks with its outcome. */
+  /** The checks with their outcomes. */
   readonly checks: readonly Check[];
-  /** Base address of the service that sent the price. */
+  /** The base address of the service that sent it. */
   readonly url: string;
 
+  /** @internal */
   constructor(url: string, symbols: readonly string[], checks: readonly Check[]) {
     const failed = checks.filter(({ status }) => status === 'failed');
     super(`${url}: not verified: ${failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}`);
@@ -22,24 +24,32 @@ export class UnverifiedError extends TicksealError {
   }
 }
 
-/** The error when no service has an asset with this symbol, signature type and token. */
+/** An error for symbols that no service has, with the wanted signature type and for this token. */
 export class UnknownAssetError extends TicksealError {
+  /** The name of the class, also where a bundler has renamed it. */
   override readonly name = 'UnknownAssetError';
 
-  constructor(readonly symbols: readonly string[]) {
+  /** @internal */
+  constructor(
+    /** The symbols that no service has. */
+    readonly symbols: readonly string[],
+  ) {
     super(`no such asset: ${symbols.join(', ')}`);
   }
 }
 
-/** The error when the service refused a request or a connection. */
+/** An error for a request or a connection that the service refused. */
 export class RefusedError extends TicksealError {
+  /** The name of the class, also where a bundler has renamed it. */
   override readonly name = 'RefusedError';
-  /** Set with status 429. */
+  /** The milliseconds until the service allows another request, with status 429; otherwise `undefined`. */
   readonly retryAfterMs: number | undefined;
 
+  /** @internal */
   constructor(
+    /** The base address of the service. */
     readonly url: string,
-    /** The status of HTTP; 0 when a WebSocket was closed permanently, or was refused and the platform does not report a status. */
+    /** The HTTP status; 0 when a WebSocket was closed for good, or was refused and the platform does not tell how. */
     readonly status: number,
     reason: string,
     /** The path of the request. */
@@ -58,11 +68,14 @@ export function isRateLimited(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
 }
 
-/** The error when the service cannot be reached, or failed to answer. */
+/** An error for a service that cannot be reached, or failed to answer. */
 export class UnreachableError extends TicksealError {
+  /** The name of the class, also where a bundler has renamed it. */
   override readonly name = 'UnreachableError';
 
+  /** @internal */
   constructor(
+    /** The base address of the service. */
     readonly url: string,
     reason: string,
     /** The path of the request. */
@@ -72,11 +85,14 @@ export class UnreachableError extends TicksealError {
   }
 }
 
-/** The error when the service sent an unreadable message, or an error that answers no request. */
+/** An error for a message that this client cannot read, or for an error of the service that answers no request. */
 export class ProtocolError extends TicksealError {
+  /** The name of the class, also where a bundler has renamed it. */
   override readonly name = 'ProtocolError';
 
+  /** @internal */
   constructor(
+    /** The base address of the service. */
     readonly url: string,
     reason: string,
   ) {

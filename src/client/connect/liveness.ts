@@ -1,4 +1,4 @@
-/** Runs something once after a delay; the returned function cancels it. */
+/** A function that runs another one once after a delay in milliseconds. The function that it returns cancels the run. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** The longest delay of the answer to a ping: without one by then, nothing arrives any more. */

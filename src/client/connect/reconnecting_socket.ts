@@ -6,22 +6,23 @@ import { openGlobalSocket, scheduleTimeout } from './platform.js';
 import { type ConnectFailure, type ErrorEventLike, failureOf, RefusedConnection } from './refusal.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
+/** The options of one WebSocket that reconnects after a loss. */
 export interface ConnectionOptions {
-  /** Base address such as `wss://prices.example.com`. */
+  /** The base address of the service, such as `wss://prices.example.com`. */
   readonly url: string;
-  /** Sent as `Authorization: Basic <token>`. */
+  /** The access token, sent as `Authorization: Basic <token>`. Default: none. */
   readonly token?: string | undefined;
-  /** The source of each connection's credentials, instead of {@link token}. */
+  /** The source of the credentials of each connection, instead of `token`. Default: the token in a header. */
   readonly login?: Login | undefined;
-  /** Default: the global `WebSocket`, which cannot send headers. */
+  /** A function that opens a WebSocket. Default: the global `WebSocket`, which cannot send headers. */
   readonly openSocket?: OpenConnection | undefined;
-  /** Default: `setTimeout`. */
+  /** A function that delays a call. Default: `setTimeout`. */
   readonly schedule?: Schedule | undefined;
-  /** The silence after which a connection counts as dead: nothing arrived, not even the answer to a ping. Default: 4 to 5.5 s. */
+  /** Milliseconds without anything, not even the answer to a ping, after which a connection is replaced. Default: 4 to 5.5 s, by channel. */
   readonly staleAfterMs?: number | undefined;
   /**
-   * Called when nothing arrived for the expected time, not even the answer to a ping. {@link onDown} and a new connection
-   * follow.
+   * Called when nothing arrived for the expected time, not even the answer to a ping. A call of `onDown` and a new
+   * connection follow.
    */
   readonly onStale?: ((silentMs: number) => void) | undefined;
   /** Called after each connection was made. */
@@ -30,12 +31,13 @@ export interface ConnectionOptions {
   readonly onDown?: ((down: Down) => void) | undefined;
 }
 
-/** The reason why there is no connection. */
+/** The loss of a connection, or an attempt that failed. */
 export interface Down {
+  /** The reason in a sentence. */
   readonly reason: string;
   /** The HTTP status with which the server refused the connection, if it did and the socket reports it. */
   readonly httpStatus?: number;
-  /** True when the server refuses this client permanently: no further attempt follows. */
+  /** `true` when the server refuses this client for good: no attempt follows. */
   readonly final: boolean;
 }
 

@@ -1,11 +1,18 @@
 /** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
 export interface SocketLike {
+  /** The bytes that were sent but have not left yet. */
   readonly bufferedAmount: number;
+  /** Called when the connection is up. */
   onopen: ((event: never) => void) | null;
+  /** Called with each message, whose `data` is its text. */
   onmessage: ((event: never) => void) | null;
+  /** Called with the cause of a failure. */
   onerror: ((event: never) => void) | null;
+  /** Called with the close code and the reason, after {@link close} and after a failure too. */
   onclose: ((event: never) => void) | null;
+  /** Sends a text message. */
   send(text: string): void;
+  /** Starts the closing handshake. */
   close(code?: number): void;
   /** Sends a ping of the protocol. The package `ws` has this method, browsers do not: there the ping is a message. */
   ping?(): void;
@@ -16,8 +23,8 @@ export interface SocketLike {
 }
 
 /**
- * Opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers })`.
- * @param protocols subprotocols; none if the login is a header
+ * A function that opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers })`.
+ * @param protocols subprotocols; there are none where the login is a header
  */
 export type OpenConnection = (
   url: string,

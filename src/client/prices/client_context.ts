@@ -11,27 +11,32 @@ import { PayloadVerifier } from './payload_verifier.js';
 /** The state of a connection. `down`: another attempt follows. `ended`: none follows. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
 
-/** An event of the connection to one service. */
+/** A change of the connection to one service. */
 export interface StateEvent {
+  /** The base address of the service, as in `urls`. */
   readonly url: string;
   /**
-   * `stale`: nothing arrives any more, and `down` follows. `down`: there is no connection, and another attempt follows. `ended`:
-   * the service refuses this client, and no attempt follows.
+   * The new state. `open`: the connection is up. `stale`: nothing arrives any more, and `down` follows. `down`: there is no
+   * connection, and another attempt follows. `ended`: the service refuses this client, and no attempt follows.
    */
   readonly state: ConnectionState;
-  /** Empty for `open`. */
+  /** The reason in a sentence; empty for `open`. */
   readonly reason: string;
 }
 
+/** The options of {@link createClient}: the services, the login, and the keys that may sign. */
 export interface ClientOptions {
   /**
    * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all of them
    * and use the first to send each price; requests use the first answer.
    */
   readonly urls: string | readonly string[];
-  /** The access token. */
+  /** The access token, as it was issued. Default: none, which opens only what needs no login. */
   readonly token?: string | undefined;
-  /** Returns the token, instead of {@link token}: called at first, and again after a service refused the token. */
+  /**
+   * A function that gives the token, instead of `token`: called before the first connection, and again after a service refused the
+   * token. Default: the token never changes.
+   */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
    * The addresses (and Stark keys) that may sign: data signed by others never becomes a price. Or `'unchecked'`: then every price
@@ -39,9 +44,9 @@ export interface ClientOptions {
    * `recovered`, because anyone can make a key and sign with it.
    */
   readonly signers: Signers;
-  /** The service's own oracle ID, 5 ASCII characters; required to verify Stark aggregates. */
+  /** The service's own oracle ID, 5 ASCII characters. Default: none, and then no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
-  /** The silence after which a connection is given up and made again. Default: 4 to 5.5 s. */
+  /** Milliseconds, at least 100, after which a silent connection is given up and made again. Default: 4 to 5.5 s, by channel. */
   readonly staleAfterMs?: number | undefined;
   /**
    * The address of the module that verifies payloads in a Web Worker when there are many; `false` for no worker. Default: the
@@ -50,10 +55,11 @@ export interface ClientOptions {
   readonly worker?: string | false | undefined;
 }
 
+/** The events of a client, by name: {@link Client} calls the listeners of `on` with them. */
 export type ClientEvents = {
   /** A connection came up or was lost. */
   readonly state: StateEvent;
-  /** An error that no caller waits for: prices whose check failed, unreadable messages, assets that were removed. */
+  /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that went away. */
   readonly error: TicksealError;
 };
 

@@ -12,28 +12,40 @@ import {
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 
-/** A price frame of the stream; `text` is the frame as it came. */
+/** A price frame of a stream, of either message type. */
 export type Frame = UnsignedFrame | SignedFrame;
 
+/** A frame with plain prices, which no signature covers. */
 export interface UnsignedFrame {
+  /** The message type `unsigned`. */
   readonly type: typeof UNSIGNED;
+  /** The mapping of streaming IDs to symbols that the IDs of `assets` belong to. */
   readonly taxonomyId: number;
+  /** The time at which the service made the frame, in UNIX nanoseconds. */
   readonly timestampNs: TimeNs;
+  /** The prices, in ascending order of their IDs. */
   readonly assets: readonly FrameAsset[];
+  /** The text of the frame as it came. */
   readonly text: string;
 }
 
+/** The price of one asset in an unsigned frame. */
 export interface FrameAsset {
+  /** The streaming ID. */
   readonly id: number;
+  /** The price times 10^18. */
   readonly value: Price;
   /** The market status code; absent without the attribute `ms` and for assets without a schedule. */
   readonly marketStatus?: number;
 }
 
+/** A frame with a signed payload, which {@link verifyPayload} checks. */
 export interface SignedFrame {
+  /** The message type `signed_ecdsa`. */
   readonly type: typeof SIGNED;
-  /** The payload in hex, for {@link verifyPayload}. */
+  /** The payload in `0x` hex: a signature of 65 bytes and the signed body. */
   readonly payload: string;
+  /** The text of the frame as it came. */
   readonly text: string;
 }
 
@@ -71,7 +83,10 @@ export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | E
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
-/** Reads a text frame of the stream, or returns `undefined` for an unknown message. */
+/**
+ * Reads a text frame of a stream without losing a digit of its timestamp.
+ * @returns the frame, another message of the service such as the answer to a subscription, or `undefined` for any other text
+ */
 export function parseFrame(text: string): Message | undefined {
   let value: unknown;
   try {

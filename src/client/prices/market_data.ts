@@ -15,46 +15,55 @@ import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 
-/** The selection among assets that have the same symbol. */
+/** The choice among assets that share a symbol. */
 export interface AssetQuery {
-  /** Default: `evm` for a symbol that has both. */
+  /** The signature type of the assets. Default: `evm` for a symbol that has both. */
   readonly signatureType?: SignatureType | undefined;
 }
 
+/** The span and the length of the wanted candles. */
 export interface CandleQuery extends AssetQuery {
+  /** The length of a candle: a number of minutes, or a day (`D`), a week (`W`) or a month (`M`). */
   readonly resolution: Resolution;
-  /** The first UNIX second. */
+  /** The first UNIX second of the span. */
   readonly from: number;
-  /** The UNIX second before which the range ends. */
+  /** The UNIX second at which the span ends; it is not part of it. */
   readonly to: number;
 }
 
-/** A candle. Candles are not signed, and their prices are doubles. */
+/** A candle of one asset. It is not signed, and its prices are doubles: real prices, rounded. */
 export interface Candle {
   /** The UNIX second at which it begins. */
   readonly time: number;
+  /** The first price. */
   readonly open: number;
+  /** The highest price. */
   readonly high: number;
+  /** The lowest price. */
   readonly low: number;
+  /** The last price. */
   readonly close: number;
 }
 
-/** The next change of a market's status. Not signed. */
+/** The status of a market now, and the next change. It is not signed. */
 export interface MarketHours {
+  /** The status now. */
   readonly status: MarketStatusName;
+  /** The status after the next change. */
   readonly next: MarketStatusName;
-  /** UNIX seconds. */
+  /** The time of the next change, in UNIX seconds. */
   readonly changesAt: number;
 }
 
-/** An aggregate whose checks all passed; `timestampNs` is the time at which the service signed it. */
+/** An aggregated price of one asset whose checks all passed. Its `timestampNs` is the time at which the service signed it. */
 export class AggregatePrice extends Tick {
+  /** @internal */
   constructor(
     fields: Omit<Tick, 'decimal' | 'ageMs'>,
     nowMs: () => number,
     /** The aggregate as JSON without a lost digit, for `tickseal verify` and for contracts. */
     readonly text: string,
-    /** Each check of the publishers' signatures, the Merkle root, the price and the service's signature. */
+    /** The checks of the publishers' signatures, the Merkle root, the price and the service's signature. */
     readonly checks: readonly Check[],
   ) {
     super(fields, nowMs);

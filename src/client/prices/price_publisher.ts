@@ -6,26 +6,35 @@ import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { ClientContext } from './client_context.js';
 import { Publisher, type PublishResult } from './publisher.js';
 
-/** The identity of a publisher. */
+/** The publisher's key, and how it publishes. */
 export interface PublishOptions {
   /** The secret key: 32 bytes, or hex. */
   readonly key: string | Uint8Array;
-  /** Default: `evm`. */
+  /** The curve of the key, and the path to publish on. Default: `evm`. */
   readonly signatureType?: SignatureType | undefined;
   /** The 5 ASCII characters under which the service knows the publisher. */
   readonly oracleId: string;
-  /** The time of the answer to a message: after it was checked (`true`, the default), or after its effect is on disk (`durable`). */
+  /** The moment of a verdict: `true`, once a message was judged; `durable`, once its effect is on disk. Default: `true`. */
   readonly ack?: RequestedAck | undefined;
 }
 
-/** The outcome of one price. */
+/** The verdict of the service on one published price. */
 export type PublishVerdict =
-  | { readonly status: 'accepted' }
-  | { readonly status: 'rejected'; readonly reason: string }
-  /** Not sent, or sent and not answered: the service may or may not have accepted it. */
+  | {
+      /**
+       * The verdict. `accepted`: the service takes the price. `rejected`: the service refuses it. `failed`: it was not sent, or it
+       * was sent and not answered, so the service may or may not have taken it.
+       */
+      readonly status: 'accepted';
+    }
+  | {
+      readonly status: 'rejected';
+      /** The service's reason, or why there is no answer. */
+      readonly reason: string;
+    }
   | { readonly status: 'failed'; readonly reason: string };
 
-/** Prices by symbol: decimal text, or the real price times 10^18. */
+/** The prices of one message, by symbol: decimal text such as `61000.5`, or the real price times 10^18 as a bigint. */
 export type PricesToPublish = Readonly<Record<string, string | bigint>>;
 
 /** The time for which prices wait for a connection before they fail. */
@@ -37,7 +46,7 @@ const OPEN_DELAY_MS_MAX = 10_000;
  */
 const CLOCK_STEP_NS = 2_000_000_000n;
 
-/** Signs prices with one key and sends them to the first of the services that is connected. */
+/** Signs prices with one key and sends them to the first of the services that is connected; {@link Client} makes it. */
 export class PricePublisher {
   readonly #context: ClientContext;
   readonly #signer: PriceSigner;
@@ -45,6 +54,7 @@ export class PricePublisher {
   /** The time of the last message: a service refuses an update that is not newer than the one before. */
   #lastNs = 0n;
 
+  /** @internal */
   constructor(options: PublishOptions, context: ClientContext) {
     const { key, signatureType = 'evm', oracleId, ack = 'true' } = options;
     const { platform } = context;
@@ -65,8 +75,11 @@ export class PricePublisher {
   }
 
   /**
-   * Sends prices as one message, signed at the time of sending; waits for a connection first.
-   * @throws RangeError for a price that is invalid or cannot be signed with this signature type, TypeError for a number
+   * Sends prices as one message, signed at the time of sending. It waits up to 10 s for a connection and up to 10 s for the answer,
+   * and sends nothing twice.
+   * @returns symbol to verdict
+   * @throws RangeError for a text that is not a decimal price, or a price that this signature type cannot sign
+   * @throws TypeError for a price that is a number
    */
   async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
     const scaled = Object.entries(prices).map(([symbol, price]) => [symbol, scale(symbol, price)] as const);
@@ -85,6 +98,7 @@ export class PricePublisher {
     await Promise.all(this.#publishers.map((publisher) => publisher.close()));
   }
 
+  /** Ends the connections, as `close` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -11,20 +11,21 @@ import { type PassedReport, StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
 import { Tick } from './tick.js';
 
+/** The options of a stream of verified prices. */
 export interface StreamOptions {
-  /** Default: `real_time`. */
+  /** The interval of the prices, or `real_time`: at each change. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** Sets `status` of each tick. */
+  /** Sets `status` of each tick. Default: `false`. */
   readonly marketStatus?: boolean | undefined;
   /** The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. */
   readonly signatureType?: SignatureType | undefined;
-  /** The signal that ends the stream; the reader gets the signal's reason as an error. */
+  /** A signal that ends the stream; the reader gets its reason as an error. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
 /**
- * Verified prices of some assets, for `for await`. Conflation: a slow reader gets the newest price of each asset. Leaving the
- * loop ends the stream.
+ * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices gets the newest of each asset.
+ * Leaving the loop ends the stream.
  */
 export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #context: ClientContext;
@@ -48,6 +49,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   #wake: () => void = () => {};
   #news: Promise<void> | undefined;
 
+  /** @internal */
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
     requireSymbols(symbols);
     const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, signal } = options;
@@ -73,24 +75,27 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     else signal?.addEventListener('abort', this.#abort);
   }
 
-  /** The symbols of the stream. */
+  /** The symbols of the stream now. */
   get symbols(): readonly string[] {
     return [...this.#wanted];
   }
 
-  /** The number of ticks that newer ones replaced before they were read. */
+  /** The number of ticks that were replaced by newer ones before they were read. */
   get conflated(): number {
     return this.#conflated;
   }
 
-  /** Adds symbols; an unknown symbol is reported as an error of the client. */
+  /**
+   * Adds symbols; one that no service has is reported as an `error` event of the client.
+   * @throws TypeError when `symbols` is not a list of texts
+   */
   add(symbols: readonly string[]): void {
     requireSymbols(symbols);
     for (const symbol of symbols) this.#wanted.add(symbol);
     for (const source of this.#sources) source.sync();
   }
 
-  /** Removes symbols. */
+  /** Takes symbols away, with their ticks that were not read yet. */
   remove(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#wanted.delete(symbol);
@@ -101,8 +106,10 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   }
 
   /**
-   * Returns the next tick. Rejects if there will be none: with an {@link UnknownAssetError} when no service has a symbol, with
-   * the error of the last service when all refuse this client, with the reason of the signal.
+   * Waits for the next tick.
+   * @throws UnknownAssetError when no service has one of the first symbols
+   * @throws RefusedError when all services refuse this client
+   * @throws the reason of the signal that ended the stream
    */
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
@@ -126,10 +133,12 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     return { done: true, value: undefined };
   }
 
+  /** Returns the stream itself, for `for await`. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** Ends the stream, as `close` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

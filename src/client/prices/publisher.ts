@@ -7,33 +7,54 @@ import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
 
+/** The options of a publisher of prices that are signed already. */
 export interface PublisherOptions extends ConnectionOptions {
+  /** The signature type of the prices, which chooses the path. */
   readonly signatureType: SignatureType;
-  /** Requests an answer to each message: `true` after it was checked, `durable` after its effect is on disk. */
+  /**
+   * The answer to each message: `true` once it was judged, `durable` once its effect is on disk. Default: no answers, only
+   * rejections.
+   */
   readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
 
-/** The updates that the service did not accept. */
+/** A report of the service on updates, or a whole message, that it did not accept. */
 export interface Rejection {
+  /** The trace ID of the message; `undefined` where the service could not read one. */
   readonly traceId: string | undefined;
+  /** The service's reason. */
   readonly error: string;
   /** Reasons by asset; empty when the whole message was bad. */
   readonly rejected: Readonly<Record<string, string>>;
 }
 
+/** The result of one message of a {@link Publisher}. */
 export type PublishResult =
-  /** No answer was requested. */
-  | { readonly status: 'sent'; readonly traceId: string }
+  | {
+      /**
+       * The outcome. `sent`: no answer was asked for. `answered`: the service judged the message. `failed`: it was not sent, or it was
+       * sent and not answered, so the service may or may not have taken it.
+       */
+      readonly status: 'sent';
+      /** The trace ID of the message. */
+      readonly traceId: string;
+    }
   | {
       readonly status: 'answered';
       readonly traceId: string;
+      /** The assets whose updates the service takes. */
       readonly accepted: readonly string[];
+      /** Asset to reason, for each update that the service refuses. */
       readonly rejected: Readonly<Record<string, string>>;
     }
-  /** Not sent, or sent and not answered: the service may or may not have accepted it. */
-  | { readonly status: 'failed'; readonly traceId: string; readonly reason: string };
+  | {
+      readonly status: 'failed';
+      readonly traceId: string;
+      /** The reason why there is no answer. */
+      readonly reason: string;
+    };
 
 /** The number of messages without an answer; a further one is refused. */
 const UNANSWERED_MAX = 1_000;
@@ -56,6 +77,7 @@ export class Publisher {
   readonly #tracePrefix = Math.random().toString(36).slice(2, 10);
   #messages = 0;
 
+  /** Connects at once. */
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#schedule = options.schedule ?? scheduleTimeout;
@@ -76,21 +98,28 @@ export class Publisher {
     );
   }
 
+  /** `true` while there is a connection. */
   get isOpen(): boolean {
     return this.#socket.isOpen;
   }
 
-  /** Bytes that were sent but have not left this machine: a caller that requests no answers must look at them before sending more. */
+  /** The bytes that were sent but have not left yet. A program that asks for no answers reads it before it sends more. */
   get bufferedBytes(): number {
     return this.#socket.bufferedBytes;
   }
 
-  /** Resolves when a connection is up; rejects if there will be none. */
+  /**
+   * Waits until a connection is up.
+   * @throws Error when there will be none
+   */
   opened(): Promise<void> {
     return this.#socket.opened();
   }
 
-  /** Sends updates of one asset each as one message. */
+  /**
+   * Sends the updates, of one asset each, as one message.
+   * @throws RangeError when two updates are for one asset
+   */
   publish(updates: readonly PriceUpdate[]): Promise<PublishResult> {
     this.#messages += 1;
     const traceId = `${this.#tracePrefix}-${this.#messages}`;

@@ -5,34 +5,46 @@ import { ClientContext, type ClientEvents, type ClientOptions } from './client_c
 import { PriceStream, type StreamOptions } from './price_stream.js';
 import { fetchTaxonomy, type Taxonomy } from './taxonomy.js';
 
-/** Streams verified prices. Nothing is connected before a method needs it. */
+/** Streams verified prices. It connects to nothing before a method needs it; {@link createStreamClient} makes it. */
 export class StreamClient {
   protected readonly context: ClientContext;
 
-  /** @throws TypeError or RangeError for wrong options */
+  /**
+   * @internal
+   * @throws TypeError or RangeError for wrong options
+   */
   constructor(options: ClientOptions, platform: Platform) {
     this.context = new ClientContext(options, platform);
   }
 
-  /** Calls `listener` with every event of that name. @returns a function that removes the listener. */
+  /**
+   * Calls `listener` with every event of that name.
+   * @returns a function that takes the listener away
+   */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.context.listeners.on(name, listener);
   }
 
   /**
    * Streams the prices of some assets, named by symbol, each after its signature was verified.
-   * @throws TypeError when `symbols` is not a list
+   * @throws TypeError when `symbols` is not a list of texts
    */
   stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
     return new PriceStream(symbols, options, this.context);
   }
 
-  /** Returns the symbols that the token covers. */
+  /**
+   * Reads the symbols that the token covers.
+   * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
+   */
   async assets(): Promise<string[]> {
     return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
   }
 
-  /** Returns the assets that the token covers with their streaming IDs, and the keys with which the service declares to sign. */
+  /**
+   * Reads the assets that the token covers with their streaming IDs, and the keys that the service says it signs with.
+   * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
+   */
   taxonomy(): Promise<Taxonomy> {
     return this.context.requests.ask(fetchTaxonomy);
   }
@@ -42,10 +54,12 @@ export class StreamClient {
     return this.context.close();
   }
 
+  /** Ends everything, as `close` does, at the end of a `using` block, and does not wait for it. */
   [Symbol.dispose](): void {
     void this.close();
   }
 
+  /** Ends everything, as `close` does, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -4,13 +4,15 @@ import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
 
+/** The options of a subscriber to frames. */
 export interface SubscriberOptions extends ConnectionOptions {
-  /** The service's default is `real_time`. */
+  /** The interval of the frames. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** The service's default is `unsigned`. */
+  /** The kind of frames. Default: `unsigned`. */
   readonly messageType?: MessageType | undefined;
-  /** Further attributes of each asset; `ms` is the market status. */
+  /** Further attributes of each asset; `ms` is the market status. Default: none. */
   readonly addtlAttrs?: readonly string[] | undefined;
+  /** Called with each frame, unverified. */
   readonly onFrame: (frame: Frame) => void;
   /** Called when, after a loss, the service has confirmed the former subscriptions again. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
@@ -20,9 +22,21 @@ export interface SubscriberOptions extends ConnectionOptions {
   readonly onError?: ((error: string) => void) | undefined;
 }
 
+/** The answer to a subscription or its end. */
 export type SubscriptionResult =
-  | { readonly ok: true; readonly assets: readonly number[]; readonly invalid: readonly number[] }
-  | { readonly ok: false; readonly error: string };
+  | {
+      /** `true` when the service took the request. */
+      readonly ok: true;
+      /** The IDs of all subscribed assets now. */
+      readonly assets: readonly number[];
+      /** The IDs in the request that the service does not know. */
+      readonly invalid: readonly number[];
+    }
+  | {
+      readonly ok: false;
+      /** The service's reason, or the loss of the connection. */
+      readonly error: string;
+    };
 
 /**
  * The silence after which the connection is probed: several frames of a fixed channel, whose assets may all be without a price;
@@ -54,6 +68,7 @@ export class Subscriber {
   #assets: readonly number[] = [];
   #cancelRetry: () => void = () => {};
 
+  /** Connects at once. */
   constructor(options: SubscriberOptions) {
     this.#options = options;
     const onDown: SubscriberOptions['onDown'] = (down) => {
@@ -75,18 +90,22 @@ export class Subscriber {
     return this.#assets;
   }
 
+  /** `true` while there is a connection. */
   get isOpen(): boolean {
     return this.#socket.isOpen;
   }
 
-  /** Resolves when a connection is up; rejects if there will be none. */
+  /**
+   * Waits until a connection is up.
+   * @throws Error when there will be none
+   */
   opened(): Promise<void> {
     return this.#socket.opened();
   }
 
   /**
    * Adds asset IDs; waits for a connection first.
-   * @param ignoreInvalid adds those that the service knows; otherwise all or none
+   * @param ignoreInvalid `true` adds the IDs that the service knows; `false`, the default, adds all or none
    */
   subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {
     return this.#request({ type: 'subscribe', assets, ...(ignoreInvalid && { ignore_invalid: true }) });

@@ -3,31 +3,41 @@ import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 
-/** The content of `/v1/taxonomy`. */
+/** The assets and signers of a service, as `/v1/taxonomy` lists them. */
 export interface Taxonomy {
+  /** The number of this mapping of streaming IDs to symbols. */
   readonly taxonomyId: number;
   /** The service's oracle ID, which its Stark signatures cover; older services do not report it. */
   readonly oracleId: string | undefined;
   /** The keys with which the service declares to sign. Being listed there is no reason to trust them. */
   readonly signers: readonly ServiceSigner[];
+  /** The assets that the token covers. */
   readonly assets: readonly TaxonomyAsset[];
-  /** True when the prices are simulated. */
+  /** `true` when the prices are simulated, as in the demo. */
   readonly simulation: boolean;
 }
 
+/** A key that the service says it signs with. */
 export interface ServiceSigner {
+  /** The checksummed address of an EVM key, or the x coordinate of a Stark key, in `0x` hex. */
   readonly address: string;
+  /** The curve of the key. */
   readonly signatureType: SignatureType;
+  /** The use of the key: `aggregate` for REST and on-chain aggregates, `stream` for the payloads of streams. */
   readonly role: 'aggregate' | 'stream';
 }
 
+/** An asset of a service. */
 export interface TaxonomyAsset {
   /** The streaming ID. */
   readonly id: number;
+  /** The name, such as `BTCUSD`. */
   readonly symbol: string;
+  /** The signature type of its aggregates and of its publishers' prices. */
   readonly signatureType: SignatureType;
+  /** The algorithm that makes its price: `median`, `average` or `weighted average`. */
   readonly aggregation: string;
-  /** `none` for an asset that trades around the clock. */
+  /** The name of its market's calendar; `none` for an asset that trades around the clock. */
   readonly calendar: string;
 }
 

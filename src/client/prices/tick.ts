@@ -1,25 +1,28 @@
 import type { MARKET_STATUS_NAMES, MarketStatus } from '../../wire/market_status_codes.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
-/** The name of a market's status in `tick.status`; `undefined`: not requested, or the asset has no market hours. */
+/** The status of an asset's market: `closed`, `regular hours`, `extended hours` or `after hours`. */
 export type MarketStatusName = (typeof MARKET_STATUS_NAMES)[MarketStatus];
 
-/** A price of an asset. */
+/** A verified price of one asset. */
 export class Tick {
   readonly #nowMs: () => number;
+  /** The symbol of the asset, such as `BTCUSD`. */
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** The time at which the service made it, UNIX nanoseconds; grows with each tick of an asset. */
+  /** The time at which the service made it, in UNIX nanoseconds; it grows with every tick of an asset. */
   readonly timestampNs: bigint;
   /** The checksummed address that signed the price: one of the client's signers, unless these are `'unchecked'`. */
   readonly signer: string;
   /** `verified` only if the client was created with signers. */
   readonly verdict: 'verified' | 'recovered';
+  /** The status of the market; `undefined` when it was not asked for, or the asset has no market hours. */
   readonly status: MarketStatusName | undefined;
-  /** Base address of the service that sent the price first. */
+  /** The base address of the service that sent it first. */
   readonly url: string;
 
+  /** @internal */
   constructor(fields: Omit<Tick, 'decimal' | 'ageMs'>, nowMs: () => number) {
     this.symbol = fields.symbol;
     this.price = fields.price;
@@ -31,12 +34,12 @@ export class Tick {
     this.#nowMs = nowMs;
   }
 
-  /** The exact real price, such as `61000.5`. */
+  /** The exact real price as decimal text, such as `61000.5`. */
   get decimal(): string {
     return formatDecimalPrice(this.price);
   }
 
-  /** The present age, by this machine's clock. */
+  /** The age now in milliseconds, by this machine's clock. */
   get ageMs(): number {
     return this.#nowMs() - Number(this.timestampNs / 1_000_000n);
   }

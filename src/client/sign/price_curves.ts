@@ -5,8 +5,8 @@ import { type StarkSignature, starkSign } from '../verify/stark_signatures.js';
 import { signDigest } from './evm_sign.js';
 
 /**
- * The hashes and signatures that a price signer needs. All implementations give the same bytes, because nonces follow RFC 6979;
- * implementations differ in speed.
+ * The functions for hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow
+ * RFC 6979; they differ in speed.
  */
 export interface PriceCurves {
   /** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */

@@ -8,61 +8,79 @@ import { starkExternalAssetId, starkPriceHash } from '../verify/stark_messages.j
 import { starkPublicX } from '../verify/stark_signatures.js';
 import { PORTABLE_CURVES, type PriceCurves } from './price_curves.js';
 
-/** An update object of a publish message, as the publisher API specifies it; `timestamp` has every digit. */
+/** An update of one asset in a publish message, as the publisher API specifies it. */
 export interface PriceUpdate {
+  /** The publisher's oracle ID: 5 ASCII characters. */
   readonly oracle_id: string;
+  /** The symbol of the asset. */
   readonly asset_id: string;
+  /** The publisher's reason for this price, which is not signed. */
   readonly trigger: string;
+  /** The price with its signature. */
   readonly signed_price: SignedPrice;
 }
 
+/** A publisher's signed price, as messages and aggregates hold it. */
 export interface SignedPrice {
+  /** The checksummed address of an EVM key, or the x coordinate of a Stark key, in `0x` hex. */
   readonly publisher_key: string;
+  /** The asset as it is signed: the symbol for `evm`, a field element in hex for `stark`. */
   readonly external_asset_id: string;
+  /** The curve and the hashes of the signature. */
   readonly signature_type: SignatureType;
+  /** The price times 10^18, in decimal. */
   readonly price: string;
+  /** The signature, its time and the signed hash, in `0x` hex. `timestamp` is in UNIX nanoseconds; the signature covers its whole second. */
   readonly timestamped_signature: {
     readonly signature: { readonly r: string; readonly s: string; readonly v?: string };
     /** UNIX nanoseconds. */
     readonly timestamp: bigint;
     readonly msg_hash: string;
   };
+  /** Further facts about the price, which are not signed. */
   readonly metadata?: object;
 }
 
-/** The identity of a signer. The signature covers a Stark oracle ID; an EVM one is only a label. */
+/** The key of a signer. A signature with a Stark key covers the oracle ID; for an EVM key it is only a label. */
 export interface SignerOptions {
+  /** The curve of the key. */
   readonly signatureType: SignatureType;
-  /** 32 bytes; see {@link parseSecretKey}. */
+  /** The secret key: 32 bytes, big-endian; {@link parseSecretKey} reads it from hex. */
   readonly secretKey: Uint8Array;
-  /** Exactly 5 ASCII characters. */
+  /** The oracle ID: exactly 5 ASCII characters. */
   readonly oracleId: string;
-  /** Faster implementations than plain JavaScript; absent ones are not replaced. */
+  /** Faster functions for some or all of the hashes and signatures. Default: plain JavaScript. */
   readonly curves?: Partial<PriceCurves> | undefined;
 }
 
-/** The fields that are signed, and two fields that are sent unsigned. */
+/** A price to sign, and two fields that are sent with it unsigned. */
 export interface PriceToSign {
+  /** The symbol of the asset. */
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** UNIX nanoseconds; the signature covers its whole second. */
+  /** The time of the price in UNIX nanoseconds; the signature covers its whole second. */
   readonly timestampNs: bigint;
-  /** Default `unspecified`. */
+  /** The publisher's reason for this price. Default: `unspecified`. */
   readonly trigger?: string | undefined;
+  /** Further facts about the price. Default: none. */
   readonly metadata?: object | undefined;
 }
 
+/** A signer of prices, which {@link createPriceSigner} makes. */
 export interface PriceSigner {
-  /** The text for `publisher_key`. */
+  /** The public key, as it stands in `publisher_key`. */
   readonly publicKey: string;
-  /** @throws RangeError when the price or the asset cannot be signed with this signature type. */
+  /**
+   * Signs one price.
+   * @throws RangeError when this signature type cannot sign the price, its time or its asset
+   */
   sign(price: PriceToSign): PriceUpdate;
 }
 
 /**
- * Creates a signer, which derives its public key once.
- * @throws RangeError when `oracleId` has another length, or the key is invalid on the signature type's curve.
+ * Makes a signer, which derives its public key once.
+ * @throws RangeError when `oracleId` has another length than 5, or the key is not one of the signature type's curve
  */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
   if (options.oracleId?.length !== ORACLE_ID_LENGTH) {
@@ -75,14 +93,18 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
   }
 }
 
-/** Signs one price; to sign many, keep a {@link createPriceSigner}. */
+/**
+ * Signs one price. A program that signs many keeps a signer of {@link createPriceSigner}, which derives the public key once.
+ * @throws RangeError as {@link createPriceSigner} and its signer do
+ */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
   return createPriceSigner(options).sign(options);
 }
 
 /**
- * Returns the JSON text of a `signed_prices` message.
- * @throws RangeError when two updates are for the same asset: the message holds one for each.
+ * Writes the JSON text of a `signed_prices` message.
+ * @param traceId an ID of at most 256 characters, which the answer repeats
+ * @throws RangeError when two updates are for one asset: the message holds one each
  */
 export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
   const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));

@@ -1,20 +1,23 @@
 import { parseHexInteger } from './bytes.js';
 
-/** A named check. A reason says why the check failed, or why it could not be made. */
+/** One check of a verification. */
 export interface Check {
+  /** The name, such as `publisher_merkle_root`. */
   readonly name: string;
+  /** The outcome. `skipped`: the caller did not give what the check needs. */
   readonly status: 'ok' | 'failed' | 'skipped';
+  /** The fault of a failed check, or what a skipped one lacks. */
   readonly reason?: string;
 }
 
 /**
  * The keys whose signatures count: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least one. Or
- * `'unchecked'`: any key; then nothing is verified, because anyone can make a key and sign with it.
+ * `'unchecked'`: any key, and then nothing is verified, because anybody can make a key and sign with it.
  */
 export type Signers = readonly string[] | 'unchecked';
 
 /**
- * `verified`: no check failed, and one of the named signers signed. `recovered`: no check failed, but no signer was named,
+ * The verdict of a verification. `verified`: no check failed, and one of the named signers signed. `recovered`: no check failed, but no signer was named,
  * so the signature proves nothing. `failed`: a check failed.
  */
 export type Verdict<S extends Signers> = PassedVerdict<S> | 'failed';

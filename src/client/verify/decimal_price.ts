@@ -6,7 +6,7 @@ const DECIMAL = new RegExp(`^(-?)(0|[1-9][0-9]{0,20})(?:\\.([0-9]{1,${PRICE_DECI
 /**
  * Reads a real price such as `65000.5` exactly.
  * @returns the price times 10^18, or `undefined` when `text` is not a plain decimal number with at most 18 decimal
- *   places, is a zero with a sign, or its value needs more than 16 bytes.
+ *   places, is a zero with a sign, or its value needs more than 16 bytes
  */
 export function parseDecimalPrice(text: string): Price | undefined {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];

@@ -14,17 +14,23 @@ import type { EvmSignature } from './evm_signatures.js';
 
 /** A decoded `signed_ecdsa` payload. */
 export interface Payload {
+  /** The layout of the body: `versioned` where further attributes were asked for. */
   readonly layout: 'simplified' | 'versioned';
+  /** The signature over the Keccak-256 of `body`. */
   readonly signature: EvmSignature;
-  /** The bytes that the signature covers: all after the signature. */
+  /** The signed bytes: everything behind the signature. */
   readonly body: Uint8Array;
+  /** The mapping of streaming IDs to symbols that the IDs of `assets` belong to. */
   readonly taxonomyId: number;
-  /** UNIX nanoseconds. */
+  /** The time at which the service made it, in UNIX nanoseconds. */
   readonly timestampNs: bigint;
+  /** The prices, in ascending order of their IDs. */
   readonly assets: readonly PayloadAsset[];
 }
 
+/** The price of one asset in a payload. */
 export interface PayloadAsset {
+  /** The streaming ID. */
   readonly id: number;
   /** The price times 10^18: a signed 128-bit integer, as for on-chain decoders. */
   readonly value: bigint;
@@ -43,7 +49,10 @@ const SIMPLIFIED_HEAD = SIMPLIFIED_LAYOUT.head;
 const VERSIONED_HEAD = VERSIONED_LAYOUT.head;
 const HEX = /^[0-9a-fA-F]+$/;
 
-/** Decodes the hex of a payload, with or without `0x`, in either layout. Verifies only the form. */
+/**
+ * Decodes the hex of a payload, with or without `0x`, in either layout. Nothing is verified beyond its form.
+ * @returns the payload, or the name of the form check that failed and its reason
+ */
 export function decodePayload(hex: string): Payload | PayloadFault {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
   if (digits.length % 2 === 1 || !HEX.test(digits)) {

@@ -17,8 +17,8 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without losing a digit: integers become bigints, other numbers an {@link ExactNumber}.
- * Takes linear time for any text, except that of integers with more than some thousand digits.
+ * Parses JSON without losing a digit: integers become bigints, other numbers objects with their text.
+ * It takes linear time for any text, except that of integers with more than some thousand digits.
  * @returns the value, or `undefined` when `text` is not JSON
  */
 export function parseExactJson(text: string): unknown {

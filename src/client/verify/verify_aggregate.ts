@@ -18,30 +18,27 @@ import {
   formOf,
 } from './verify_signed_price.js';
 
-/** The knowledge that the reader has beforehand; a check of something unknown is skipped. */
+/** The facts that the reader knows beforehand; a check of an unknown one is skipped. */
 export interface AggregateExpectations<S extends Signers> {
   /** The service's keys, or `'unchecked'`: addresses for `evm` aggregates, x coordinates of keys for `stark` ones. */
   readonly signers: S;
-  /**
-   * The service's name in `<name>_signed_price`. If absent, the aggregate may hold one field of that form, whatever the name: no
-   * signature covers it.
-   */
+  /** The service's name in `<name>_signed_price`. Default: any name, because no signature covers it. */
   readonly serviceName?: string | undefined;
-  /** The service's own oracle ID, which its Stark messages contain; required to verify Stark aggregates. */
+  /** The service's own oracle ID, which its Stark messages contain. Default: none, and then no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
-  /** The algorithm's definition, whose SHA-256 must be the checksum. */
+  /** The algorithm's definition, whose SHA-256 the checksum must be. Default: none, and then the checksum is not checked. */
   readonly algorithmText?: string | undefined;
-  /** Weights by publisher key (decimal text such as `2.5`), for a `weighted average`. */
+  /** Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none, and then its price is not checked. */
   readonly weights?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Checks aggregates from their own bytes only: each publisher's hash and signature, the Merkle root, the aggregate's price, the
- * service's hash and signature. The publishers' keys are those that the service's signature covers.
+ * Checks aggregates from nothing but their own bytes: every publisher's hash and signature, the Merkle root, the
+ * aggregate's price, the service's hash and signature. The publishers' keys are those that the service's signature covers.
  * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
  *   `JSON.parse` loses digits of timestamps.
- * @returns one report an aggregate, never empty. `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address, or for invalid weights.
+ * @returns one report for each aggregate, never none. `verified` only when one of the named signers signed it.
+ * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses, or for invalid weights
  */
 export function verifyAggregate<const S extends Signers>(
   value: unknown,

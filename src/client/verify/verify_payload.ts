@@ -5,34 +5,37 @@ import { decodePayload, type Payload } from './decode_payload.js';
 import { checksumAddress, recoverAddress, signatureFault } from './evm_signatures.js';
 import { keccak256 } from './keccak_sponge.js';
 
-/** The knowledge that the reader has beforehand; a check of something unknown is skipped. */
+/** The facts that the reader knows beforehand; a check of an unknown one is skipped. */
 export interface PayloadExpectations<S extends Signers> {
   /** The addresses whose keys may sign the stream, or `'unchecked'`. */
   readonly signers: S;
+  /** The taxonomy that the payload must be of. Default: none, and then it is not checked. */
   readonly taxonomyId?: number | undefined;
 }
 
+/** The report on a payload. */
 export type PayloadReport<S extends Signers = Signers> =
   | {
+      /** The verdict: `verified`, `recovered` or `failed`. */
       readonly verdict: PassedVerdict<S>;
+      /** The checks, in the order in which they were made. */
       readonly checks: readonly Check[];
+      /** The decoded payload; absent when it has no readable form. */
       readonly payload: Payload;
-      /** The checksummed address that was recovered from the signature. */
+      /** The checksummed address that was recovered from the signature; absent when none could be. */
       readonly signer: string;
     }
   | {
       readonly verdict: 'failed';
       readonly checks: readonly Check[];
-      /** Absent when the payload is unreadable. */
       readonly payload?: Payload;
-      /** Absent when no address could be recovered. */
       readonly signer?: string;
     };
 
 /**
- * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and makes all checks that need only its bytes.
- * @returns `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address.
+ * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and checks everything that its bytes can prove.
+ * @returns a report: `verified` only when one of the named signers signed it
+ * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses
  */
 export function verifyPayload<const S extends Signers>(
   hex: string,

@@ -7,27 +7,31 @@ import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js
 import { isStarkAsset, starkPriceHash } from './stark_messages.js';
 import { starkVerify } from './stark_signatures.js';
 
+/** The report on an aggregate or on a publisher's price. */
 export interface AggregateReport<S extends Signers = Signers> {
+  /** The verdict: `verified`, `recovered` or `failed`. */
   readonly verdict: Verdict<S>;
+  /** The checks, in the order in which they were made. */
   readonly checks: readonly Check[];
-  /** Absent when the value is unreadable. */
+  /** The symbol of the asset; absent when the value has no readable form. */
   readonly assetId?: string;
   /** The address or public key that signed, as the value declares; absent when the value is unreadable. */
   readonly signer?: string;
 }
 
-/** The knowledge that the reader has of a publisher's price. */
+/** The facts that the reader knows of a publisher's price. */
 export interface SignedPriceExpectations<S extends Signers> {
   /** The addresses or public keys that may sign, or `'unchecked'`. */
   readonly signers: S;
-  /** The expected asset. */
+  /** The symbol of the asset that the price must be for. */
   readonly assetId: string;
 }
 
 /**
  * Checks one publisher's `signed_price` by itself.
- * @returns `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` is empty or contains a value that is not an address.
+ * @param value the `signed_price`, best as its JSON text, because `JSON.parse` loses digits of its timestamp
+ * @returns a report: `verified` only when one of the named signers signed it
+ * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses
  */
 export function verifySignedPrice<const S extends Signers>(
   value: unknown,

@@ -1,22 +1,11 @@
-import { createHash } from 'node:crypto';
-import { PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { REST_PATHS } from '../../wire/paths.js';
 import type { AsyncApiDocument } from './asyncapi.js';
-import { Html, html, joinHtml } from './html.js';
+import { type Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
 import { renderInline, renderMarkdown, tableOf } from './markdown.js';
 import { type OpenApiDocument, type OpenApiOperation, operationsOf } from './openapi.js';
-import { PAGE_STYLE } from './reference_style.js';
+import { framePage } from './page_frame.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
-
-const STYLE_HTML = new Html(PAGE_STYLE);
-const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
-
-/** Lets the page use its own style and nothing else: no script, no frame around it, nothing loaded from anywhere. */
-export const PAGE_HEADERS = {
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-} as const;
 
 /** Both documents as one page that needs no script and loads nothing. */
 export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
@@ -24,20 +13,9 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
   const operations = operationsOf(rest);
   const channels = Object.entries(sockets.channels);
   const names = Object.keys(schemas).sort();
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>tickseal</title>
-<style>${STYLE_HTML}</style>
-</head>
-<body>
-<header class="bar"><b>tickseal</b><a href="${PAGE_PATHS.home}">Live prices</a><a class="jump" href="#contents">Contents</a></header>
-<main>
-<h1>API reference</h1>
+  const main = html`<h1>API reference</h1>
 <p>Version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
-<a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>.</p>
+<a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>. In JavaScript: <a href="${REST_PATHS.clientPage}">the client</a>.</p>
 <h2>REST</h2>
 ${renderMarkdown(rest.info.description)}
 <h3>Statuses other than 200</h3>
@@ -47,20 +25,14 @@ ${operations.map(renderOperation)}
 ${renderMarkdown(sockets.info.description)}
 ${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
 <h2>Schemas</h2>
-${names.map((name) => renderComponent(name, schemas[name]!))}
-</main>
-<nav id="contents" aria-label="Contents">
-<b>REST</b>
+${names.map((name) => renderComponent(name, schemas[name]!))}`;
+  const contents = html`<b>REST</b>
 <ul>${operations.map(({ path, operation }) => html`<li><a href="#${operation.operationId}">${path}</a></li>\n`)}</ul>
 <b>WebSockets</b>
 <ul>${channels.map(([name, { address }]) => html`<li><a href="#channel-${name}">${address}</a></li>\n`)}</ul>
 <b>Schemas</b>
-<ul>${names.map((name) => html`<li><a href="#schema-${name}">${name}</a></li>\n`)}</ul>
-</nav>
-</body>
-</html>
-`;
-  return page.text;
+<ul>${names.map((name) => html`<li><a href="#schema-${name}">${name}</a></li>\n`)}</ul>`;
+  return framePage(main, contents);
 }
 
 function renderOperation({ path, method, operation }: ReturnType<typeof operationsOf>[number]): Html {

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
+import { renderClientPage } from '../documents/client_page.js';
+import { readClientReference } from '../documents/client_reference.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
-import { PAGE_HEADERS, renderPage } from '../documents/reference_page.js';
+import { PAGE_HEADERS } from '../documents/page_frame.js';
+import { renderPage } from '../documents/reference_page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
@@ -43,6 +46,16 @@ export function documentRoutes(
         handle: () => ({ data: documents().page }),
       }),
     ],
+    [
+      REST_PATHS.clientPage,
+      openRoute({
+        summary: 'The reference of the client for Node and browsers as a page to read',
+        response: z.string(),
+        raw: 'text/html',
+        headers: PAGE_HEADERS,
+        handle: () => ({ data: documents().clientPage }),
+      }),
+    ],
   ];
   let texts: Documents | undefined;
   // They take a tenth of a second, and nobody waits for them at a start, where readers wait for prices.
@@ -57,6 +70,7 @@ interface Documents {
   readonly openApi: string;
   readonly asyncApi: string;
   readonly page: string;
+  readonly clientPage: string;
 }
 
 function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
@@ -66,5 +80,6 @@ function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string)
     openApi: JSON.stringify(openApi),
     asyncApi: JSON.stringify(asyncApi),
     page: renderPage(openApi, asyncApi),
+    clientPage: renderClientPage(readClientReference()),
   };
 }

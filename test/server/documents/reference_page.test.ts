@@ -4,7 +4,7 @@ import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js
 import { html } from '../../../src/server/documents/html.js';
 import { renderMarkdown } from '../../../src/server/documents/markdown.js';
 import { type OpenApiDocument, operationsOf } from '../../../src/server/documents/openapi.js';
-import { PAGE_HEADERS } from '../../../src/server/documents/reference_page.js';
+import { PAGE_HEADERS } from '../../../src/server/documents/page_frame.js';
 import { PAGE_PATHS } from '../../../src/wire/paths.js';
 import { bodyOf, routesOf } from './routes.js';
 
@@ -26,44 +26,49 @@ test('the page shows every path, channel, parameter, message and schema', async 
     t.ok(page.includes(`<section id="schema-${name}">`), name);
 });
 
-test('the page loads nothing, and its links lead somewhere', async (t) => {
-  t.notMatch(
-    page,
-    /<(?:script|link|img|iframe|object|embed|form|base)\b|\ssrc=|\son\w+=|style=|@import|url\(/i,
-  );
-  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-  t.equal(new Set(ids).size, ids.length, 'every ID stands once');
-  for (const [, target = ''] of page.matchAll(/ href="([^"]*)"/g)) {
-    const known = target.startsWith('#')
-      ? ids.includes(target.slice(1))
-      : routes.has(target) || target === PAGE_PATHS.home;
-    t.ok(known, target);
-  }
-});
+for (const [path, page] of [
+  ['/docs', bodyOf(routes, '/docs')],
+  ['/docs/client', bodyOf(routes, '/docs/client')],
+] as const) {
+  test(`${path}: the page loads nothing, and its links lead somewhere`, async (t) => {
+    t.notMatch(
+      page,
+      /<(?:script|link|img|iframe|object|embed|form|base)\b|\ssrc=|\son\w+=|style=|@import|url\(/i,
+    );
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    t.equal(new Set(ids).size, ids.length, 'every ID stands once');
+    for (const [, target = ''] of page.matchAll(/ href="([^"]*)"/g)) {
+      const known = target.startsWith('#')
+        ? ids.includes(target.slice(1))
+        : routes.has(target) || target === PAGE_PATHS.home;
+      t.ok(known, target);
+    }
+  });
 
-test('on a phone the contents come first, and what they are about behind them', async (t) => {
-  t.ok(page.indexOf('<main>') < page.indexOf('<nav id="contents"'));
-  t.match(page, /<a class="jump" href="#contents">/);
-});
+  test(`${path}: on a phone the contents come first, and what they are about behind them`, async (t) => {
+    t.ok(page.indexOf('<main>') < page.indexOf('<nav id="contents"'));
+    t.match(page, /<a class="jump" href="#contents">/);
+  });
 
-test('its own style is all that the policy lets it use', async (t) => {
-  const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
-  const sha256 = createHash('sha256').update(style).digest('base64');
-  const policy = PAGE_HEADERS['Content-Security-Policy'].split('; ');
-  t.same(policy.slice(0, 2), ["default-src 'none'", `style-src 'sha256-${sha256}'`]);
-  t.same(routes.get('/docs')?.headers, PAGE_HEADERS);
-});
+  test(`${path}: its own style is all that the policy lets it use`, async (t) => {
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
+    const sha256 = createHash('sha256').update(style).digest('base64');
+    const policy = PAGE_HEADERS['Content-Security-Policy'].split('; ');
+    t.same(policy.slice(0, 2), ["default-src 'none'", `style-src 'sha256-${sha256}'`]);
+    t.same(routes.get(path)?.headers, PAGE_HEADERS);
+  });
 
-test('tags are closed in order, and text is never markup', async (t) => {
-  const open: string[] = [];
-  for (const [, slash, name = ''] of page.matchAll(/<(\/?)([a-z0-9]+)\b[^>]*>/g)) {
-    if (name === 'meta') continue;
-    if (slash === '') open.push(name);
-    else t.equal(name, open.pop());
-  }
-  t.same(open, []);
-  t.equal(html`<p>${'<b>"&\''}</p>`.text, '<p>&#60;b&#62;&#34;&#38;&#39;</p>');
-});
+  test(`${path}: tags are closed in order, and text is never markup`, async (t) => {
+    const open: string[] = [];
+    for (const [, slash, name = ''] of page.matchAll(/<(\/?)([a-z0-9]+)\b[^>]*>/g)) {
+      if (name === 'meta') continue;
+      if (slash === '') open.push(name);
+      else t.equal(name, open.pop());
+    }
+    t.same(open, []);
+    t.equal(html`<p>${'<b>"&\''}</p>`.text, '<p>&#60;b&#62;&#34;&#38;&#39;</p>');
+  });
+}
 
 test('descriptions are CommonMark', async (t) => {
   t.equal(

@@ -1,0 +1,256 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import {
+  type ClientReference,
+  type Docstring,
+  type EntryKind,
+  REFERENCE_FILE,
+  type ReferenceEntry,
+  type ReferenceMember,
+} from '../src/server/documents/client_reference.js';
+
+// Reads the reference of the client from its docstrings into `dist/reference/client.json`; `scripts/build_page.ts` runs it.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The client as browsers load it, and as Node does. */
+const INDEX = join(ROOT, 'src/client/index.ts');
+const NODE_INDEX = join(ROOT, 'src/client/node_index.ts');
+const PRINTER = ts.createPrinter({ removeComments: true });
+
+/** Writes the reference of this project's client. */
+export function buildReference(): void {
+  mkdirSync(new URL('.', REFERENCE_FILE), { recursive: true });
+  writeFileSync(REFERENCE_FILE, JSON.stringify(readReference(INDEX, NODE_INDEX)));
+}
+
+/**
+ * Reads what a module exports, with the docstrings.
+ * @param nodeIndex a module that exports the same names for Node; its docstrings are kept where they differ
+ * @param folder declarations elsewhere, as in TypeScript's own libraries, are left out
+ */
+export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = ROOT): ClientReference {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, ROOT);
+  const program = createProgram([index, nodeIndex], { ...options, types: [], noEmit: true });
+  const reader = new ReferenceReader(program.getTypeChecker(), folder);
+  const inNode = new Map(reader.exportsOf(program.getSourceFile(nodeIndex)!).map((one) => [one.name, one]));
+  const entries = reader.exportsOf(program.getSourceFile(index)!).map((entry): ReferenceEntry => {
+    const other = inNode.get(entry.name)?.docstring;
+    const isSame = other === undefined || JSON.stringify(other) === JSON.stringify(entry.docstring);
+    return isSame ? entry : { ...entry, inNode: other };
+  });
+  return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+/** Leaves out the types of packages: no public declaration needs them, and they take most of the time. */
+function createProgram(files: readonly string[], options: ts.CompilerOptions): ts.Program {
+  const host = ts.createCompilerHost(options);
+  host.resolveModuleNameLiterals = (literals, file) =>
+    literals.map(({ text }) =>
+      text.startsWith('.') ? ts.resolveModuleName(text, file, options, host) : { resolvedModule: undefined },
+    );
+  return ts.createProgram(files, options, host);
+}
+
+/** Counts exported names and public members, and those of them that have a docstring. */
+export function coverageOf({ entries }: ClientReference) {
+  const all = entries.flatMap(({ name, docstring, members }) => [
+    { name, docstring },
+    ...members
+      .filter(({ inheritedFrom }) => inheritedFrom === undefined)
+      .map((member) => ({ name: `${name}.${member.name}`, docstring: member.docstring })),
+  ]);
+  const missing = all.filter(({ docstring }) => docstring.text === '').map(({ name }) => name);
+  return { total: all.length, documented: all.length - missing.length, missing };
+}
+
+type Declared =
+  | ts.FunctionDeclaration
+  | ts.ClassDeclaration
+  | ts.InterfaceDeclaration
+  | ts.TypeAliasDeclaration
+  | ts.VariableDeclaration;
+
+class ReferenceReader {
+  readonly #checker: ts.TypeChecker;
+  readonly #folder: string;
+
+  constructor(checker: ts.TypeChecker, folder: string) {
+    this.#checker = checker;
+    this.#folder = folder;
+  }
+
+  exportsOf(file: ts.SourceFile): ReferenceEntry[] {
+    const symbols = this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!);
+    return symbols.flatMap((symbol) => {
+      const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+      return this.#entryOf(symbol.name, isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol);
+    });
+  }
+
+  #entryOf(name: string, symbol: ts.Symbol): ReferenceEntry[] {
+    const declaration = symbol.declarations?.[0] as Declared | undefined;
+    const kind = declaration && kindOf(declaration);
+    if (declaration === undefined || kind === undefined) return [];
+    const signature = this.#headOf(declaration);
+    return [
+      { name, kind, signature, docstring: this.#docstringOf(symbol), members: this.#membersOf(symbol, kind) },
+    ];
+  }
+
+  /** The declaration without its body. */
+  #headOf(declaration: Declared): string {
+    if (ts.isFunctionDeclaration(declaration)) return `function ${this.#callOf(declaration)}`;
+    if (ts.isVariableDeclaration(declaration)) return `const ${print(declaration)}`;
+    if (ts.isTypeAliasDeclaration(declaration)) {
+      const values = this.#literalsOf(declaration.type);
+      if (values !== undefined) return `type ${declaration.name.text} = ${values}`;
+      return print(declaration).replace(/^export (?:declare )?|;$/g, '');
+    }
+    const word = ts.isClassDeclaration(declaration) ? 'class' : 'interface';
+    const generics = declaration.typeParameters?.map(print).join(', ');
+    const bases = declaration.heritageClauses?.map(print).join(' ');
+    return `${word} ${declaration.name!.text}${generics ? `<${generics}>` : ''}${bases ? ` ${bases}` : ''}`;
+  }
+
+  #membersOf(symbol: ts.Symbol, kind: EntryKind): ReferenceMember[] {
+    if (kind === 'function' || kind === 'constant') return [];
+    const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
+    const [declaration] = symbol.declarations!;
+    const literals = ts.isTypeAliasDeclaration(declaration!) ? objectTypesIn(declaration.type) : undefined;
+    const properties = literals
+      ? literals.flatMap((one) => this.#checker.getTypeAtLocation(one).getProperties())
+      : type.getProperties();
+    const own = symbol.members?.get(ts.InternalSymbolName.Constructor);
+    const members = [...(own ? [own] : []), ...properties].flatMap((one) => this.#memberOf(one, symbol));
+    const byName = new Map<string, ReferenceMember>();
+    // A union of object types has a property once, with the docstring of the first that has one.
+    for (const member of members) {
+      const known = byName.get(member.name);
+      if (known === undefined || known.docstring.text === '') byName.set(member.name, member);
+    }
+    return [...byName.values()];
+  }
+
+  #memberOf(member: ts.Symbol, owner: ts.Symbol): ReferenceMember[] {
+    const declaration = member.declarations?.[0];
+    if (declaration === undefined || !isPublic(declaration)) return [];
+    if (!this.#isOwn(declaration.getSourceFile().fileName)) return [];
+    const docstring = this.#docstringOf(member);
+    const isOptional = (member.flags & ts.SymbolFlags.Optional) !== 0;
+    const name = ts.isConstructorDeclaration(declaration)
+      ? `new ${owner.name}`
+      : ((declaration as ts.NamedDeclaration).name?.getText() ?? member.name);
+    const parent = ts.isParameter(declaration) ? declaration.parent.parent : declaration.parent;
+    const base =
+      ts.isClassDeclaration(parent) || ts.isInterfaceDeclaration(parent) ? parent.name?.text : undefined;
+    const isInherited = base !== undefined && base !== owner.name;
+    const signature = this.#signatureOf(name, declaration, isOptional);
+    return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
+  }
+
+  /** Leaves out TypeScript's own libraries and packages. */
+  #isOwn(file: string): boolean {
+    return file.startsWith(this.#folder) && !file.slice(this.#folder.length).includes('node_modules/');
+  }
+
+  #signatureOf(name: string, declaration: ts.Declaration, isOptional: boolean): string {
+    if (ts.isConstructorDeclaration(declaration))
+      return `${name}(${declaration.parameters.map(print).join(', ')})`;
+    if (ts.isMethodDeclaration(declaration) || ts.isMethodSignature(declaration))
+      return this.#callOf(declaration);
+    const { type } = declaration as ts.PropertySignature;
+    if (type === undefined) {
+      const found = this.#checker.getTypeAtLocation(declaration);
+      return this.#checker.typeToString(found, declaration, ts.TypeFormatFlags.NoTruncation);
+    }
+    const text = this.#literalsOf(type) ?? print(type);
+    return isOptional ? text.replace(/^\((.*)\) \| undefined$/, '$1').replace(/ \| undefined$/, '') : text;
+  }
+
+  #callOf(declaration: ts.SignatureDeclaration): string {
+    const generics = declaration.typeParameters?.map(print).join(', ');
+    const parameters = declaration.parameters.map(print).join(', ');
+    const result = declaration.type ? `: ${print(declaration.type)}` : '';
+    return `${declaration.name!.getText()}${generics ? `<${generics}>` : ''}(${parameters})${result}`;
+  }
+
+  /** The values of a type that is named but no more than texts or numbers to choose from. */
+  #literalsOf(node: ts.TypeNode): string | undefined {
+    const type = this.#checker.getNonNullableType(this.#checker.getTypeFromTypeNode(node));
+    const isChoice = type.isUnion() && type.types.every((one) => one.isLiteral());
+    if (!isChoice || /^[\w-]+ is /.test(print(node))) return undefined;
+    return type.types
+      .map((one) => JSON.stringify((one as ts.LiteralType).value).replaceAll('"', "'"))
+      .join(' | ');
+  }
+
+  #docstringOf(symbol: ts.Symbol): Docstring {
+    const [text, fallback] = splitDefault(plain(symbol.getDocumentationComment(this.#checker)));
+    const tags = symbol.getJsDocTags(this.#checker);
+    const named = (name: string) => tags.filter((tag) => tag.name === name).map((tag) => plain(tag.text));
+    const [returns] = named('returns');
+    const parameters = named('param').map((one) => {
+      const [, name = '', about = ''] = /^(\w+)\s*([\s\S]*)$/.exec(one) ?? [];
+      return { name, text: about };
+    });
+    return {
+      // A docstring may say no more than what comes back.
+      text: text || (returns === undefined ? '' : `Returns ${returns}`),
+      ...(fallback !== undefined && { fallback }),
+      parameters,
+      ...(text !== '' && returns !== undefined && { returns }),
+      throws: named('throws'),
+    };
+  }
+}
+
+function kindOf(declaration: Declared): EntryKind | undefined {
+  if (ts.isFunctionDeclaration(declaration)) return 'function';
+  if (ts.isClassDeclaration(declaration)) return 'class';
+  if (ts.isInterfaceDeclaration(declaration)) return 'interface';
+  if (ts.isTypeAliasDeclaration(declaration)) return 'type';
+  return ts.isVariableDeclaration(declaration) ? 'constant' : undefined;
+}
+
+/** The object types that a type alias is, or is a union or an intersection of. */
+function objectTypesIn(node: ts.TypeNode): ts.TypeLiteralNode[] {
+  if (ts.isTypeLiteralNode(node)) return [node];
+  if (ts.isParenthesizedTypeNode(node)) return objectTypesIn(node.type);
+  return ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node) ? node.types.flatMap(objectTypesIn) : [];
+}
+
+/** Recognises what a caller may use: neither private nor protected, and not marked `@internal`. */
+function isPublic(declaration: ts.Declaration): boolean {
+  const flags = ts.getCombinedModifierFlags(declaration);
+  const { name } = declaration as ts.NamedDeclaration;
+  const isHidden = ts.getJSDocTags(declaration).some(({ tagName }) => tagName.text === 'internal');
+  return (
+    (flags & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) === 0 &&
+    !isHidden &&
+    !(name !== undefined && ts.isPrivateIdentifier(name))
+  );
+}
+
+/** The text of a doc comment on one line a paragraph, with links as code. */
+function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
+  return ts
+    .displayPartsToString(parts as ts.SymbolDisplayPart[] | undefined)
+    .replace(/\{@link ([\w.]+) *\}/g, '`$1`')
+    .replace(/(?<!\n)\n(?![\n-])\s*/g, ' ')
+    .trim();
+}
+
+/** Takes the sentence that says the default out of a text. */
+function splitDefault(text: string): [text: string, fallback: string | undefined] {
+  const found = /(?:^|\s)Default: (.+?)\.(?=\s|$)/.exec(text);
+  if (found === null) return [text, undefined];
+  return [(text.slice(0, found.index) + text.slice(found.index + found[0].length)).trim(), found[1]];
+}
+
+function print(node: ts.Node): string {
+  const text = PRINTER.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile());
+  return text.replaceAll(/\breadonly (?=\w+\??:)/g, '').replaceAll(/^ {4}/gm, '  ');
+}

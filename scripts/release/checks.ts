@@ -1,0 +1,59 @@
+/** The facts that a release is checked against. */
+export interface ReleaseFacts {
+  /** The tag that makes the release, such as `v1.2.3`. */
+  readonly tag: string;
+  /** The versions of `package.json`, of the lock file and of the packed client, by name. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly changelog: string;
+  /** The paths of the files in the client's package. */
+  readonly files: readonly string[];
+  /** The paths that the client's package exports. */
+  readonly exported: readonly string[];
+}
+
+const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
+/** The package holds the compiled client and what it shares with the service, its page and its licence. */
+const ALLOWED_FILE =
+  /^(?:package\.json|README\.md|LICENSE|(?:client|model|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
+const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
+const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
+
+/** Reads the version of a tag; `undefined` for a tag that is not `v` and a semantic version. */
+export function versionOfTag(tag: string): string | undefined {
+  return TAG.exec(tag)?.[1];
+}
+
+/** Reads the notes of a version: the text between its heading, which has a date, and the next one. */
+export function notesOf(changelog: string, version: string): string | undefined {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((text) => text.startsWith(`[${version}] - `));
+  const [heading = '', ...lines] = section?.split('\n') ?? [];
+  const isDated = /^\[[^\]]+\] - \d{4}-\d\d-\d\d$/.test(heading);
+  return isDated
+    ? lines
+        .join('\n')
+        .replace(/^\[[^\]]+\]: .*$/gm, '')
+        .trim()
+    : undefined;
+}
+
+/** Finds everything that speaks against a release; an empty list means that it may go out. */
+export function releaseFaults({ tag, versions, changelog, files, exported }: ReleaseFacts): string[] {
+  const version = versionOfTag(tag);
+  if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];
+  const notes = notesOf(changelog, version);
+  return [
+    ...Object.entries(versions)
+      .filter(([, found]) => found !== version)
+      .map(([name, found]) => `${name} has version ${found}, the tag says ${version}`),
+    ...(/^## \[Unreleased\]$/m.test(changelog) ? [] : ['CHANGELOG.md has no heading [Unreleased]']),
+    ...(notes === undefined ? [`CHANGELOG.md has no heading [${version}] with a date`] : []),
+    ...(notes === '' ? [`CHANGELOG.md says nothing of ${version}`] : []),
+    ...[...REQUIRED_FILES, ...exported]
+      .filter((file) => !files.includes(file))
+      .map((file) => `the client's package lacks ${file}`),
+    ...files
+      .filter((file) => !ALLOWED_FILE.test(file) || FORBIDDEN_FILE.test(file))
+      .map((file) => `the client's package holds ${file}`),
+  ];
+}

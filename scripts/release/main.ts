@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { notesOf, releaseFaults, versionOfTag } from './checks.js';
+
+// Makes a release of a tag: checks that everything names its version, packs the client and publishes it. With `--dry-run` it
+// publishes nothing: `node dist/scripts/release/main.js --dry-run`. The image is built by `.github/workflows/release.yml`.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const CLIENT = 'tickseal-client';
+
+const { values } = parseArgs({
+  options: {
+    tag: { type: 'string' },
+    repository: { type: 'string' },
+    'dry-run': { type: 'boolean', default: false },
+  },
+});
+const own = readJson<Package>(join(ROOT, 'package.json'));
+const { tag = `v${own.version}`, repository } = values;
+
+const folder = mkdtempSync(join(tmpdir(), 'tickseal-release-'));
+try {
+  release(folder);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function release(dir: string): void {
+  const changelog = readFileSync(join(ROOT, '.github/CHANGELOG.md'), 'utf8');
+  const pack = [
+    join(ROOT, 'dist/scripts/pack_client.js'),
+    dir,
+    ...(repository === undefined ? [] : [repository]),
+  ];
+  const tarball = run(process.execPath, pack).trim();
+  const client = readJson<Package>(join(dir, CLIENT, 'package.json'));
+  const [packed] = JSON.parse(
+    run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', join(dir, CLIENT)]),
+  ) as [Packed];
+  const faults = releaseFaults({
+    tag,
+    versions: {
+      'package.json': own.version,
+      'package-lock.json': readJson<Package>(join(ROOT, 'package-lock.json')).version,
+      [CLIENT]: client.version,
+    },
+    changelog,
+    files: packed.files.map(({ path }) => path),
+    exported: textsIn(client.exports).map((path) => path.replace('./', '')),
+  });
+  // Provenance is refused for a package that does not name the repository of the workflow.
+  if (!values['dry-run'] && repository === undefined)
+    faults.push('--repository is missing: provenance needs it');
+  if (faults.length > 0) {
+    process.stderr.write(faults.map((fault) => `${fault}\n`).join(''));
+    process.exitCode = 1;
+    return;
+  }
+  const version = versionOfTag(tag)!;
+  process.stdout.write(`release  ${tag}${values['dry-run'] ? ' (dry run: nothing is published)' : ''}
+npm      ${CLIENT}@${client.version}, ${packed.entryCount} files, ${packed.size} bytes packed, ${packed.unpackedSize} unpacked
+image    tickseal:${version}, from scripts/deploy/Dockerfile
+
+${notesOf(changelog, version)}
+`);
+  if (!values['dry-run'])
+    run('npm', [
+      'publish',
+      tarball,
+      '--provenance',
+      '--access',
+      'public',
+      '--ignore-scripts',
+      ...channelOf(version),
+    ]);
+}
+
+/** A version such as `1.0.0-rc.1` does not become the one that npm installs by default. */
+function channelOf(version: string): readonly string[] {
+  return version.includes('-') ? ['--tag', 'next'] : [];
+}
+
+interface Package {
+  readonly version: string;
+  readonly exports?: unknown;
+}
+
+/** A package as `npm pack --json` describes it. */
+interface Packed {
+  readonly files: readonly { readonly path: string }[];
+  readonly entryCount: number;
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
+}
+
+/** All texts in a value of JSON. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

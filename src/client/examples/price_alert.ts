@@ -1,0 +1,32 @@
+import { createClient, parseDecimalPrice } from 'tickseal/client';
+
+// Ends with exit code 2 and a line when a price has moved by more than some percent since the start, or is stale.
+//   node price_alert.js BTCUSD 1.5 30
+
+const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const [symbol = 'BTCUSD', percent = '1', staleSeconds = '30'] = process.argv.slice(2);
+const limit = parseDecimalPrice(percent);
+if (limit === undefined) throw new RangeError(`${percent} is not a number of percent`);
+
+const client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: [SIGNER] });
+const alert = (text: string) => {
+  console.log(`${symbol} ${text}`);
+  process.exitCode = 2;
+  void client.close();
+};
+const stale = setTimeout(
+  () => alert(`is stale: no price for ${staleSeconds} s`),
+  Number(staleSeconds) * 1000,
+);
+
+let first: bigint | undefined;
+// A fixed channel sends every price that is live, also one that did not change.
+for await (const tick of client.stream([symbol], { channel: '500ms' })) {
+  stale.refresh();
+  if (first === undefined) console.log(`${symbol} starts at ${tick.decimal}`);
+  first ??= tick.price;
+  const change = tick.price > first ? tick.price - first : first - tick.price;
+  // Both sides hold 10^18 twice: a percent is parsed as a price is.
+  if (change * 100n * 10n ** 18n > limit * first) alert(`moved by more than ${percent} %: ${tick.decimal}`);
+}
+clearTimeout(stale);

@@ -1,0 +1,27 @@
+import { createClient } from 'tickseal/client';
+
+// Reads one stream from several services of an operator, and ends when fewer of them are connected than a quorum.
+//   TICKSEAL_URLS=https://a.example.com,https://b.example.com node quorum_prices.js BTCUSD 2
+
+const { TICKSEAL_URLS = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const urls = TICKSEAL_URLS.split(',');
+const [symbol = 'BTCUSD', quorum = `${Math.floor(urls.length / 2) + 1}`] = process.argv.slice(2);
+
+const client = createClient({ urls, token: TICKSEAL_TOKEN, signers: [SIGNER] });
+const connected = new Set<string>();
+let isReached = false;
+client.on('state', ({ url, state }) => {
+  if (state === 'open') connected.add(url);
+  else connected.delete(url);
+  console.log(`${url} is ${state}: ${connected.size} of ${urls.length} services`);
+  isReached ||= connected.size >= Number(quorum);
+  if (!isReached || connected.size >= Number(quorum)) return;
+  console.log(`below the quorum of ${quorum}`);
+  process.exitCode = 1;
+  void client.close();
+});
+
+// The client makes one sequence of all: the first service to send a price wins, and the times only grow.
+for await (const tick of client.stream([symbol], { channel: '500ms' })) {
+  if (isReached) console.log(tick.symbol, tick.decimal, 'from', tick.url);
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { createEVM } from '@ethereumjs/evm';
+import { createClient, formatDecimalPrice, Subscriber } from 'tickseal/client';
+import { WebSocket } from 'ws';
+
+// Reads a signed payload and gives it to the Solidity verifier, in an EVM of this process; a deployed one takes the same call data.
+//   solc --bin --optimize … TicksealVerifier.sol && node verify_on_chain.js BTCUSD TicksealVerifier.bin
+
+const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const [symbol = 'BTCUSD', bytecodeFile = 'TicksealVerifier.bin'] = process.argv.slice(2);
+const word = (value: bigint | number | string) => BigInt(value).toString(16).padStart(64, '0');
+
+const client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: [SIGNER] });
+const { taxonomyId, assets } = await client.taxonomy();
+const { id } = assets.find((asset) => asset.symbol === symbol)!;
+const payload = await new Promise<string>((resolve) => {
+  const subscriber = new Subscriber({
+    url: TICKSEAL_URL.replace('http', 'ws'),
+    token: TICKSEAL_TOKEN,
+    messageType: 'signed_ecdsa',
+    openSocket: (url, headers) => new WebSocket(url, { headers }),
+    onFrame(frame) {
+      if ('payload' in frame) void subscriber.close().then(() => resolve(frame.payload.slice(2)));
+    },
+  });
+  void subscriber.subscribe([id]);
+});
+// The constructor's arguments: taxonomy, greatest age and lead in seconds, signers. The block of this EVM is of 1970.
+const deployment = [taxonomyId, 60, 4_000_000_000, 128, 1, SIGNER].map(word).join('');
+const code = Buffer.from(readFileSync(bytecodeFile, 'utf8').trim() + deployment, 'hex');
+const evm = await createEVM();
+const { createdAddress: to } = await evm.runCall({ data: code, gasLimit: 30_000_000n });
+
+// priceOf(bytes,uint16): where the bytes begin, the streaming ID, the length of the bytes, the bytes up to a whole word.
+const bytes = payload.padEnd(Math.ceil(payload.length / 64) * 64, '0');
+const data = Buffer.from(`d8210f05${word(64)}${word(id)}${word(payload.length / 2)}${bytes}`, 'hex');
+const { execResult } = await evm.runCall({ to: to!, data, gasLimit: 1_000_000n });
+if (execResult.exceptionError) throw new Error(`the verifier refuses it: ${execResult.exceptionError.error}`);
+const price = BigInt.asIntN(256, BigInt(`0x${Buffer.from(execResult.returnValue).toString('hex', 64, 96)}`));
+console.log(`${symbol} ${formatDecimalPrice(price)} verified on chain, ${execResult.executionGasUsed} gas`);

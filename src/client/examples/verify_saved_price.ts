@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { verifyAggregate } from 'tickseal/client';
+
+// Verifies saved aggregates offline, from nothing but their bytes: each publisher's signature, the price, the service's signature.
+//   curl … "$TICKSEAL_URL/v1/prices/latest?assets=BTCUSD" > price.json && node verify_saved_price.js price.json
+
+const { SIGNER = '' } = process.env;
+const [file = 'price.json'] = process.argv.slice(2);
+
+// The text, not the parsed JSON: JSON.parse loses digits of timestamps.
+const reports = verifyAggregate(readFileSync(file, 'utf8'), { signers: [SIGNER] });
+for (const { assetId, verdict, checks } of reports) {
+  for (const { name, status, reason } of checks) {
+    if (status === 'failed') console.log(`failed: ${name}: ${reason}`);
+  }
+  const passed = checks.filter(({ status }) => status === 'ok').length;
+  console.log(`${assetId ?? file}: ${verdict}, ${passed} of ${checks.length} checks passed`);
+}
+process.exitCode = reports.every(({ verdict }) => verdict === 'verified') ? 0 : 1;

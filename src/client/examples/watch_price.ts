@@ -1,0 +1,18 @@
+import { createClient } from 'tickseal/client';
+
+// Watches a price: prints each one as it comes, after its signature was verified.
+//   node watch_price.js BTCUSD 10
+
+const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const [symbol = 'BTCUSD', count = '10'] = process.argv.slice(2);
+
+const client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: [SIGNER] });
+client.on('error', (error) => console.error(error.message));
+
+let left = Number(count);
+for await (const tick of client.stream([symbol], { channel: '100ms' })) {
+  console.log(tick.symbol, tick.decimal, tick.verdict, tick.signer, `${tick.ageMs} ms old`);
+  left -= 1;
+  if (left === 0) break;
+}
+await client.close();

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { type TestService, TOKEN } from '../../service/harness.js';
+
+// The programs of `src/client/examples` run as a user runs them: in a process of their own, against a service in this one.
+
+/** An example that runs. */
+export interface Example {
+  /** All that it has printed, its errors too. */
+  readonly output: () => string;
+  /** Resolves once it has printed what matches. */
+  printed(pattern: RegExp): Promise<void>;
+  /** Resolves with its exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts an example; it ends with the test at the latest. */
+export function startExample(
+  t: Test,
+  service: TestService,
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Example {
+  const file = fileURLToPath(new URL(`../../../src/client/examples/${name}.js`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: {
+      ...process.env,
+      TICKSEAL_URL: service.url,
+      TICKSEAL_TOKEN: TOKEN,
+      SIGNER: service.evmAddress,
+      ...env,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  t.teardown(async () => {
+    child.kill();
+    await ended;
+  });
+  return {
+    output: () => output,
+    async printed(pattern) {
+      await eventually(() => (pattern.test(output) ? true : undefined));
+    },
+    ended,
+  };
+}
+
+/** Runs an example to its end. @returns its exit code and all that it printed */
+export async function runExample(
+  ...parameters: Parameters<typeof startExample>
+): Promise<{ readonly status: number | null; readonly output: string }> {
+  const example = startExample(...parameters);
+  const status = await example.ended;
+  return { status, output: example.output() };
+}

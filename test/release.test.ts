@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'tap';
+import { parse } from 'yaml';
+import { notesOf, type ReleaseFacts, releaseFaults } from '../scripts/release/checks.js';
+import { ROOT } from './pages.js';
+
+// The release that a tag makes, and the pages and forms of `.github`.
+
+const GITHUB = join(ROOT, '.github');
+const read = (name: string) => readFileSync(join(GITHUB, name), 'utf8');
+
+const CHANGELOG = `# Changelog
+
+## [Unreleased]
+
+## [1.2.3] - 2026-11-23
+
+### Added
+
+- A thing.
+
+## [1.2.2] - 2026-11-22
+
+- Another.
+
+[1.2.3]: https://example.com
+`;
+const GOOD: ReleaseFacts = {
+  tag: 'v1.2.3',
+  versions: { 'package.json': '1.2.3', client: '1.2.3' },
+  changelog: CHANGELOG,
+  files: [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'client/index.js',
+    'client/verify/checks.d.ts',
+    'wire/paths.js',
+  ],
+  exported: ['client/index.js'],
+};
+
+test('a release goes out when tag, versions, notes and package agree', async (t) => {
+  t.same(releaseFaults(GOOD), []);
+  t.equal(notesOf(CHANGELOG, '1.2.3'), '### Added\n\n- A thing.');
+  t.equal(notesOf(CHANGELOG, '1.2.2'), '- Another.');
+});
+
+test('each disagreement is named', async (t) => {
+  const faultsOf = (changed: Partial<ReleaseFacts>) => releaseFaults({ ...GOOD, ...changed });
+  for (const tag of ['1.2.3', 'v1.2', 'v01.2.3', 'v1.2.3 ', 'latest'])
+    t.same(faultsOf({ tag }), [`the tag ${tag} is not v and a semantic version`]);
+  t.same(faultsOf({ versions: { client: '1.2.4' } }), ['client has version 1.2.4, the tag says 1.2.3']);
+  t.same(faultsOf({ changelog: CHANGELOG.replace(' - 2026-11-23', '') }), [
+    'CHANGELOG.md has no heading [1.2.3] with a date',
+  ]);
+  t.same(faultsOf({ changelog: CHANGELOG.replace('### Added\n\n- A thing.\n', '') }), [
+    'CHANGELOG.md says nothing of 1.2.3',
+  ]);
+  t.same(faultsOf({ changelog: CHANGELOG.replace('[Unreleased]', '') }), [
+    'CHANGELOG.md has no heading [Unreleased]',
+  ]);
+  t.same(faultsOf({ exported: ['client/node_index.js'] }), [
+    "the client's package lacks client/node_index.js",
+  ]);
+  for (const file of [
+    'client/examples/watch_price.js',
+    'client/page/main.js',
+    'client/index.ts',
+    '.env',
+    'server/server.js',
+  ])
+    t.same(faultsOf({ files: [...GOOD.files, file] }), [`the client's package holds ${file}`]);
+});
+
+test('the dry run packs the client and publishes nothing; a wrong tag fails', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const dryRun = (...args: string[]) =>
+    spawnSync(process.execPath, [join(ROOT, 'dist/scripts/release/main.js'), '--dry-run', ...args], {
+      encoding: 'utf8',
+    });
+  const { status, stdout, stderr } = dryRun('--repository', 'git+https://example.com/prices/tickseal.git');
+  t.equal(status, 0, stderr);
+  t.match(stdout, `release  v${version} (dry run: nothing is published)`);
+  t.match(
+    stdout,
+    new RegExp(`npm {6}tickseal-client@${version.replaceAll('.', '\\.')}, \\d+ files, \\d+ bytes packed`),
+  );
+  t.match(stdout, '### Added');
+  const wrong = dryRun('--tag', 'v9.9.9');
+  t.equal(wrong.status, 1);
+  t.match(wrong.stderr, `package.json has version ${version}, the tag says 9.9.9`);
+  t.match(wrong.stderr, 'CHANGELOG.md has no heading [9.9.9] with a date');
+});
+
+interface Workflow {
+  readonly permissions: object;
+  readonly jobs: Readonly<Record<string, { readonly permissions?: Readonly<Record<string, string>> }>>;
+}
+
+test('workflows read by default, and name a version of every action', async (t) => {
+  for (const name of readdirSync(join(GITHUB, 'workflows'))) {
+    const text = read(`workflows/${name}`);
+    const { permissions, jobs } = parse(text) as Workflow;
+    t.same(permissions, { contents: 'read' }, name);
+    for (const [job, { permissions: own = {} }] of Object.entries(jobs))
+      t.not(own['contents'], 'write', `${name}: ${job}`);
+    for (const [, action = ''] of text.matchAll(/uses: (\S+)/g))
+      t.match(action, /@(?:[0-9a-f]{40}|v\d+)$/, `${name}: ${action}`);
+    for (const [, script = ''] of text.matchAll(/dist\/(scripts\/[\w/]+)\.js/g))
+      t.ok(existsSync(join(ROOT, `${script}.ts`)), `${name}: ${script}`);
+  }
+});
+
+interface Form {
+  readonly name: string;
+  readonly description: string;
+  readonly body: readonly {
+    readonly type: string;
+    readonly id?: string;
+    readonly attributes: { readonly label?: string };
+  }[];
+}
+
+test('the forms have the fields that GitHub wants', async (t) => {
+  for (const name of ['bug', 'feature']) {
+    const form = parse(read(`ISSUE_TEMPLATE/${name}.yml`)) as Form;
+    t.ok(form.name && form.description, name);
+    const fields = form.body.filter(({ type }) => type !== 'markdown');
+    t.same(
+      fields.filter(({ type }) => !['input', 'textarea', 'dropdown', 'checkboxes'].includes(type)),
+      [],
+    );
+    t.ok(
+      fields.every(({ id, attributes }) => id && attributes.label),
+      name,
+    );
+    t.equal(new Set(fields.map(({ id }) => id)).size, fields.length, name);
+  }
+});
+
+test('links of the pages lead somewhere', async (t) => {
+  for (const page of ['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'pull_request_template.md']) {
+    for (const [, target = ''] of read(page).matchAll(/\]\((?!https:)([^)#]+)\)/g))
+      t.ok(existsSync(join(GITHUB, dirname(page), target)), `${page} → ${target}`);
+  }
+});
