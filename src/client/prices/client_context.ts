@@ -1,12 +1,14 @@
 import type { TicksealError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
-import type { Platform } from '../connect/platform.js';
+import type { Fetch, Platform } from '../connect/platform.js';
 import type { ConnectionOptions } from '../connect/reconnecting_socket.js';
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
-import { requireSigners, type Signers } from '../verify/checks.js';
+import { requireSigners, type SignerSource } from '../verify/checks.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import { PayloadVerifier } from './payload_verifier.js';
+import type { Taxonomy } from './taxonomy.js';
 
 /** `down`: another attempt follows. `ended`: none does. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
@@ -23,6 +25,20 @@ export interface StateEvent {
   readonly reason: string;
 }
 
+/** What the checks of one payload of a stream said. */
+export interface ReportEvent {
+  readonly url: string;
+  readonly report: PayloadReport;
+  /** The payload as the service sent it, for {@link verifyPayload} and for contracts. */
+  readonly hex: string;
+}
+
+/** What one service says of its assets and keys. */
+export interface TaxonomyEvent {
+  readonly url: string;
+  readonly taxonomy: Taxonomy;
+}
+
 export interface ClientOptions {
   /**
    * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all of them
@@ -35,9 +51,10 @@ export interface ClientOptions {
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
    * The addresses (and Stark keys) that may sign: what others sign never becomes a price. Or `'unchecked'`: then every price is only
-   * `recovered`, since anybody can make a key and sign with it.
+   * `recovered`, since anybody can make a key and sign with it. A function is asked for each payload and each aggregate, for signers that
+   * change.
    */
-  readonly signers: Signers;
+  readonly signers: SignerSource;
   /** The service's own oracle ID, 5 ASCII characters: without it no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
   /** A connection on which nothing arrives for this time is given up and made again. Default: 4 to 5.5 s. */
@@ -47,11 +64,19 @@ export interface ClientOptions {
    * file `verify_worker.js` beside this module. Where it cannot be loaded, payloads are verified on the main thread.
    */
   readonly worker?: string | false | undefined;
+  /** Payloads a second up to which none is verified in the worker. Default: 20; with 0 it is started for the first one. */
+  readonly inlinePerSecond?: number | undefined;
+  /** Sends the requests instead of the global `fetch`: for a proxy, or to keep several programs below the rate limit of one token. */
+  readonly fetch?: Fetch | undefined;
 }
 
 export type ClientEvents = {
   /** A connection came up or went away. */
   readonly state: StateEvent;
+  /** A payload of a stream was verified, or failed. Ticks of it follow. */
+  readonly report: ReportEvent;
+  /** A stream has read the taxonomy. Later ticks are of these assets. */
+  readonly taxonomy: TaxonomyEvent;
   /** What no caller waits for: prices that failed their check, unreadable messages, assets that went away. */
   readonly error: TicksealError;
 };
@@ -71,10 +96,12 @@ export class ClientContext {
   readonly open = new Set<{ close(): Promise<void> }>();
 
   /** @throws TypeError or RangeError for wrong options */
-  constructor(options: ClientOptions, platform: Platform) {
+  constructor(options: ClientOptions, defaults: Platform) {
+    const { signers, fetch = defaults.fetch } = options;
+    const platform = { ...defaults, fetch };
     const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
     requireUrls(urls);
-    requireSigners(options.signers);
+    if (typeof signers !== 'function') requireSigners(signers);
     if (options.token !== undefined && options.getToken !== undefined)
       throw new TypeError('token and getToken exclude each other');
     if (options.staleAfterMs !== undefined && !(options.staleAfterMs >= STALE_AFTER_MS_MIN))
@@ -84,7 +111,7 @@ export class ClientContext {
     this.platform = platform;
     this.services = urls.map((url) => new RestService(url, platform, tokens));
     this.requests = new FirstAnswer(this.services, platform);
-    this.verifier = new PayloadVerifier(options.signers, platform, options.worker);
+    this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
   }
 
   /** How a WebSocket of a service is opened; what becomes of it is reported as events. */

@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { MARKET_STATUS_NAMES, type MarketStatus } from '../../wire/market_status_codes.js';
-import type { SignatureType } from '../../wire/signatures.js';
 import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../../wire/stream.js';
 import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
@@ -9,6 +8,7 @@ import type { ClientContext } from './client_context.js';
 import { Merger, type SourcedPrice } from './merger.js';
 import { type PassedReport, StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
+import type { StreamedType } from './taxonomy.js';
 import { Tick } from './tick.js';
 
 export interface StreamOptions {
@@ -16,8 +16,11 @@ export interface StreamOptions {
   readonly channel?: Channel | undefined;
   /** Sets `status` of each tick. */
   readonly marketStatus?: boolean | undefined;
-  /** Of the assets that the symbols name. Default: `evm` for a symbol that has both. */
-  readonly signatureType?: SignatureType | undefined;
+  /**
+   * Of the assets that the symbols name. Default: `evm` for a symbol that has both. With `'both'` every symbol has its type before it, as
+   * in `evm BTCUSD` and `stark BTCUSD`, for {@link PriceStream.add} and in ticks too.
+   */
+  readonly signatureType?: StreamedType | undefined;
   /** Ends the stream; the reader gets its reason as an error. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -76,6 +79,12 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   /** The symbols of the stream. */
   get symbols(): readonly string[] {
     return [...this.#wanted];
+  }
+
+  /** Those of {@link symbols} of which a service has confirmed that it sends them. */
+  get subscribed(): readonly string[] {
+    const subscribed = this.#sources.map((source) => source.subscribed);
+    return this.symbols.filter((symbol) => subscribed.some((symbols) => symbols.has(symbol)));
   }
 
   /** Ticks that were replaced by newer ones before they were read. */

@@ -27,6 +27,11 @@ export class StreamClient {
     return new PriceStream(symbols, options, this.context);
   }
 
+  /** The text with which the service answers a path of its REST API, with its query. @throws RefusedError, UnreachableError */
+  get(path: string): Promise<string> {
+    return this.context.requests.ask((service) => service.get(path));
+  }
+
   /** The symbols that the token covers. */
   async assets(): Promise<string[]> {
     return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
