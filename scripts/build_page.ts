@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
@@ -27,6 +27,21 @@ const TYPES: Readonly<Record<string, string>> = {
 const CHARTS_NOTICE = `TradingView Lightweight Charts™
 Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
+/** By the name that the HTML gives them. */
+const PROGRAMS = { page: 'main.ts', worker: 'page_worker.ts' };
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  format: 'esm',
+  target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
 const manifest: Record<string, PageManifest[string]> = {};
 await buildPage();
 buildReference();
@@ -34,15 +49,13 @@ buildReference();
 async function buildPage(): Promise<void> {
   rmSync(PAGE_FOLDER, { recursive: true, force: true });
   mkdirSync(PAGE_FOLDER, { recursive: true });
-  const worker = await bundle('proof_worker.ts');
-  const workerPath = store('verify.js', worker.text);
-  const program = await bundle('main.ts', { VERIFY_WORKER_PATH: JSON.stringify(workerPath) });
-  const style = await bundle('page.css');
+  const { scripts, metafile } = await bundleScripts();
+  const { outputFiles } = await build({ ...OPTIONS, entryPoints: [join(SOURCE, 'page.css')] });
   const paths: Readonly<Record<string, string>> = {
-    'main.js': store('page.js', program.text),
-    'page.css': store('page.css', PALETTE + style.text),
+    ...scripts,
+    'page.css': store('page.css', PALETTE + outputFiles[0]!.text),
     'icon.svg': store('icon.svg', source('icon.svg')),
-    'licences.txt': store('licences.txt', licencesOf([worker.metafile, program.metafile])),
+    'licences.txt': store('licences.txt', licencesOf(metafile)),
   };
   const page = source('index.html').replace(/"([\w.]+)"/g, (quoted, name: string) =>
     name in paths ? `"${paths[name]}"` : quoted,
@@ -51,21 +64,23 @@ async function buildPage(): Promise<void> {
   writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
 }
 
-async function bundle(name: string, define: Record<string, string> = {}) {
+/** Bundles the page's program and that of its workers; what both use is a file that they import. */
+async function bundleScripts() {
   const { outputFiles, metafile } = await build({
-    entryPoints: [join(SOURCE, name)],
-    absWorkingDir: ROOT,
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
-    legalComments: 'none',
-    logLevel: 'warning',
-    define,
+    ...OPTIONS,
+    entryPoints: Object.entries(PROGRAMS).map(([out, file]) => ({ in: join(SOURCE, file), out })),
+    entryNames: '[name]-[hash]',
+    chunkNames: 'shared-[hash]',
+    outdir: PAGE_FOLDER.pathname,
+    splitting: true,
   });
-  return { text: outputFiles[0]!.text, metafile };
+  const scripts: Record<string, string> = {};
+  for (const { path, text } of outputFiles) {
+    const file = basename(path);
+    write(PAGE_PATHS.files + file, file, text, true);
+    scripts[file.replace(/-\w+\.js$/, '.js')] = PAGE_PATHS.files + file;
+  }
+  return { scripts, metafile };
 }
 
 /** Writes a file whose path changes with its contents. @returns the path */
@@ -87,11 +102,9 @@ function write(path: string, file: string, text: string, isImmutable: boolean): 
 }
 
 /** Returns the licences of all packages in the bundles, which must go with each copy. */
-function licencesOf(metafiles: readonly Metafile[]): string {
+function licencesOf({ inputs }: Metafile): string {
   const packages = new Set(
-    metafiles
-      .flatMap(({ inputs }) => Object.keys(inputs))
-      .flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
+    Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
   );
   const own = `tickseal\n\n${readFileSync(join(ROOT, 'LICENSE'), 'utf8')}`;
   return [own, CHARTS_NOTICE, ...[...packages].sort().map(licenceOf)].join(`\n\n${'='.repeat(80)}\n\n`);

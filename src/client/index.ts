@@ -16,9 +16,16 @@ export {
   UnverifiedError,
 } from './connect/errors.js';
 export type { Schedule } from './connect/liveness.js';
+export type { Fetch, FetchResponse } from './connect/platform.js';
 export type { ConnectionOptions, Down } from './connect/reconnecting_socket.js';
 export type { OpenConnection, SocketLike } from './connect/socket_like.js';
-export type { ClientEvents, ClientOptions, StateEvent } from './prices/client_context.js';
+export type {
+  ClientEvents,
+  ClientOptions,
+  ReportEvent,
+  StateEvent,
+  TaxonomyEvent,
+} from './prices/client_context.js';
 export {
   type Frame,
   type FrameAsset,
@@ -43,7 +50,7 @@ export { PriceStream, type StreamOptions } from './prices/price_stream.js';
 export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './prices/publisher.js';
 export { StreamClient } from './prices/stream_client.js';
 export { Subscriber, type SubscriberOptions, type SubscriptionResult } from './prices/subscriber.js';
-export type { ServiceSigner, Taxonomy, TaxonomyAsset } from './prices/taxonomy.js';
+export type { ServiceSigner, StreamedType, Taxonomy, TaxonomyAsset } from './prices/taxonomy.js';
 export { type MarketStatusName, Tick } from './prices/tick.js';
 export type { PriceCurves } from './sign/price_curves.js';
 export {
@@ -57,7 +64,7 @@ export {
   type SignerOptions,
   signPrice,
 } from './sign/sign_price.js';
-export type { Check, PassedVerdict, Signers, Verdict } from './verify/checks.js';
+export type { Check, PassedVerdict, SignerSource, Signers, Verdict } from './verify/checks.js';
 export { formatDecimalPrice, parseDecimalPrice } from './verify/decimal_price.js';
 export { decodePayload, type Payload, type PayloadAsset } from './verify/decode_payload.js';
 export { parseExactJson, writeExactJson } from './verify/exact_json.js';

@@ -28,7 +28,12 @@ export interface Platform {
 /** The part of `fetch` that is used. */
 export type Fetch = (
   url: string,
-  init: { readonly headers: Readonly<Record<string, string>>; readonly signal: never },
+  init: {
+    readonly headers: Readonly<Record<string, string>>;
+    /** With credentials a browser answers a 401 by asking its user for a name and a password. */
+    readonly credentials: 'omit';
+    readonly signal: never;
+  },
 ) => Promise<FetchResponse>;
 
 export interface FetchResponse {
@@ -79,11 +84,7 @@ export const BROWSER: Platform = {
   nowMs: () => Date.now(),
   schedule: scheduleTimeout,
   afterReceiving: (run) => run(),
-  // With credentials a browser answers a 401 by asking its user for a name and a password.
-  fetch(url, init) {
-    const { fetch } = globalThis as unknown as BrowserGlobals;
-    return fetch(url, { ...init, credentials: 'omit' } as typeof init);
-  },
+  fetch: (url, init) => (globalThis as unknown as BrowserGlobals).fetch(url, init),
   openSocket: openGlobalSocket,
   sendsHeaders: false,
   openWorker(url) {

@@ -100,8 +100,11 @@ export class RestService {
     this.#end?.addEventListener('abort', () => abort.abort());
     const cancel = this.#platform.schedule(() => abort.abort(), ANSWER_DELAY_MS_MAX);
     try {
-      const init = { headers: authorization(token), signal: abort.signal as never };
-      const response = await this.#platform.fetch(this.url + path, init);
+      const response = await this.#platform.fetch(this.url + path, {
+        headers: authorization(token),
+        credentials: 'omit',
+        signal: abort.signal as never,
+      });
       const seconds = response.headers.get('retry-after');
       return {
         status: response.status,

@@ -68,8 +68,8 @@ export class AssetDetail {
     const asset = this.#asset;
     if (asset === undefined) return;
     const { board, changeOf } = this.#options;
-    const quote = board.quote(asset.id);
-    const seal = board.seal(asset.id, nowMs);
+    const quote = board.quote(asset);
+    const seal = board.seal(asset, nowMs);
     const change = quote && changeOf(asset, quote.price);
     document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = seal;
     this.#drawPrice(quote);
@@ -79,7 +79,7 @@ export class AssetDetail {
     const market = byId('market');
     market.textContent = marketText(asset.calendar, quote?.marketStatus);
     market.hidden = market.textContent === '';
-    market.dataset['market'] = String(quote?.marketStatus ?? '');
+    market.dataset['market'] = quote?.marketStatus ?? '';
     const age = quote === undefined ? '' : `, ${ageText(nowMs - quote.madeMs)} old`;
     byId('verdict').querySelector('span')!.textContent =
       board.fault === undefined ? SEAL_TEXTS[seal] + age : `${SEAL_TEXTS[seal]}: ${board.fault.reason}`;
@@ -97,7 +97,7 @@ export class AssetDetail {
 
   /** Takes the newest verified price to the chart. */
   continueChart(): void {
-    const quote = this.#asset && this.#options.board.quote(this.#asset.id);
+    const quote = this.#asset && this.#options.board.quote(this.#asset);
     if (quote === undefined || quote.timestampNs === this.#chartedNs) return;
     this.#chartedNs = quote.timestampNs;
     const atS = Number(quote.timestampNs / 1_000_000_000n);

@@ -152,8 +152,8 @@ export class AssetTable {
 
   #fillValues(row: Row, asset: TaxonomyAsset, nowMs: number): void {
     const { board, changeOf } = this.#options;
-    const quote = board.quote(asset.id);
-    const seal = board.seal(asset.id, nowMs);
+    const quote = board.quote(asset);
+    const seal = board.seal(asset, nowMs);
     setAttribute(row.root, 'data-seal', seal);
     setText(row.seal, SEAL_TEXTS[seal]);
     if (quote === undefined) {
@@ -179,7 +179,7 @@ export class AssetTable {
       change === undefined ? '' : String(Math.sign(changeSteps(change))),
     );
     setText(row.market, marketText(asset.calendar, quote.marketStatus));
-    setAttribute(row.root, 'data-market', quote.marketStatus === undefined ? '' : String(quote.marketStatus));
+    setAttribute(row.root, 'data-market', quote.marketStatus ?? '');
   }
 
   #createRow(): Row {

@@ -11,7 +11,8 @@ const RETRY_MS = 10_000;
 const SCALE = 1e18;
 
 export interface BasePricesOptions {
-  readonly query: (path: string, parameters: Readonly<Record<string, string>>) => Promise<string>;
+  /** Gives the answer of a path of the service. */
+  readonly get: (path: string) => Promise<string>;
   /** The service's time in UNIX ms. */
   readonly nowMs: () => number;
 }
@@ -55,8 +56,8 @@ export class BasePrices {
   ): Promise<void> {
     try {
       const symbols = assets.map(({ symbol }) => symbol).join();
-      const parameters = { symbols, signature_type: type };
-      const found = readBasePrices(await this.#options.query(REST_PATHS.udfQuotes, parameters));
+      const query = new URLSearchParams({ symbols, signature_type: type });
+      const found = readBasePrices(await this.#options.get(`${REST_PATHS.udfQuotes}?${query}`));
       for (const asset of assets) bases.set(assetKey(asset), found.get(asset.symbol));
     } catch {
       // Without its base an asset has no change; after a while it is unknown again.

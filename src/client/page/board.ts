@@ -1,5 +1,5 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import type { Payload } from '../verify/decode_payload.js';
+import type { MarketStatusName, Tick } from '../prices/tick.js';
 
 /** A value is stale when it is older than this: ten frames of the page's channel. */
 export const STALE_MS = 5_000;
@@ -17,8 +17,8 @@ export interface Quote {
   readonly timestampNs: bigint;
   /** The same moment by the steady clock of this computer; see {@link Board}. */
   readonly madeMs: number;
-  /** The market status code; `undefined` for an asset without a schedule. */
-  readonly marketStatus: number | undefined;
+  /** `undefined` for an asset without a schedule. */
+  readonly marketStatus: MarketStatusName | undefined;
   /** Whether the price is above (1), below (-1) or equal (0) to the one before. */
   readonly direction: -1 | 0 | 1;
 }
@@ -30,14 +30,9 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** What an asset keeps when streaming IDs change hands. */
+/** The name of an asset in the page's stream, which has assets of both types; it stays when streaming IDs change hands. */
 export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol' | 'signatureType'>): string {
   return `${signatureType} ${symbol}`;
-}
-
-/** What each streaming ID stands for, as {@link assetKey}. */
-export function keysById(assets: readonly TaxonomyAsset[]): ReadonlyMap<number, string> {
-  return new Map(assets.map((asset) => [asset.id, assetKey(asset)]));
 }
 
 /**
@@ -47,9 +42,13 @@ export function keysById(assets: readonly TaxonomyAsset[]): ReadonlyMap<number, 
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
-  readonly #quotes = new Map<number, Quote>();
+  /** By {@link assetKey}. */
+  readonly #quotes = new Map<string, Quote>();
   #fault: Fault | undefined;
+  /** The time of the newest frame that passed. */
   #newestNs = 0n;
+  /** Values up to this time were taken away. */
+  #blankedNs = 0n;
   /** The least that the steady clock was ahead of the time of a frame of this connection. */
   #aheadMs = Number.POSITIVE_INFINITY;
 
@@ -62,67 +61,53 @@ export class Board {
     return this.#fault;
   }
 
-  /** A value stays where its streaming ID means the asset that it meant before. */
+  /** Values of assets that are gone go too. */
   setAssets(assets: readonly TaxonomyAsset[]): void {
-    const keys = keysById(assets);
-    for (const asset of this.#assets)
-      if (keys.get(asset.id) !== assetKey(asset)) this.#quotes.delete(asset.id);
+    const keys = new Set(assets.map(assetKey));
+    for (const key of this.#quotes.keys()) if (!keys.has(key)) this.#quotes.delete(key);
     this.#assets = assets;
   }
 
-  quote(id: number): Quote | undefined {
-    return this.#quotes.get(id);
+  quote(asset: TaxonomyAsset): Quote | undefined {
+    return this.#quotes.get(assetKey(asset));
   }
 
-  /** Streaming IDs may mean other assets: no value belongs to anybody. */
-  clear(): void {
-    this.#quotes.clear();
-  }
-
-  /** A new connection: its times need not follow those of the one before. */
+  /** A new connection: its frames may take longer than those of the one before. */
   restart(): void {
-    this.#newestNs = 0n;
     this.#aheadMs = Number.POSITIVE_INFINITY;
   }
 
-  /**
-   * Takes the values of a verified payload that came at `nowMs`.
-   * @returns why it was refused after all: on one connection times grow, and a frame that comes again is not news.
-   */
-  apply({ timestampNs, assets }: Pick<Payload, 'timestampNs' | 'assets'>, nowMs: number): Fault | undefined {
-    if (timestampNs <= this.#newestNs) {
-      const fault = { seal: 'failed', reason: 'a frame is not newer than the one before it' } as const;
-      this.blank(fault);
-      return fault;
-    }
+  /** Notes that a frame of this time passed its checks at `nowMs`; its values follow. */
+  pass(timestampNs: bigint, nowMs: number): void {
     this.#newestNs = timestampNs;
-    const aheadMs = ageMs(timestampNs, nowMs);
-    this.#aheadMs = Math.min(this.#aheadMs, aheadMs);
-    const madeMs = nowMs - aheadMs + this.#aheadMs;
+    this.#aheadMs = Math.min(this.#aheadMs, ageMs(timestampNs, nowMs));
     this.#fault = undefined;
-    for (const { id, value, marketStatus } of assets) {
-      const before = this.#quotes.get(id)?.price ?? value;
-      const direction = value > before ? 1 : value < before ? -1 : 0;
-      this.#quotes.set(id, {
-        price: value,
-        timestampNs,
-        madeMs,
-        marketStatus: marketStatus ?? undefined,
-        direction,
-      });
-    }
-    return undefined;
+  }
+
+  /** Takes the value of a frame that passed, unless one that came after it did not. */
+  apply({
+    symbol,
+    price,
+    timestampNs,
+    status,
+  }: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'status'>): void {
+    if (timestampNs <= this.#blankedNs) return;
+    const before = this.#quotes.get(symbol)?.price ?? price;
+    const direction = price > before ? 1 : price < before ? -1 : 0;
+    const madeMs = this.#aheadMs - ageMs(timestampNs, 0);
+    this.#quotes.set(symbol, { price, timestampNs, madeMs, marketStatus: status, direction });
   }
 
   /** A frame did not pass. Nothing in it is known to be true, not even which assets it is about, so every value goes. */
   blank(fault: Fault): void {
     this.#fault = fault;
+    this.#blankedNs = this.#newestNs;
     this.#quotes.clear();
   }
 
-  seal(id: number, nowMs: number): Seal {
+  seal(asset: TaxonomyAsset, nowMs: number): Seal {
     if (this.#fault !== undefined) return this.#fault.seal;
-    const quote = this.#quotes.get(id);
+    const quote = this.quote(asset);
     if (quote === undefined) return 'waiting';
     return nowMs - quote.madeMs > STALE_MS ? 'stale' : 'verified';
   }

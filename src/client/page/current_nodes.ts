@@ -1,7 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
+import type { StreamClient } from '../prices/stream_client.js';
 import { readNodes } from './answers.js';
 import { NodeLog } from './node_log.js';
-import type { PacedRest } from './paced_rest.js';
 import { clockText } from './price_text.js';
 
 /** How often the nodes of a cluster are asked for. */
@@ -10,11 +10,11 @@ const INTERVAL_MS = 3_000;
 /** Asks which nodes there are, while somebody sees the page. A process that is alone is asked once for each connection. */
 export class CurrentNodes {
   readonly log = new NodeLog();
-  readonly #api: PacedRest;
+  readonly #client: StreamClient;
   readonly #onRead: () => void;
 
-  constructor(api: PacedRest, onRead: () => void) {
-    this.#api = api;
+  constructor(client: StreamClient, onRead: () => void) {
+    this.#client = client;
     this.#onRead = onRead;
     setInterval(() => {
       if (this.log.isCluster && !document.hidden) void this.read();
@@ -24,7 +24,7 @@ export class CurrentNodes {
   /** Without an answer what is known stays: older services have none. */
   async read(): Promise<void> {
     try {
-      this.log.take(readNodes(await this.#api.get(REST_PATHS.nodes)), clockText(Date.now()));
+      this.log.take(readNodes(await this.#client.get(REST_PATHS.nodes)), clockText(Date.now()));
       this.#onRead();
     } catch {}
   }

@@ -69,7 +69,7 @@ async function open(token: string): Promise<void> {
   for (const button of signOutButtons()) button.hidden = false;
   document.querySelector<HTMLElement>('.search')!.hidden = false;
   try {
-    await new LivePage({ token, pins, onRefused: signOut }).start();
+    await new LivePage({ token, pins }).run();
   } catch (error) {
     signOut(`The service refused the token: ${(error as Error).message}.`);
   }

@@ -8,11 +8,12 @@ import {
 } from 'lightweight-charts';
 import { REST_PATHS } from '../../wire/paths.js';
 import type { Resolution } from '../../wire/rest_values.js';
+import type { StreamClient } from '../prices/stream_client.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readCandles } from './answers.js';
 import { element } from './elements.js';
 import { type ChartCandle, candlesOf, nextCandle } from './live_candles.js';
-import type { PacedRest } from './paced_rest.js';
+import { oneAtATime } from './one_at_a_time.js';
 import { shownDecimals } from './price_text.js';
 
 /** Candles that are asked for at once; the reader sees about half of them. */
@@ -26,7 +27,7 @@ const DECIMALS_MAX = 12;
 
 export interface PriceChartOptions {
   readonly container: HTMLElement;
-  readonly api: PacedRest;
+  readonly client: StreamClient;
   /** Says why there is no history, or nothing. */
   readonly onHistory: (problem: string | undefined) => void;
 }
@@ -91,23 +92,23 @@ export class PriceChart {
   }
 
   /** Reads the history again: after a gap, and when an interval has ended, whose candle the service knows best. */
-  async reload(): Promise<void> {
-    if (this.#shown === undefined) return;
-    // Another object each time: only the answer to the last request counts.
-    const shown = { ...this.#shown };
-    this.#shown = shown;
+  readonly reload = oneAtATime(() => this.#read());
+
+  async #read(): Promise<void> {
+    const shown = this.#shown;
+    if (shown === undefined) return;
     clearTimeout(this.#retryTimer);
-    const { api, onHistory } = this.#options;
+    const { client, onHistory } = this.#options;
     try {
-      const parameters = {
+      const query = new URLSearchParams({
         symbol: shown.asset.symbol,
         signature_type: shown.asset.signatureType,
         resolution: shown.resolution,
         from: '0',
         to: String(Math.floor(Date.now() / 1000) + CLOCK_S),
         countback: String(CANDLES),
-      };
-      const text = await api.query(REST_PATHS.udfHistory, parameters, 'history');
+      });
+      const text = await client.get(`${REST_PATHS.udfHistory}?${query}`);
       if (this.#shown !== shown) return;
       const candles = candlesOf(readCandles(text));
       this.#series.setData(candles.map(barOf));

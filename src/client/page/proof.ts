@@ -5,6 +5,8 @@ import { keyText } from '../verify/number_text.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { type AggregateReport, formFault, formOf } from '../verify/verify_signed_price.js';
 
+export const PROOF_WORKER_NAME = 'proof';
+
 /** What a proof shows of an aggregate; every price is exact. */
 export interface ProofContent {
   readonly price: bigint;
@@ -29,6 +31,13 @@ export interface ProofExpectations {
   readonly oracleId: string | undefined;
   /** The definition of each algorithm. */
   readonly algorithms: ReadonlyMap<string, string>;
+}
+
+/** What is sent to the worker that verifies. */
+export interface ProofRequest extends ProofExpectations {
+  /** The JSON text of an answer of `/v1/prices/latest`. */
+  readonly answer: string;
+  readonly symbol: string;
 }
 
 /** An aggregate and what the checks of it say; one of a form that cannot be read has no content. */

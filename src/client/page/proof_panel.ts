@@ -1,4 +1,5 @@
 import { REST_PATHS } from '../../wire/paths.js';
+import type { StreamClient } from '../prices/stream_client.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import type { Check } from '../verify/checks.js';
 import { readAlgorithms } from './answers.js';
@@ -6,11 +7,11 @@ import { ageMs } from './board.js';
 import { copyButton } from './copy_button.js';
 import { contractCall, verifyCommand } from './copy_texts.js';
 import { element, facts } from './elements.js';
-import type { PacedRest } from './paced_rest.js';
+import { oneAtATime } from './one_at_a_time.js';
 import { ageText, exactPrice, shortHex, timeText } from './price_text.js';
 import type { Proof, ProofContent } from './proof.js';
 import { sortChecks } from './proof_checks.js';
-import type { Verifier } from './verifier.js';
+import type { ProofVerifier } from './proof_verifier.js';
 
 /** How often the proof is read anew. */
 const REFRESH_MS = 5_000;
@@ -19,8 +20,8 @@ const OLD_MS = 300_000;
 
 export interface ProofPanelOptions {
   readonly root: HTMLElement;
-  readonly api: PacedRest;
-  readonly verifier: Verifier;
+  readonly client: StreamClient;
+  readonly verifier: ProofVerifier;
   /** The pinned key of the asset's type. */
   readonly signerOf: (asset: TaxonomyAsset) => string | undefined;
   readonly oracleId: () => string | undefined;
@@ -33,6 +34,7 @@ export interface ProofPanelOptions {
 /** The newest signed aggregate of the chosen asset, with everything that can be checked of it. */
 export class ProofPanel {
   readonly #options: ProofPanelOptions;
+  readonly #read = oneAtATime(() => this.#readOnce());
   #asset: TaxonomyAsset | undefined;
   #timer = 0;
   #algorithms: ReadonlyMap<string, string> | undefined;
@@ -60,7 +62,7 @@ export class ProofPanel {
     );
   }
 
-  async #read(): Promise<void> {
+  async #readOnce(): Promise<void> {
     clearTimeout(this.#timer);
     const asset = this.#asset;
     if (asset === undefined) return;
@@ -76,26 +78,24 @@ export class ProofPanel {
   }
 
   async #readNow(asset: TaxonomyAsset): Promise<void> {
-    const { api, verifier, signerOf, oracleId } = this.#options;
+    const { client, verifier, signerOf, oracleId } = this.#options;
     const { symbol, signatureType } = asset;
-    const parameters = { assets: symbol, signature_type: signatureType };
-    const answer = await api.query(REST_PATHS.latest, parameters, 'latest');
+    const query = new URLSearchParams({ assets: symbol, signature_type: signatureType });
+    const answer = await client.get(`${REST_PATHS.latest}?${query}`);
     if (this.#asset !== asset) return;
-    this.#algorithms ??= readAlgorithms(await api.get(REST_PATHS.algorithms));
+    this.#algorithms ??= readAlgorithms(await client.get(REST_PATHS.algorithms));
     const signer = signerOf(asset);
     if (signer === undefined) {
       this.#fail('No key is pinned for this type of signature.');
       return;
     }
-    const request = {
-      kind: 'aggregate',
+    const proof = await verifier.verify({
       answer,
       symbol,
       signers: [signer],
       oracleId: oracleId(),
       algorithms: this.#algorithms,
-    } as const;
-    const proof = await verifier.verify<'aggregate'>(request);
+    });
     if (this.#asset !== asset || this.#isInUse) return;
     if (proof?.content === undefined) {
       this.#fail(proof?.report.checks[0]?.reason ?? 'There is no live price to prove.');

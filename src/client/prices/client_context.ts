@@ -1,12 +1,14 @@
 import type { TicksealError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
-import type { Platform } from '../connect/platform.js';
+import type { Fetch, Platform } from '../connect/platform.js';
 import type { ConnectionOptions } from '../connect/reconnecting_socket.js';
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
-import { requireSigners, type Signers } from '../verify/checks.js';
+import { requireSigners, type SignerSource } from '../verify/checks.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 import { PayloadVerifier } from './payload_verifier.js';
+import type { Taxonomy } from './taxonomy.js';
 
 /** The state of a connection. `down`: another attempt follows. `ended`: none follows. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
@@ -22,6 +24,24 @@ export interface StateEvent {
   readonly state: ConnectionState;
   /** The reason in a sentence; empty for `open`. */
   readonly reason: string;
+}
+
+/** The report about one payload of a stream. */
+export interface ReportEvent {
+  /** The base address of the service that sent the payload. */
+  readonly url: string;
+  /** The outcome of the checks. */
+  readonly report: PayloadReport;
+  /** The payload as the service sent it, for {@link verifyPayload} and for contracts. */
+  readonly hex: string;
+}
+
+/** The taxonomy of one service: its assets and keys. */
+export interface TaxonomyEvent {
+  /** The base address of the service. */
+  readonly url: string;
+  /** The taxonomy as the service gave it. */
+  readonly taxonomy: Taxonomy;
 }
 
 /** The options of {@link createClient}: the services, the login, and the keys that may sign. */
@@ -40,10 +60,10 @@ export interface ClientOptions {
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
    * The addresses (and Stark keys) that may sign: data signed by others never becomes a price. Or `'unchecked'`: then every price
-   * is only
-   * `recovered`, because anyone can make a key and sign with it.
+   * is only `recovered`, because anyone can make a key and sign with it. For signers that change, a function, which is called for each
+   * payload and each aggregate.
    */
-  readonly signers: Signers;
+  readonly signers: SignerSource;
   /** The service's own oracle ID, 5 ASCII characters. Default: none, and then no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
   /** Milliseconds, at least 100, after which a silent connection is given up and made again. Default: 4 to 5.5 s, by channel. */
@@ -53,12 +73,20 @@ export interface ClientOptions {
    * file `verify_worker.js` beside this module. If it cannot be loaded, payloads are verified on the main thread.
    */
   readonly worker?: string | false | undefined;
+  /** The number of payloads a second up to which none is verified in the worker. Default: 20; 0 starts the worker with the first payload. */
+  readonly inlinePerSecond?: number | undefined;
+  /** A function that sends the requests: for a proxy, or to keep several programs below the rate limit of one token. Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
 }
 
 /** The events of a client, by name: {@link Client} calls the listeners of `on` with them. */
 export type ClientEvents = {
   /** A connection came up or was lost. */
   readonly state: StateEvent;
+  /** A payload of a stream was verified, or failed. Its ticks follow. */
+  readonly report: ReportEvent;
+  /** A stream has read the taxonomy. Later ticks are of these assets. */
+  readonly taxonomy: TaxonomyEvent;
   /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that went away. */
   readonly error: TicksealError;
 };
@@ -78,10 +106,12 @@ export class ClientContext {
   readonly open = new Set<{ close(): Promise<void> }>();
 
   /** @throws TypeError or RangeError for wrong options */
-  constructor(options: ClientOptions, platform: Platform) {
+  constructor(options: ClientOptions, defaults: Platform) {
+    const { signers, fetch = defaults.fetch } = options;
+    const platform = { ...defaults, fetch };
     const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
     requireUrls(urls);
-    requireSigners(options.signers);
+    if (typeof signers !== 'function') requireSigners(signers);
     if (options.token !== undefined && options.getToken !== undefined)
       throw new TypeError('token and getToken exclude each other');
     if (options.staleAfterMs !== undefined && !(options.staleAfterMs >= STALE_AFTER_MS_MIN))
@@ -91,7 +121,7 @@ export class ClientContext {
     this.platform = platform;
     this.services = urls.map((url) => new RestService(url, platform, tokens));
     this.requests = new FirstAnswer(this.services, platform);
-    this.verifier = new PayloadVerifier(options.signers, platform, options.worker);
+    this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
   }
 
   /** Returns the options for a WebSocket of a service; its states are reported as events. */

@@ -9,7 +9,7 @@ import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 import { readAggregate } from '../verify/aggregate_form.js';
-import type { Check, Signers } from '../verify/checks.js';
+import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
@@ -72,7 +72,7 @@ export class AggregatePrice extends Tick {
 
 /** The keys and options for checking aggregates. */
 export interface AggregateTrust {
-  readonly signers: Signers;
+  readonly signers: SignerSource;
   readonly oracleId?: string | undefined;
 }
 
@@ -158,9 +158,10 @@ function priceOf(
   service: RestService,
   symbol: string,
   aggregate: object,
-  trust: AggregateTrust,
+  { signers, oracleId }: AggregateTrust,
 ): AggregatePrice {
-  const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, trust);
+  const expected = { signers: signersOf(signers), oracleId };
+  const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, expected);
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
   const { price, service: signed } = readAggregate(aggregate);

@@ -1,19 +1,20 @@
 import type { Platform, WorkerLike } from '../connect/platform.js';
-import type { Signers } from '../verify/checks.js';
+import { type SignerSource, signersOf } from '../verify/checks.js';
 import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import type { VerifiedPayload } from '../verify/verify_worker.js';
 
 /** The rate above which a worker verifies payloads: one payload takes about 2 ms of a browser's main thread. */
-const INLINE_PER_SECOND_MAX = 20;
+const INLINE_PER_SECOND_DEFAULT = 20;
 
 /** The callback with the report about a payload's form and signature, called at once, or later from a worker. */
 type Settle = (report: PayloadReport) => void;
 
 /** Verifies payloads, in a worker when there are many. */
 export class PayloadVerifier {
-  readonly #signers: Signers;
+  readonly #signers: SignerSource;
   readonly #platform: Platform;
   readonly #workerUrl: string | undefined;
+  readonly #inlinePerSecond: number;
   /** True while a worker may be started. */
   #mayStart: boolean;
   #worker: WorkerLike | undefined;
@@ -25,11 +26,20 @@ export class PayloadVerifier {
   /** The payloads in the worker; at most one of each source. */
   readonly #pending = new Map<number, { readonly hex: string; readonly settle: Settle }>();
 
-  /** @param worker the address of the worker's module if it is not the usual one; `false` for no worker */
-  constructor(signers: Signers, platform: Platform, worker: string | false | undefined) {
+  /**
+   * @param worker the address of the worker's module if it is not the usual one; `false` for no worker
+   * @param inlinePerSecond the rate above which the worker is started
+   */
+  constructor(
+    signers: SignerSource,
+    platform: Platform,
+    worker: string | false | undefined,
+    inlinePerSecond = INLINE_PER_SECOND_DEFAULT,
+  ) {
     this.#signers = signers;
     this.#platform = platform;
     this.#workerUrl = worker === false ? undefined : worker;
+    this.#inlinePerSecond = inlinePerSecond;
     this.#mayStart = worker !== false && platform.openWorker !== undefined;
   }
 
@@ -37,12 +47,12 @@ export class PayloadVerifier {
   verify(hex: string, settle: Settle): void {
     this.#count();
     if (!this.#isReady) {
-      settle(verifyPayload(hex, { signers: this.#signers }));
+      this.#verifyInline(hex, settle);
       return;
     }
     this.#lastId += 1;
     this.#pending.set(this.#lastId, { hex, settle });
-    this.#worker!.postMessage({ id: this.#lastId, hex, signers: this.#signers });
+    this.#worker!.postMessage({ id: this.#lastId, hex, signers: signersOf(this.#signers) });
   }
 
   /** Ends the worker. Payloads in it are no longer settled. */
@@ -54,12 +64,16 @@ export class PayloadVerifier {
     this.#worker = undefined;
   }
 
+  #verifyInline(hex: string, settle: Settle): void {
+    settle(verifyPayload(hex, { signers: signersOf(this.#signers) }));
+  }
+
   #count(): void {
     const second = Math.floor(this.#platform.nowMs() / 1_000);
     if (second !== this.#second) this.#inSecond = 0;
     this.#second = second;
     this.#inSecond += 1;
-    if (this.#inSecond > INLINE_PER_SECOND_MAX && this.#mayStart) this.#start();
+    if (this.#inSecond > this.#inlinePerSecond && this.#mayStart) this.#start();
   }
 
   #start(): void {
@@ -87,6 +101,6 @@ export class PayloadVerifier {
   #giveUp(): void {
     const left = [...this.#pending.values()];
     this.close();
-    for (const { hex, settle } of left) settle(verifyPayload(hex, { signers: this.#signers }));
+    for (const { hex, settle } of left) this.#verifyInline(hex, settle);
   }
 }

@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { MARKET_STATUS_NAMES, type MarketStatus } from '../../wire/market_status_codes.js';
-import type { SignatureType } from '../../wire/signatures.js';
 import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../../wire/stream.js';
 import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
@@ -9,6 +8,7 @@ import type { ClientContext } from './client_context.js';
 import { Merger, type SourcedPrice } from './merger.js';
 import { type PassedReport, StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
+import type { StreamedType } from './taxonomy.js';
 import { Tick } from './tick.js';
 
 /** The options of a stream of verified prices. */
@@ -17,8 +17,11 @@ export interface StreamOptions {
   readonly channel?: Channel | undefined;
   /** Sets `status` of each tick. Default: `false`. */
   readonly marketStatus?: boolean | undefined;
-  /** The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. */
-  readonly signatureType?: SignatureType | undefined;
+  /**
+   * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. With `'both'` each symbol has its
+   * type before it, as in `evm BTCUSD` and `stark BTCUSD`, for {@link PriceStream.add} and in ticks too.
+   */
+  readonly signatureType?: StreamedType | undefined;
   /** A signal that ends the stream; the reader gets its reason as an error. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -78,6 +81,12 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   /** The symbols of the stream now. */
   get symbols(): readonly string[] {
     return [...this.#wanted];
+  }
+
+  /** The symbols of {@link symbols} that a service has confirmed to send. */
+  get subscribed(): readonly string[] {
+    const subscribed = this.#sources.map((source) => source.subscribed);
+    return this.symbols.filter((symbol) => subscribed.some((symbols) => symbols.has(symbol)));
   }
 
   /** The number of ticks that were replaced by newer ones before they were read. */

@@ -34,6 +34,14 @@ export class StreamClient {
   }
 
   /**
+   * Requests a path of the service's REST API, with its query. @returns the text of the answer
+   * @throws RefusedError when the service refuses, UnreachableError when none answers
+   */
+  get(path: string): Promise<string> {
+    return this.context.requests.ask((service) => service.get(path));
+  }
+
+  /**
    * Reads the symbols that the token covers.
    * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
    */

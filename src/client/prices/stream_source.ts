@@ -1,9 +1,7 @@
-import type { SignatureType } from '../../wire/signatures.js';
 import type { Channel } from '../../wire/stream.js';
 import { ProtocolError, RefusedError, type TicksealError, UnverifiedError } from '../connect/errors.js';
 import type { Down } from '../connect/reconnecting_socket.js';
 import type { RestService } from '../connect/rest_service.js';
-import type { Check } from '../verify/checks.js';
 import { decodePayload, type Payload } from '../verify/decode_payload.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { ClientContext } from './client_context.js';
@@ -12,12 +10,13 @@ import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import type { Merger, SourcedPrice } from './merger.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
+import type { StreamedType, Taxonomy } from './taxonomy.js';
 
 /** The options that all services of one stream share. */
 export interface SourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
-  readonly signatureType: SignatureType | undefined;
+  readonly signatureType: StreamedType | undefined;
   readonly merger: Merger;
   /** The symbols that the stream wants; {@link StreamSource.sync} reports a change. */
   readonly wanted: ReadonlySet<string>;
@@ -36,8 +35,16 @@ export interface SourceEvents {
 /** A payload that passed all checks. */
 export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
 
+/** A payload that passed all checks, with its hex. */
+interface ReportedPayload {
+  readonly report: PassedReport;
+  readonly hex: string;
+}
+
 /** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
 const SYNC_INTERVAL_MS = 250;
+/** The delay after a refusal, for example because other connections of the token use up its subscriptions. */
+const SYNC_RETRY_MS = 2_000;
 
 /** The prices of one service on one connection, by symbol; only verified ones. */
 export class StreamSource {
@@ -57,7 +64,7 @@ export class StreamSource {
   /** True when prices were left out while the mapping changed. */
   #isSnapshotDue = false;
   /** A payload that passed but does not fit the symbols; they are being read again. */
-  #unplaced: PassedReport | undefined;
+  #unplaced: ReportedPayload | undefined;
   /** Cancels the wait for the next change of the subscription. */
   #cancelSync: (() => void) | undefined;
   #isClosed = false;
@@ -76,7 +83,7 @@ export class StreamSource {
     this.#context = context;
     this.#events = events;
     this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
-      onRead: () => this.#symbolsRead(),
+      onRead: (taxonomy) => this.#symbolsRead(taxonomy),
       onError: (error) => context.reportError(error),
       onRefused: (error) => {
         context.listeners.emit('state', { url: service.url, state: 'ended', reason: error.message });
@@ -122,10 +129,7 @@ export class StreamSource {
     const add = [...wanted].filter((id) => !subscribed.has(id));
     const drop = this.#subscriber.assets.filter((id) => !wanted.has(id));
     if (add.length + drop.length === 0) return;
-    this.#cancelSync = this.#context.platform.schedule(() => {
-      this.#cancelSync = undefined;
-      this.sync();
-    }, SYNC_INTERVAL_MS);
+    this.#syncIn(SYNC_INTERVAL_MS);
     if (add.length > 0) void this.#subscribe(add);
     if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
   }
@@ -148,6 +152,19 @@ export class StreamSource {
     return this.#subscriber.close();
   }
 
+  /** The symbols of which the service has confirmed that it sends them. */
+  get subscribed(): ReadonlySet<string | undefined> {
+    return new Set(this.#subscriber.assets.map((id) => this.#symbols.symbolOf(id)));
+  }
+
+  #syncIn(delayMs: number): void {
+    this.#cancelSync?.();
+    this.#cancelSync = this.#context.platform.schedule(() => {
+      this.#cancelSync = undefined;
+      this.sync();
+    }, delayMs);
+  }
+
   #wantedIds(): number[] {
     const ids = [...this.#options.wanted].map((symbol) => this.#symbols.idOf(symbol));
     return ids.filter((id) => id !== undefined);
@@ -157,10 +174,12 @@ export class StreamSource {
     const result = await this.#subscriber.subscribe(ids, true);
     // A connection that was lost subscribes again by itself.
     if (result.ok || this.#isClosed || !this.#subscriber.isOpen) return;
+    this.#syncIn(SYNC_RETRY_MS);
     this.#context.reportError(new ProtocolError(this.#url, result.error));
   }
 
-  #symbolsRead(): void {
+  #symbolsRead(taxonomy: Taxonomy): void {
+    this.#context.listeners.emit('taxonomy', { url: this.#url, taxonomy });
     const unplaced = this.#unplaced;
     this.#unplaced = undefined;
     if (unplaced !== undefined) this.#place(unplaced, true);
@@ -171,10 +190,12 @@ export class StreamSource {
 
   #received(frame: Frame): void {
     if (frame.type !== 'signed_ecdsa') return;
-    const payload = decodePayload(frame.payload);
-    if ('check' in payload)
-      this.#fail(undefined, [{ name: payload.check, status: 'failed', reason: payload.reason }]);
-    else this.#queue.push({ hex: frame.payload, payload });
+    const hex = frame.payload;
+    const payload = decodePayload(hex);
+    if ('check' in payload) {
+      const { check: name, reason } = payload;
+      this.#fail({ verdict: 'failed', checks: [{ name, status: 'failed', reason }] }, hex);
+    } else this.#queue.push({ hex, payload });
     this.#drainSoon();
   }
 
@@ -198,24 +219,25 @@ export class StreamSource {
     }
   }
 
-  #verify({ hex, payload }: WaitingPayload): void {
+  #verify({ hex }: WaitingPayload): void {
     this.#isVerifying = true;
     const mapping = this.#mapping;
     this.#context.verifier.verify(hex, (report) => {
       if (this.#isClosed || mapping !== this.#mapping) return;
-      if (report.verdict === 'failed') this.#fail(payload, report.checks);
-      else this.#place(report, false);
+      if (report.verdict === 'failed') this.#fail(report, hex);
+      else this.#place({ report, hex }, false);
       this.#isVerifying = false;
       this.#drainSoon();
     });
   }
 
   /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until they were read again. */
-  #place(report: PassedReport, isSecondTime: boolean): void {
+  #place(reported: ReportedPayload, isSecondTime: boolean): void {
+    const { report, hex } = reported;
     const { taxonomyId } = report.payload;
     if (!this.#fits(report.payload)) {
       if (!isSecondTime) {
-        this.#unplaced = report;
+        this.#unplaced = reported;
         this.#symbols.expire();
         return;
       }
@@ -223,6 +245,7 @@ export class StreamSource {
       this.#context.reportError(new ProtocolError(this.#url, reason));
       return;
     }
+    this.#context.listeners.emit('report', { url: this.#url, report, hex });
     for (const price of this.#wantedIn(report.payload))
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report);
   }
@@ -251,10 +274,11 @@ export class StreamSource {
     return prices;
   }
 
-  #fail(payload: Payload | undefined, checks: readonly Check[]): void {
-    const symbols = payload?.assets.map(({ id }) => this.#symbols.symbolOf(id)) ?? [];
+  #fail(report: PayloadReport, hex: string): void {
+    this.#context.listeners.emit('report', { url: this.#url, report, hex });
+    const symbols = report.payload?.assets.map(({ id }) => this.#symbols.symbolOf(id)) ?? [];
     const known = symbols.filter((symbol) => symbol !== undefined);
-    this.#context.reportError(new UnverifiedError(this.#url, known, checks));
+    this.#context.reportError(new UnverifiedError(this.#url, known, report.checks));
   }
 
   #down({ reason, httpStatus, final }: Down): void {

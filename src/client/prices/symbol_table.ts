@@ -1,8 +1,7 @@
-import type { SignatureType } from '../../wire/signatures.js';
 import { isRateLimited, RefusedError, type TicksealError } from '../connect/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
-import { fetchTaxonomy, idsBySymbol } from './taxonomy.js';
+import { fetchTaxonomy, idsBySymbol, type StreamedType, type Taxonomy } from './taxonomy.js';
 
 /** The interval at which the taxonomy is read again. */
 const REFRESH_INTERVAL_MS = 10_000;
@@ -13,7 +12,7 @@ const LEFT_ASIDE_MAX = 6;
 
 export interface SymbolTableEvents {
   /** Called when the table was read; it may have changed. */
-  readonly onRead: () => void;
+  readonly onRead: (taxonomy: Taxonomy) => void;
   readonly onError: (error: TicksealError) => void;
   /** Called when the service refuses the table: no further attempt follows. */
   readonly onRefused: (error: TicksealError) => void;
@@ -28,7 +27,7 @@ export function requireSymbols(symbols: readonly string[]): void {
 /** The symbol of each streaming ID at one service, kept current. */
 export class SymbolTable {
   readonly #rest: RestService;
-  readonly #type: SignatureType | undefined;
+  readonly #type: StreamedType | undefined;
   readonly #platform: Platform;
   readonly #events: SymbolTableEvents;
   /** The symbols in use on a connection. */
@@ -47,7 +46,7 @@ export class SymbolTable {
 
   constructor(
     rest: RestService,
-    type: SignatureType | undefined,
+    type: StreamedType | undefined,
     platform: Platform,
     inUse: ReadonlySet<string>,
     events: SymbolTableEvents,
@@ -109,7 +108,7 @@ export class SymbolTable {
     this.#isReading = true;
     this.#readAtMs = this.#platform.nowMs();
     let nextMs = REFRESH_INTERVAL_MS;
-    let isRead = false;
+    let read: Taxonomy | undefined;
     try {
       const taxonomy = await fetchTaxonomy(this.#rest);
       const idBySymbol = idsBySymbol(taxonomy, this.#type);
@@ -121,7 +120,7 @@ export class SymbolTable {
         this.#taxonomyId = taxonomy.taxonomyId;
         this.#idBySymbol = idBySymbol;
         this.#symbolById = symbolById;
-        isRead = !this.#isOutdated;
+        if (!this.#isOutdated) read = taxonomy;
       }
     } catch (error) {
       if (error instanceof RefusedError && !isRateLimited(error) && !this.#isClosed) {
@@ -136,9 +135,9 @@ export class SymbolTable {
     if (this.#isOutdated) nextMs = RETRY_DELAY_MS;
     this.#isOutdated = false;
     this.#readIn(nextMs);
-    if (isRead) {
+    if (read !== undefined) {
       this.#isCurrent = true;
-      this.#events.onRead();
+      this.#events.onRead(read);
     }
   }
 }

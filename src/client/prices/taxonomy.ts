@@ -65,13 +65,17 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
   };
 }
 
+/** The assets of a stream: of one signature type, or of both, where their names are as in `evm BTCUSD`. */
+export type StreamedType = SignatureType | 'both';
+
 /**
  * Returns the streaming IDs of all symbols.
  * @param type if absent, a symbol that has both types stands for its EVM asset.
  */
-export function idsBySymbol(taxonomy: Taxonomy, type?: SignatureType): ReadonlyMap<string, number> {
+export function idsBySymbol(taxonomy: Taxonomy, type?: StreamedType): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();
   for (const { symbol, id, signatureType } of taxonomy.assets) {
+    if (type === 'both') ids.set(`${signatureType} ${symbol}`, id);
     if (type !== undefined && signatureType !== type) continue;
     if (signatureType === 'evm' || !ids.has(symbol)) ids.set(symbol, id);
   }

@@ -16,6 +16,13 @@ export interface Check {
  */
 export type Signers = readonly string[] | 'unchecked';
 
+/** Signers that stay, or a function that gives those of now. */
+export type SignerSource = Signers | (() => Signers);
+
+export function signersOf(source: SignerSource): Signers {
+  return typeof source === 'function' ? source() : source;
+}
+
 /**
  * The verdict of a verification. `verified`: no check failed, and one of the named signers signed. `recovered`: no check failed, but no signer was named,
  * so the signature proves nothing. `failed`: a check failed.

@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { type AggregateForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
@@ -7,6 +6,7 @@ import { evmAggregateHash } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
 import { keccak256 } from './keccak_sponge.js';
 import { keyText } from './number_text.js';
+import { sha256 } from './short_sha256.js';
 import { starkExternalAssetId, starkPriceHash } from './stark_messages.js';
 import { starkVerify } from './stark_signatures.js';
 import {

@@ -16,8 +16,8 @@ const BTC: TaxonomyAsset = {
 function openBases() {
   const service = { base: 100, isDown: false, asked: [] as string[], nowMs: 20_000 * DAY_MS - 1 };
   const bases = new BasePrices({
-    query: async (_path, { symbols = '' }) => {
-      service.asked.push(symbols);
+    get: async (path) => {
+      service.asked.push(new URLSearchParams(path.split('?')[1]).get('symbols')!);
       if (service.isDown) throw new Error('overloaded');
       return JSON.stringify({ d: [{ s: 'ok', n: 'BTC', v: { prev_close_price: service.base } }] });
     },

@@ -15,6 +15,7 @@ import {
   shownPrice,
   timeText,
 } from '../../../src/client/page/price_text.js';
+import { MARKET_STATUS_NAMES } from '../../../src/wire/market_status_codes.js';
 
 test('prices in the table have six digits, at least two of them decimals; the proof has all', async (t) => {
   const cases = [
@@ -62,7 +63,7 @@ test('changes, ages, times and keys', async (t) => {
 
 test('markets', async (t) => {
   t.same(
-    [0, 1, 2, 3].map((code) => marketText('us_equities', code)),
+    Object.values(MARKET_STATUS_NAMES).map((status) => marketText('us_equities', status)),
     ['closed', 'open', 'pre-market', 'after hours'],
   );
   t.equal(marketText('none', undefined), '24/7');

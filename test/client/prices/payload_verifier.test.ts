@@ -79,6 +79,22 @@ test('a worker starts above 20 payloads a second, and takes over once it is read
   t.equal(workers.length, 1, 'it is not started again');
 });
 
+test('a worker that is wanted for every payload starts with the first one', async (t) => {
+  const workers: FakeWorker[] = [];
+  let signers = [SIGNER];
+  const verifier = new PayloadVerifier(() => signers, platformOf(workers, { nowMs: 0 }), undefined, 0);
+  const verdicts: string[] = [];
+  const verify = () => verifier.verify(PAYLOAD, ({ verdict }) => verdicts.push(verdict));
+  verify();
+  t.equal(workers.length, 1);
+  t.same(verdicts, ['verified'], 'it is not ready yet');
+  workers[0]!.say('ready');
+  signers = [`0x${'1'.repeat(40)}`];
+  verify();
+  workers[0]!.answer();
+  t.same(verdicts, ['verified', 'failed'], 'signers are those of the call');
+});
+
 test('without a worker payloads are verified inline', async (t) => {
   for (const worker of [false, 'forbidden'] as const) {
     const workers: FakeWorker[] = [];

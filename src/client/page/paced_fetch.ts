@@ -1,0 +1,28 @@
+import type { Fetch } from '../connect/platform.js';
+import { pause } from './pause.js';
+
+/** A token has five requests a second by default; this leaves room for the reader's other programs. */
+const INTERVAL_MS = 300;
+/** Together less than the client waits for an answer. */
+const TRIES_MAX = 3;
+const WAIT_MS_MIN = 1_000;
+const WAIT_MS_MAX = 3_000;
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Spaces the requests of `send`. At the rate limit all of them wait as long as the service says, and the refused one is sent again. */
+export function pacedFetch(send: Fetch): Fetch {
+  let nextMs = 0;
+  return async (url, init) => {
+    for (let tries = 1; ; tries++) {
+      const nowMs = performance.now();
+      const turnMs = Math.max(nowMs, nextMs);
+      nextMs = turnMs + INTERVAL_MS;
+      if (turnMs > nowMs) await pause(turnMs - nowMs);
+      const response = await send(url, init);
+      if (response.status !== TOO_MANY_REQUESTS || tries === TRIES_MAX) return response;
+      const waitMs = Number(response.headers.get('retry-after')) * 1_000;
+      nextMs = Math.max(nextMs, performance.now() + Math.min(Math.max(waitMs, WAIT_MS_MIN), WAIT_MS_MAX));
+    }
+  };
+}

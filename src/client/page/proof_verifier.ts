@@ -1,0 +1,29 @@
+import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
+
+/** Verifies aggregates in a worker, one at a time: one takes tens of milliseconds, and a frame of the screen leaves 16. */
+export class ProofVerifier {
+  readonly #url: string;
+  #worker: Worker | undefined;
+
+  /** @param url of the worker's module */
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Rejects where the worker fails; the next call starts another one. */
+  verify(request: ProofRequest): Promise<Proof | undefined> {
+    this.#worker ??= new Worker(this.#url, { type: 'module', name: PROOF_WORKER_NAME });
+    const worker = this.#worker;
+    return new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<Proof | undefined | 'ready'>) => {
+        if (data !== 'ready') resolve(data);
+      };
+      worker.onerror = ({ message }) => {
+        worker.terminate();
+        this.#worker = undefined;
+        reject(new Error(`the worker that verifies has failed: ${message || 'it did not load'}`));
+      };
+      worker.postMessage(request);
+    });
+  }
+}
