@@ -1,9 +1,9 @@
-import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Ended, Priced, PriceSink } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
-import type { Clock, TimeNs } from '../model/time.js';
+import type { Clock } from '../model/time.js';
+import { endOf } from '../records/next_holding.js';
 import type { Holding } from '../records/second_record.js';
 import type { Store } from '../store/store.js';
 import type { FeedSource } from './feed_source.js';
@@ -56,16 +56,4 @@ export class RecordingSink implements PriceSink {
   #record({ symbol, signatureType }: AssetName, holding: Holding): void {
     this.#options.source.recorded({ symbol, signatureType, holding });
   }
-}
-
-/** When the last aggregate of a price that is over lost its inputs to `max_age`, while no process was there to see it. */
-export function endOf(
-  { inputs }: SignedAggregate,
-  { minPublishers, maxAgeNs }: Asset,
-  nowNs: TimeNs,
-): TimeNs {
-  const newestFirst = inputs.map(({ timestampNs }) => timestampNs).sort((a, b) => (a < b ? 1 : -1));
-  const lastNeeded = newestFirst[minPublishers - 1] ?? newestFirst.at(-1)!;
-  const endNs = lastNeeded + maxAgeNs + 1n;
-  return (endNs < nowNs ? endNs : nowNs) as TimeNs;
 }

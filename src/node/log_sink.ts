@@ -1,14 +1,13 @@
 import type { Term } from '../cluster/leading/term.js';
 import type { FeedSource } from '../feed/feed_source.js';
-import { endOf } from '../feed/recording_sink.js';
 import type { Asset, AssetIndex } from '../model/asset.js';
 import { AssetMap, type AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Ended, Priced, PriceSink } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { endingOf, endOf, holdingOf } from '../records/next_holding.js';
 import { type Holding, holdingBytes } from '../records/second_record.js';
-import { endingOf, holdingOf } from '../store/series.js';
 import type { Store } from '../store/store.js';
 
 export interface LogSinkOptions {
