@@ -1,7 +1,6 @@
-import type { AssetName } from '../model/asset_map.js';
+import type { Asset } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { Ended, Priced, PriceSink } from '../model/price_sink.js';
-import type { SignedAggregate } from '../model/signed_price.js';
+import type { Aggregated, Ended, Priced, PriceSink } from '../model/price_sink.js';
 import type { Clock } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 import type { Holding } from '../records/second_record.js';
@@ -41,19 +40,20 @@ export class RecordingSink implements PriceSink {
     this.#options.source.priced(message);
   }
 
-  signed(aggregate: SignedAggregate): void {
-    this.#record(aggregate, this.#options.store.append(aggregate));
+  signed({ asset, aggregate }: Aggregated): void {
+    this.#record(asset, this.#options.store.append(aggregate));
   }
 
   ended(message: Ended): void {
     const { source, store } = this.#options;
     source.ended(message);
-    const holding = store.ended(message, message.atNs);
+    const { asset, atNs } = message;
+    const holding = store.ended(asset, atNs);
     // The store may have had no aggregate that could end.
-    if (holding !== undefined) this.#record(message, holding);
+    if (holding !== undefined) this.#record(asset, holding);
   }
 
-  #record({ symbol, signatureType }: AssetName, holding: Holding): void {
-    this.#options.source.recorded({ symbol, signatureType, holding });
+  #record(asset: Asset, holding: Holding): void {
+    this.#options.source.recorded({ asset, holding });
   }
 }

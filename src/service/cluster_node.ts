@@ -84,7 +84,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
   const records = new LogApplier({
     store,
     source,
-    assets: () => settings.catalogue.listed,
+    catalogue: () => settings.catalogue,
     keepsInputs,
     onMinuteClosed: (asset, minute) => keeper.closed(asset, minute),
     onStoreChanged: options.onStoreChanged,
@@ -138,9 +138,12 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
     prices: {
       priced({ symbol, signatureType }, price) {
         const asset = settings.catalogue.findAsset(symbol, signatureType);
-        if (asset !== undefined) source.priced({ streamingId: asset.id, price });
+        if (asset !== undefined) source.priced({ asset, price });
       },
-      ended: (asset) => source.ended({ ...asset, atNs: clock.nowNs() }),
+      ended(name) {
+        const asset = settings.catalogue.placedAsset(name);
+        if (asset !== undefined) source.ended({ asset, atNs: clock.nowNs() });
+      },
     },
     fatal(reason) {
       fatal = reason;
@@ -182,10 +185,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 
   /** Assets that are gone lose their price, and new ones get that of the leader. */
   function followReload(before: Catalogue, next: Catalogue): void {
-    for (const asset of before.listed) {
-      const { symbol, signatureType } = asset;
-      if (!next.isListed(asset)) source.ended({ symbol, signatureType, atNs: clock.nowNs() });
-    }
+    for (const asset of before.listed)
+      if (!next.isListed(asset)) source.ended({ asset, atNs: clock.nowNs() });
     member.reloaded();
   }
 

@@ -52,7 +52,7 @@ export class LeaderTerm {
       troubles: [...aggregateTroubles(clock, this.times), serverTrouble],
       logger,
     });
-    this.#sink = new LogSink({ catalogue, term, store, source });
+    this.#sink = new LogSink({ term, store, source });
     this.aggregator = new Aggregator({
       ...aggregatorOptions(options, settings),
       times: this.times,
@@ -104,7 +104,6 @@ export class LeaderTerm {
 
   /** Puts a changed configuration in force. */
   reload({ catalogue }: Settings): void {
-    this.#sink.reload(catalogue);
     this.aggregator.reload(catalogue);
   }
 

@@ -116,7 +116,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   const ticker = new Ticker(clock);
   const onDue = (timeNs: bigint) => ticker.noLaterThan(timeNs);
   let edges: EdgeSet | undefined;
-  const source = new FeedSource(settings.catalogue, await store.marks.countStart());
+  const source = new FeedSource(await store.marks.countStart());
   const maker = await openPriceMaker({
     natsCredentials: options.natsCredentials,
     onNodes: (nodes) => edges?.setNodes(nodes),
@@ -156,6 +156,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]),
     node: config.cluster?.node ?? SOLO_NODE,
     config,
+    catalogueOf: () => settings.catalogue,
     identity: identityOf(settings),
     nodes: maker.nodes(),
     simulation,
@@ -200,11 +201,9 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
 
   /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
   function apply(next: Settings): void {
-    const { catalogue } = next;
     // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
     store.reconfigure(storeOptions(next));
     settings = next;
-    source.reload(catalogue);
     // The edges know a new asset before anybody can price it.
     opened.reload(next.config, identityOf(next));
     maker.reload(next);

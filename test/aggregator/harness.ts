@@ -143,8 +143,8 @@ export class AggregatorHarness {
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
     const aggregates = { signed: () => {} };
-    const prices = new ServedPrices({ catalogue, table, stream, aggregates });
-    const source = new FeedSource(catalogue, 1);
+    const prices = new ServedPrices({ table, stream, aggregates });
+    const source = new FeedSource(1);
     const sink = new RecordingSink({ clock, store, source });
     source.feedTo(prices);
     const aggregator = new Aggregator({

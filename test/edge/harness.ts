@@ -94,7 +94,7 @@ export async function startEdges(
     streamKey: SERVICE_KEYS.evm,
   };
   let edges: EdgeSet | undefined;
-  const source = new FeedSource(catalogue, 1);
+  const source = new FeedSource(1);
   const sink = new RecordingSink({ clock, store, source });
   const due = new Int32Array(new SharedArrayBuffer(12));
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
@@ -157,8 +157,7 @@ export async function startEdges(
   const live = new Map<string, { price: Price; signed: Price | undefined }>();
   const end = (asset: Asset) => {
     if (!live.delete(asset.symbol)) return;
-    const { symbol, signatureType } = asset;
-    sink.ended({ symbol, signatureType, atNs: clock.nowNs() });
+    sink.ended({ asset, atNs: clock.nowNs() });
   };
   return {
     edges,
@@ -172,13 +171,13 @@ export async function startEdges(
       const known = live.get(asset.symbol);
       if (known?.price === price) return;
       live.set(asset.symbol, { price, signed: known?.signed });
-      sink.priced({ streamingId: asset.id, price });
+      sink.priced({ asset, price });
     },
     sign(asset) {
       const known = live.get(asset.symbol);
       if (known === undefined) return;
       known.signed = known.price;
-      sink.signed(sampleAggregate(asset, [], known.price, clock.nowNs()));
+      sink.signed({ asset, aggregate: sampleAggregate(asset, [], known.price, clock.nowNs()) });
     },
     end,
     reload(next) {
@@ -186,7 +185,6 @@ export async function startEdges(
       config = configOf(dir, next);
       catalogue = new Catalogue(config, before);
       store.reconfigure({ assets: catalogue.listed, candleRetentionMs: YEARS_MS });
-      source.reload(catalogue);
       edges!.reload(config, identity);
       for (const asset of before.listed) if (!catalogue.listed.includes(asset)) end(asset);
     },

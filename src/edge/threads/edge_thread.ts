@@ -2,9 +2,9 @@ import type { Worker } from 'node:worker_threads';
 import type { Config } from '../../config/config.js';
 import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
 import type { Snapshot } from '../../feed/feed.js';
+import { sentSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
 import type { NodeList } from '../../model/node_list.js';
-import { holdingBytes } from '../../records/second_record.js';
 import type { Identity } from '../edge.js';
 import { within } from './deadline.js';
 import { endByForce } from './forced_end.js';
@@ -229,12 +229,7 @@ export class EdgeThread {
     clearInterval(this.#behind);
     this.#behind = undefined;
     const { snapshot, written } = this.#options.host;
-    const { live, ...position } = snapshot();
-    const sent = live.map(({ holding, ...asset }) => ({
-      ...asset,
-      record: holding && holdingBytes(holding),
-    }));
-    this.#commands.send({ do: 'begin', snapshot: { ...position, live: sent } });
+    this.#commands.send({ do: 'begin', snapshot: sentSnapshot(snapshot()) });
     const beginning = ++this.#beginnings;
     void within(
       WRITTEN_MS_MAX,

@@ -5,10 +5,11 @@ import { Ticker } from '../../clock/ticker.js';
 import { fromClone } from '../../config/clone.js';
 import { createCryptoPool } from '../../crypto/pool/pool.js';
 import { RingReader } from '../../feed/byte_ring.js';
-import type { Feed, Snapshot } from '../../feed/feed.js';
+import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
+import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
-import { openHolding } from '../../records/second_record.js';
+import { Catalogue } from '../../model/catalogue.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
@@ -19,7 +20,6 @@ import { RemoteReceiver } from './remote_receiver.js';
 import {
   CLOSE_FUNCTION,
   type LogLevel,
-  type SentSnapshot,
   type ThreadCommand,
   type ThreadData,
   type ThreadEvent,
@@ -72,6 +72,8 @@ const follower = openFollower(config.storage.dir, start.starkSymbols, (reason) =
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
+/** In force on this thread, whose indexes are its own. */
+let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';
 
@@ -79,7 +81,7 @@ let troubles = '[]';
 const feed: Omit<Feed, 'begin'> = {
   priced: (message) => edge!.priced(message),
   recorded(message) {
-    follower.recorded(message, message.holding);
+    follower.recorded(message.asset, message.holding);
     edge!.recorded(message);
   },
   withdrawn: (message) => edge!.withdrawn(message),
@@ -94,6 +96,10 @@ const ticker = new Ticker(clock);
 edge = await openEdge({
   webSockets,
   config,
+  catalogueOf(next) {
+    catalogue = new Catalogue(next, catalogue);
+    return catalogue;
+  },
   identity: identityFrom(start.identity),
   nodes: start.nodes,
   at: start.at,
@@ -129,12 +135,12 @@ function carryOut(command: Order): void {
   switch (command.do) {
     case 'feed':
       ticker.runIfDue();
-      for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed);
+      for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed, catalogue!);
       break;
     case 'begin':
       ({ epoch } = command.snapshot);
       follower.behind();
-      edge!.begin(received(command.snapshot));
+      edge!.begin(receivedSnapshot(command.snapshot, catalogue!));
       break;
     case 'load':
       follower.load();
@@ -220,16 +226,6 @@ function tellTroubles(): void {
   if (text === troubles) return;
   troubles = text;
   events.send({ on: 'troubles', troubles: now });
-}
-
-function received({ live, ...position }: SentSnapshot): Snapshot {
-  return {
-    ...position,
-    live: live.map(({ record, ...asset }) => ({
-      ...asset,
-      holding: record && openHolding(record, asset.symbol),
-    })),
-  };
 }
 
 function identityFrom(identity: Identity): Identity {

@@ -1,6 +1,6 @@
 import type { SignerPlace } from '../../clock/signed_times.js';
 import type { Config } from '../../config/config.js';
-import type { LiveAsset, Snapshot } from '../../feed/feed.js';
+import type { SentSnapshot } from '../../feed/sent_snapshot.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PackedMessage } from '../../ingest/packed_message.js';
 import type { Counters } from '../../metrics/counters.js';
@@ -106,9 +106,4 @@ export interface ThreadReport {
   readonly serving: ServingReport;
   /** How late its ticks were at most since it was asked last. */
   readonly lateNsMax: bigint;
-}
-
-/** A {@link Snapshot} that can be sent: holdings as their records. */
-export interface SentSnapshot extends Omit<Snapshot, 'live'> {
-  readonly live: readonly (Omit<LiveAsset, 'holding'> & { readonly record: Uint8Array | undefined })[];
 }

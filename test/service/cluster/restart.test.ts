@@ -107,7 +107,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const store: Store = isHandedOver ? { ...opened, isHandedOver } : opened;
 
   const bus = new HeldBus(log);
-  const source = new FeedSource(settings.catalogue, 1);
+  const source = new FeedSource(1);
   const state = { storeChanges: 0 };
   const maker = await openClusterNode({
     bus,
