@@ -1,21 +1,21 @@
-import type { Term } from '../cluster/leading/term.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset, AssetIndex } from '../model/asset.js';
 import type { Aggregated, Ended, Priced, PriceSink } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
 import { endingOf, endOf, holdingOf } from '../records/next_holding.js';
-import { type Holding, holdingBytes } from '../records/second_record.js';
+import type { Holding } from '../records/second_record.js';
 import type { Store } from '../store/store.js';
+import type { PriceLog } from './price_log.js';
 
 export interface LogSinkOptions {
-  readonly term: Term;
+  readonly log: PriceLog;
   readonly store: Pick<Store, 'newest'>;
   readonly source: Pick<FeedSource, 'priced' | 'ended'>;
 }
 
 /**
- * Takes what the aggregator of a leader tells. Prices go to the readers of this process and of the other nodes at once; aggregates, and
- * the ends of prices, go to the log, and are served when they come back from it. When the term is over nothing goes anywhere.
+ * Takes what the aggregator tells. Prices go to the readers of this process and of the other nodes at once; aggregates, and the ends of
+ * prices, go to the log, and are served when it applies them. When the log takes nothing any more, nothing goes anywhere.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
@@ -28,7 +28,11 @@ export class LogSink implements PriceSink {
     this.#options = options;
   }
 
-  /** Notes which prices ended while nobody led, once the aggregator has told which assets still have one. */
+  /**
+   * Notes which prices ended while nobody made prices, once the aggregator has told which assets still have one. The latest
+   * aggregates of the others wait for the next ones, which are signed at once: before a crash newer ones may have been served than the store
+   * holds.
+   */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
       // First, for an aggregate that was only stored takes 0.2 ms to read.
@@ -40,12 +44,12 @@ export class LogSink implements PriceSink {
   }
 
   priced(message: Priced): void {
-    const { term, source } = this.#options;
+    const { log, source } = this.#options;
     const { asset, price } = message;
-    if (term.isOver) return;
+    if (log.isOver) return;
     this.#live.add(asset.index);
     source.priced(message);
-    term.priced(asset, price);
+    log.priced(asset, price);
   }
 
   signed({ asset, aggregate }: Aggregated): void {
@@ -53,12 +57,12 @@ export class LogSink implements PriceSink {
   }
 
   ended(message: Ended): void {
-    const { term, source } = this.#options;
+    const { log, source } = this.#options;
     const { asset, atNs } = message;
-    if (term.isOver) return;
+    if (log.isOver) return;
     this.#live.delete(asset.index);
     source.ended(message);
-    term.ended(asset);
+    log.ended(asset);
     this.#append(asset, endingOf(atNs, this.#newest(asset)));
   }
 
@@ -67,10 +71,9 @@ export class LogSink implements PriceSink {
   }
 
   #append(asset: Asset, holding: Holding | undefined): void {
-    const { term } = this.#options;
-    if (holding === undefined || term.isOver) return;
+    const { log } = this.#options;
+    if (holding === undefined || log.isOver) return;
     this.#appended[asset.index] = holding;
-    const { symbol, signatureType } = asset;
-    term.append({ symbol, signatureType, bytes: holdingBytes(holding) });
+    log.append(asset, holding);
   }
 }

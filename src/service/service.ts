@@ -119,26 +119,23 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
   const source = new FeedSource(await store.marks.countStart());
   const maker = await openPriceMaker({
     natsCredentials: options.natsCredentials,
-    onNodes: (nodes) => edges?.setNodes(nodes),
-    onStoreChanged: () => edges?.storeChanged(),
     settings,
-    clock,
-    counters,
-    pool,
-    store,
-    source,
-    logger,
-    onDue,
-    onApplied: (receivedNs) => edges?.applied(receivedNs),
+    parts: { clock, counters, pool, store, source, logger },
+    hooks: {
+      onDue,
+      onApplied: (receivedNs) => edges?.applied(receivedNs),
+      onNodes: (nodes) => edges?.setNodes(nodes),
+      onStoreChanged: () => edges?.storeChanged(),
+    },
   });
 
   const receiver: PublishReceiver = {
     receive(session, message) {
       if (isHandedOver) return { ok: false, traceId: message.traceId, error: HANDED_OVER };
       ticker.runIfDue();
-      return maker.receiver.receive(session, message);
+      return maker.receive(session, message);
     },
-    closed: (session) => maker.receiver.closed?.(session),
+    closed: (session) => maker.closed?.(session),
   };
   const reloads = new Reloads(
     () => secondsOf(clock.nowNs()),
