@@ -29,7 +29,7 @@ export interface LocalMakerOptions {
   readonly log: PriceLog;
   /** The times that aggregates are signed with. */
   readonly times: AggregateTimes;
-  /** What else may be wrong with the clock. */
+  /** Further troubles of the clock. */
   readonly troubles?: readonly Trouble[];
 }
 

@@ -3,10 +3,10 @@ import { clusterConfigHash } from '../config/cluster_hash.js';
 import type { Signer } from '../model/node_list.js';
 import { type Settings, signersOf } from './settings.js';
 
-/** What the other nodes are told of a configuration: computing it takes hashes and curve arithmetic, so that is done once. */
+/** The facts of a configuration that other nodes receive: computing them takes hashes and curve arithmetic, so that is done once. */
 export class NodeFacts {
   readonly taxonomy: IdMapping;
-  /** Of what must be equal on all nodes. */
+  /** The hash of what must be equal on all nodes. */
   readonly configHash: Uint8Array;
   readonly signers: readonly Signer[];
 

@@ -11,7 +11,7 @@ export interface NodeStatusOptions {
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
   readonly servers: Pick<ServerWatch, 'logCopies'>;
-  /** Of what must be equal on all nodes. */
+  /** The hash of what must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   readonly nowMs: () => number;
 }
