@@ -3,8 +3,8 @@ import { Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { holdingOf } from '../../src/records/next_holding.js';
 import { type Holding, holdingBytes } from '../../src/records/second_record.js';
-import { holdingOf } from '../../src/store/series.js';
 
 const INPUTS = 5;
 

@@ -244,15 +244,15 @@ export class Aggregator implements PublishReceiver {
   /** Reports a changed aggregate to the sink, and requests its signature when it moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
     const { sink, counters } = this.#options;
-    const { index, id, symbol, signatureType } = asset;
+    const { index } = asset;
     const known = this.#told[index];
     this.#told[index] = price;
     if (price !== undefined) {
-      if (price !== known) sink.priced({ streamingId: id, price });
+      if (price !== known) sink.priced({ asset, price });
       if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
     } else if (known !== undefined) {
       this.#triggers.ended(index);
-      sink.ended({ symbol, signatureType, atNs: nowNs });
+      sink.ended({ asset, atNs: nowNs });
       counters.assetsEnded++;
     }
   }
@@ -263,7 +263,7 @@ export class Aggregator implements PublishReceiver {
     for (const aggregate of aggregates) {
       const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);
       // The asset may have lost its price while the signature was made.
-      if (asset !== undefined && this.#told[asset.index] !== undefined) sink.signed(aggregate);
+      if (asset !== undefined && this.#told[asset.index] !== undefined) sink.signed({ asset, aggregate });
     }
   }
 }

@@ -30,16 +30,21 @@ export class ClusterMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    const { bus, host, timing, nowMs } = options;
+    const { bus, host, timing, nowMs, defer, taxonomy, node, run } = options;
     this.#silence = new SilenceWatch({
-      ...options,
+      bus,
+      timing,
+      nowMs,
       appliedMs: () => this.#follower.appliedMs,
       tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
     });
     const { heard } = this.#silence;
-    this.nodes = new NodePresence({ ...options, report: () => this.#report(), heard });
+    const report = () => this.#report();
+    this.nodes = new NodePresence({ bus, node, run, report, heard, timing, nowMs });
     this.#follower = new LogFollower({
-      ...options,
+      bus,
+      timing,
+      nowMs,
       position: options.applied,
       apply: (batch, position) => this.#apply(batch, position),
       caughtUp: () => host.caughtUp(),
@@ -49,14 +54,16 @@ export class ClusterMember {
     this.#receiver = new TickReceiver({
       bus,
       prices: host.prices,
-      taxonomy: options.taxonomy,
+      taxonomy,
       timing,
       nowMs,
       heard,
       overtaken: () => void this.#follower.catchUp(),
     });
     this.#claimant = new Claimant({
-      ...options,
+      bus,
+      timing,
+      nowMs,
       follower: this.#follower,
       newId: this.#newId,
       claim: () => this.#claim(false),
@@ -64,7 +71,11 @@ export class ClusterMember {
       tickMs: () => this.#receiver.tickMs,
     });
     this.#leadership = new Leadership({
-      ...options,
+      bus,
+      timing,
+      nowMs,
+      defer,
+      taxonomy,
       host: this.#leaderHost,
       follower: this.#follower,
       newId: this.#newId,

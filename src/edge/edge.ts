@@ -13,7 +13,7 @@ import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
-import { Catalogue } from '../model/catalogue.js';
+import type { Catalogue } from '../model/catalogue.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
@@ -35,6 +35,8 @@ import { ServedPrices } from './served_prices.js';
 export interface EdgeOptions {
   /** The settings at the start; commands change them. */
   readonly settings: EdgeSettings;
+  /** Returns the catalogue of a configuration that takes effect. The feed names assets by the indexes of that catalogue. */
+  readonly catalogueOf: (config: Config) => Catalogue;
   /** Where to listen; a port other than 0 has been claimed. */
   readonly at: ListenOptions;
   /** No two edges sign streaming payloads at the same place. */
@@ -105,18 +107,17 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   let { nodes } = settings;
 
   function reload(next: Config, identity: Identity): void {
-    served = derive(next, identity, served.catalogue);
+    served = derive(next, identity);
     const { catalogue } = served;
     table.resize(catalogue.streamingIds);
-    prices.reload(catalogue);
     // Tokens change before the streams look at what each connection may still see.
     server.reload(next.tokens, routes());
     stream.reload(catalogue);
     aggregates.reload();
   }
 
-  function derive(next: Config, identity: Identity, before?: Catalogue): ServedCatalogue {
-    const catalogue = new Catalogue(next, before);
+  function derive(next: Config, identity: Identity): ServedCatalogue {
+    const catalogue = options.catalogueOf(next);
     const { calendars } = createCalendars(next.calendars);
     const markets = new MarketStatuses(catalogue.assets, calendars);
     // The first use of a time zone takes milliseconds that no tick should wait for.
@@ -161,7 +162,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     publish: (topic, frame, sequence) => fanOut.publish(topic, frame, sequence),
     ...streaming,
   });
-  const prices = new ServedPrices({ catalogue: served.catalogue, table, stream, aggregates });
+  const prices = new ServedPrices({ table, stream, aggregates });
 
   function routes() {
     const { catalogue, markets, config: now } = served;

@@ -8,7 +8,8 @@ import { type EdgeOptions, type EdgeParts, openEdge } from './edge.js';
 import { type EdgeSet, onlyEdge } from './edge_set.js';
 import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.js';
 
-export interface OpenEdgesOptions extends Pick<EdgeOptions, 'settings' | 'simulation' | 'hooks'> {
+export interface OpenEdgesOptions
+  extends Pick<EdgeOptions, 'settings' | 'catalogueOf' | 'simulation' | 'hooks'> {
   /** Claimed. */
   readonly at: ListenOptions;
   /** The number of the process among those that sign with its key. */
@@ -23,13 +24,14 @@ export interface OpenEdgesOptions extends Pick<EdgeOptions, 'settings' | 'simula
 
 /** Opens the edges of a service; they serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
-  const { settings, simulation, hooks, at, node, threads, parts } = options;
+  const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;
   const { webSockets, clock, pool, counters, store, source } = parts;
   const { marks, starkSymbols } = store;
   const access = createSharedAccess(Math.max(1, threads.loaded.length));
   if (threads.loaded.length === 0) {
     const edge = await openEdge({
       settings,
+      catalogueOf,
       at,
       place: { node, thread: 0 },
       simulation,

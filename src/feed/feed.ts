@@ -1,3 +1,4 @@
+import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Ended, Priced } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
@@ -15,9 +16,9 @@ export interface Feed {
   /** The store has a new record of an asset: its newest aggregate, or that it has none any more. */
   recorded(message: FeedPosition & Recorded): void;
   /** The asset's newest aggregate is served no more, because its inputs are too old. */
-  withdrawn(message: FeedPosition & AssetName): void;
+  withdrawn(message: FeedPosition & About): void;
   /** An asset has no live price any more. */
-  ended(message: FeedPosition & Ended): void;
+  ended(message: FeedPosition & About & Pick<Ended, 'atNs'>): void;
   /** The updates of a publisher's message, received at this time, have been told. */
   applied(receivedNs: TimeNs): void;
   /** The store writes what was told so far to the disk. */
@@ -33,7 +34,14 @@ export interface FeedPosition {
   readonly sequence: number;
 }
 
-export interface Recorded extends AssetName {
+/** An asset of the catalogue in force on this thread, or the name of an asset that the catalogue lacks: the log of a cluster may have one. */
+export type FedAsset = Asset | (AssetName & { readonly index?: undefined });
+
+export interface About {
+  readonly asset: FedAsset;
+}
+
+export interface Recorded extends About {
   readonly holding: Holding;
 }
 
@@ -43,8 +51,7 @@ export interface Snapshot extends FeedPosition {
 }
 
 /** An asset that has a live price, a signed aggregate, or both. */
-export interface LiveAsset extends AssetName {
-  readonly streamingId: number;
+export interface LiveAsset extends About {
   readonly price: Priced['price'] | undefined;
   /** The newest aggregate. */
   readonly holding: Holding | undefined;

@@ -1,12 +1,13 @@
 import type { SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
+import type { Catalogue } from '../model/catalogue.js';
 import { readPrice, writePrice } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { Commit } from '../store/store.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
-import type { Feed, FeedPosition } from './feed.js';
+import type { FedAsset, Feed, FeedPosition } from './feed.js';
 
 /** What the messages of a feed are called in a ring. `begin` has no bytes: it travels as an object. */
 const PRICED = 1;
@@ -45,19 +46,19 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
   const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
   const timeBytes = Buffer.alloc(TIME_BYTES);
   return {
-    priced({ sequence, streamingId, price }) {
-      priceBytes.writeUInt16BE(streamingId);
+    priced({ sequence, asset, price }) {
+      priceBytes.writeUInt16BE(asset.id);
       writePrice(price, priceBytes, ID_BYTES);
       write(PRICED, sequence, priceBytes);
     },
-    recorded({ sequence, holding, ...name }) {
-      write(RECORDED, sequence, Buffer.concat([...nameParts(name), holdingBytes(holding)]));
+    recorded({ sequence, asset, holding }) {
+      write(RECORDED, sequence, Buffer.concat([...nameParts(asset), holdingBytes(holding)]));
     },
-    ended({ sequence, atNs, ...name }) {
+    ended({ sequence, asset, atNs }) {
       timeBytes.writeBigInt64BE(atNs);
-      write(ENDED, sequence, Buffer.concat([timeBytes, ...nameParts(name)]));
+      write(ENDED, sequence, Buffer.concat([timeBytes, ...nameParts(asset)]));
     },
-    withdrawn: ({ sequence, ...name }) => write(WITHDRAWN, sequence, Buffer.concat(nameParts(name))),
+    withdrawn: ({ sequence, asset }) => write(WITHDRAWN, sequence, Buffer.concat(nameParts(asset))),
     applied(receivedNs) {
       timeBytes.writeBigInt64BE(receivedNs);
       write(APPLIED, 0, timeBytes);
@@ -67,31 +68,39 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
   };
 }
 
+/** The catalogue in force where messages arrive: it is changed in the order of the feed, so both sides mean the same by an ID. */
+export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
+
 /** Tells a feed one message that {@link bytesFeed} wrote. */
 export function readFeedMessage(
   { kind, sequence, bytes }: RingMessage,
   epoch: number,
   feed: BytesFeed,
+  catalogue: ReadersCatalogue,
 ): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const position: FeedPosition = { epoch, sequence };
   switch (kind) {
-    case PRICED:
-      feed.priced({ ...position, streamingId: buffer.readUInt16BE(), price: readPrice(buffer, ID_BYTES) });
+    case PRICED: {
+      const id = buffer.readUInt16BE();
+      const asset = catalogue.assetById(id);
+      if (asset === undefined) throw new Error(`a feed tells a price of ID ${id}, which no asset has`);
+      feed.priced({ epoch, sequence, asset, price: readPrice(buffer, ID_BYTES) });
       break;
+    }
     case RECORDED: {
       const { name, end } = readName(buffer, 0);
       // The bytes are copied: a holding outlives the message.
       const holding = openHolding(new Uint8Array(buffer.subarray(end)), name.symbol);
-      feed.recorded({ ...position, ...name, holding });
+      feed.recorded({ ...position, asset: fedAsset(name, catalogue), holding });
       break;
     }
     case WITHDRAWN:
-      feed.withdrawn({ ...position, ...readName(buffer, 0).name });
+      feed.withdrawn({ ...position, asset: fedAsset(readName(buffer, 0).name, catalogue) });
       break;
     case ENDED: {
       const atNs = buffer.readBigInt64BE() as TimeNs;
-      feed.ended({ ...position, atNs, ...readName(buffer, TIME_BYTES).name });
+      feed.ended({ ...position, asset: fedAsset(readName(buffer, TIME_BYTES).name, catalogue), atNs });
       break;
     }
     case APPLIED:
@@ -106,6 +115,11 @@ export function readFeedMessage(
     default:
       throw new Error(`a feed has no message ${kind}`);
   }
+}
+
+/** The asset that has this name here. */
+export function fedAsset(name: AssetName, catalogue: Pick<ReadersCatalogue, 'placedAsset'>): FedAsset {
+  return catalogue.placedAsset(name) ?? name;
 }
 
 function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {

@@ -1,6 +1,4 @@
 import type { Asset } from '../model/asset.js';
-import { AssetMap } from '../model/asset_map.js';
-import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Ended, Priced } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
@@ -11,8 +9,9 @@ import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 /** What brings it to the edges. */
 type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
 
-interface FedAsset {
-  readonly asset: Asset;
+/** An asset as it was configured when it was told last. */
+interface ToldAsset {
+  asset: Asset;
   price: Price | undefined;
   holding: Holding | undefined;
 }
@@ -23,15 +22,11 @@ export class FeedSource {
   #sequence = 0;
   #feed: PriceFeed | undefined;
   /** By asset index. */
-  readonly #live = new Map<number, FedAsset>();
-  #catalogue!: Catalogue;
-  #assetByName!: AssetMap;
-  #assetById!: ReadonlyMap<number, Asset>;
+  readonly #live = new Map<number, ToldAsset>();
 
   /** @param epoch greater than that of every start before */
-  constructor(catalogue: Catalogue, epoch: number) {
+  constructor(epoch: number) {
     this.#epoch = epoch;
-    this.reload(catalogue);
   }
 
   /** From now on all that is told goes there too; what was told before is in {@link snapshot}. */
@@ -51,33 +46,20 @@ export class FeedSource {
   }
 
   snapshot(): Snapshot {
-    const live = [...this.#live.values()].map(({ asset, price, holding }) => {
-      const { id, symbol, signatureType } = this.#catalogue.assets[asset.index]!;
-      return { streamingId: id, symbol, signatureType, price, holding };
-    });
+    const live = [...this.#live.values()].map((told) => ({ ...told }));
     return { epoch: this.#epoch, sequence: this.#sequence, live };
   }
 
-  /** Puts a changed catalogue in force. Assets that it removed are found by their name until their price has ended. */
-  reload(catalogue: Catalogue): void {
-    this.#catalogue = catalogue;
-    this.#assetByName = new AssetMap(catalogue.assets);
-    this.#assetById = new Map(catalogue.listed.map((asset) => [asset.id, asset]));
-  }
-
-  priced(message: Priced): void {
-    const { streamingId, price } = message;
-    const asset = this.#assetById.get(streamingId);
-    if (asset !== undefined) this.#setPrice(asset, price);
+  priced({ asset, price }: Priced): void {
+    this.#liveOf(asset).price = price;
     // Several times as fast as copying the message with what it has.
-    this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, streamingId, price });
+    this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
   }
 
   /** The store has a new record. */
-  recorded({ symbol, signatureType, holding }: Recorded): void {
-    const asset = this.#assetByName.find(symbol, signatureType);
-    if (asset !== undefined) this.#setHolding(asset, holding.state === 'priced' ? holding : undefined);
-    this.#feed?.recorded({ ...this.#next(), symbol, signatureType, holding });
+  recorded({ asset, holding }: Recorded): void {
+    if (asset.index !== undefined) this.#setHolding(asset, holding.state === 'priced' ? holding : undefined);
+    this.#feed?.recorded({ ...this.#next(), asset, holding });
   }
 
   /**
@@ -95,21 +77,15 @@ export class FeedSource {
       if (which === 'without a price' && price !== undefined) continue;
       if (holding.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
       this.#setHolding(asset, undefined);
-      const { symbol, signatureType } = asset;
-      this.#feed?.withdrawn({ ...this.#next(), symbol, signatureType });
+      this.#feed?.withdrawn({ ...this.#next(), asset });
     }
   }
 
-  ended(message: Ended): void {
-    const asset = this.#assetByName.find(message.symbol, message.signatureType);
-    if (asset !== undefined) this.#setPrice(asset, undefined);
-    this.#feed?.ended({ ...this.#next(), ...message });
-  }
-
-  #setPrice(asset: Asset, price: Price | undefined): void {
+  ended({ asset, atNs }: Ended): void {
     const live = this.#liveOf(asset);
-    live.price = price;
+    live.price = undefined;
     this.#forgetEmpty(live);
+    this.#feed?.ended({ ...this.#next(), asset, atNs });
   }
 
   #setHolding(asset: Asset, holding: Holding | undefined): void {
@@ -118,16 +94,16 @@ export class FeedSource {
     this.#forgetEmpty(live);
   }
 
-  #liveOf(asset: Asset): FedAsset {
+  #liveOf(asset: Asset): ToldAsset {
     let live = this.#live.get(asset.index);
     if (live === undefined) {
       live = { asset, price: undefined, holding: undefined };
       this.#live.set(asset.index, live);
-    }
+    } else live.asset = asset;
     return live;
   }
 
-  #forgetEmpty({ asset, price, holding }: FedAsset): void {
+  #forgetEmpty({ asset, price, holding }: ToldAsset): void {
     if (price === undefined && holding === undefined) this.#live.delete(asset.index);
   }
 

@@ -3,7 +3,7 @@ import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
  * The assets and publishers of the configuration in force. Their indexes stay the same across reloads, so arrays by index
- * stay valid. An asset or publisher that a reload removed keeps its index, but the lookups no longer find it.
+ * stay valid. An asset or publisher that a reload removed keeps its index, but only {@link placedAsset} finds it.
  */
 export class Catalogue {
   /** The assets in the order of the configuration. */
@@ -13,6 +13,8 @@ export class Catalogue {
   /** The publishers by index, with those that a reload removed. */
   readonly publishers: readonly ListedPublisher[];
   readonly #assetByName: AssetMap;
+  readonly #assetById: ReadonlyMap<number, Asset>;
+  readonly #placedByName: AssetMap;
   readonly #publisherByKey: ReadonlyMap<string, ListedPublisher>;
 
   /** @param before the catalogue that this one replaces */
@@ -25,9 +27,10 @@ export class Catalogue {
   ) {
     this.assets = placeByName(assets, before?.assets ?? [], assetName);
     this.publishers = placeByName(publishers, before?.publishers ?? [], publisherName);
-    const placed = new AssetMap(this.assets);
-    this.listed = assets.map(({ symbol, signatureType }) => placed.find(symbol, signatureType)!);
+    this.#placedByName = new AssetMap(this.assets);
+    this.listed = assets.map((asset) => this.placedAsset(asset)!);
     this.#assetByName = new AssetMap(this.listed);
+    this.#assetById = new Map(this.listed.map((asset) => [asset.id, asset]));
     const names = new Set(publishers.map(publisherName));
     this.#publisherByKey = new Map(
       this.publishers.map((one) => [publisherName(one), one] as const).filter(([name]) => names.has(name)),
@@ -37,6 +40,16 @@ export class Catalogue {
   /** @param signatureType if absent, finds the EVM asset of the symbol, or the Stark asset if there is no EVM asset */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined {
     return this.#assetByName.find(symbol, signatureType);
+  }
+
+  /** Finds an asset by its streaming ID. */
+  assetById(streamingId: number): Asset | undefined {
+    return this.#assetById.get(streamingId);
+  }
+
+  /** Finds an asset by name, also one that a reload removed: its price may not have ended yet, nor its aggregate be too old. */
+  placedAsset({ symbol, signatureType }: AssetName): Asset | undefined {
+    return this.#placedByName.find(symbol, signatureType);
   }
 
   /** The streaming IDs by asset index. */

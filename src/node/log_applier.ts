@@ -2,6 +2,7 @@ import { LOG_START, type LogPosition } from '../cluster/bus.js';
 import type { LogBatch } from '../cluster/log/log_batch.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { AssetName } from '../model/asset_map.js';
+import type { Catalogue } from '../model/catalogue.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
 import { openHolding } from '../records/second_record.js';
@@ -11,8 +12,8 @@ import type { Store } from '../store/store.js';
 export interface LogApplierOptions {
   readonly store: Store;
   readonly source: Pick<FeedSource, 'recorded'>;
-  /** The configured assets. */
-  readonly assets: () => readonly AssetName[];
+  /** In force. */
+  readonly catalogue: () => Catalogue;
   /** Whether inputs are stored: an edge never makes prices of them. */
   readonly keepsInputs: boolean;
   /** A minute of an asset, counted since 1970, has closed. */
@@ -53,10 +54,10 @@ export class LogApplier {
   serve(): void {
     if (this.#isServed) return;
     this.#isServed = true;
-    const { store, source, assets, onStoreChanged } = this.#options;
-    for (const { symbol, signatureType } of assets()) {
-      const holding = store.newest({ symbol, signatureType });
-      if (holding?.state === 'priced') source.recorded({ symbol, signatureType, holding });
+    const { store, source, catalogue, onStoreChanged } = this.#options;
+    for (const asset of catalogue().listed) {
+      const holding = store.newest(asset);
+      if (holding?.state === 'priced') source.recorded({ asset, holding });
     }
     if (this.#isAhead) onStoreChanged();
   }
@@ -64,23 +65,24 @@ export class LogApplier {
   /** The next record of the log. */
   apply({ entries }: LogBatch, position: LogPosition): void {
     const { store, keepsInputs } = this.#options;
-    for (const { publisherKey, bytes, ...asset } of entries) {
+    for (const { publisherKey, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
       // They outlive the record, which is much larger.
       const own = new Uint8Array(bytes);
-      if (publisherKey === undefined) this.#record(asset, own);
-      else store.recordInput(asset, Buffer.from(publisherKey), openAcceptedInput(own));
+      if (publisherKey === undefined) this.#record(name, own);
+      else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
     }
     store.log.position = position;
   }
 
-  #record(asset: AssetName, bytes: Uint8Array): void {
-    const { store, source, onMinuteClosed } = this.#options;
+  #record(name: AssetName, bytes: Uint8Array): void {
+    const { store, source, catalogue, onMinuteClosed } = this.#options;
+    const asset = catalogue().placedAsset(name) ?? name;
     const holding = openHolding(bytes, asset.symbol);
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     const running = store.newest(asset)?.minute?.minute;
     store.record(asset, holding);
-    if (this.#isServed) source.recorded({ ...asset, holding });
+    if (this.#isServed) source.recorded({ asset, holding });
     else this.#isAhead = true;
     if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);
   }

@@ -20,9 +20,19 @@ export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
   /** Keys of aggregates that a node had, by node and key; the one that was seen longest ago first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
+  #toldText = '';
 
   constructor(options: NodeDirectoryOptions) {
     this.#options = options;
+  }
+
+  /** Tells the nodes and their keys when they are others than at the last call. */
+  takeChanged(): NodeList | undefined {
+    const nodes = this.nodes();
+    const text = JSON.stringify(nodes);
+    if (text === this.#toldText) return undefined;
+    this.#toldText = text;
+    return nodes;
   }
 
   nodes(): NodeList {

@@ -1,6 +1,6 @@
 import type { FeedSource } from '../feed/feed_source.js';
-import { endOf } from '../feed/recording_sink.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { endOf } from '../records/next_holding.js';
 
 /** How much later than by its own clock a node takes an aggregate for too old, while there is a leader to say so. */
 const SLACK_NS = 2n * NS_PER_SECOND;

@@ -1,8 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { Aggregator } from '../aggregator/aggregator.js';
 import { type PublisherSession, type PublishOutcome, whenDurable } from '../aggregator/publisher_session.js';
 import { AggregateTimes } from '../clock/aggregate_times.js';
-import { aggregateTroubles, ClockWatch, type Trouble } from '../clock/clock_watch.js';
 import type { MarkPlace } from '../clock/written_mark.js';
 import type { Term } from '../cluster/leading/term.js';
 import { Submissions, type SubmissionsOptions } from '../cluster/publishers/submissions.js';
@@ -10,10 +8,16 @@ import type { ReadMessage } from '../ingest/message.js';
 import type { Asset } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
 import { Checkpoints } from '../node/checkpoints.js';
-import { logInputs } from '../node/log_inputs.js';
-import { LogSink } from '../node/log_sink.js';
-import type { Settings } from './settings.js';
-import { aggregatorOptions, type PriceMakerOptions } from './solo.js';
+import { TermLog } from '../node/term_log.js';
+import { LocalMaker, type LocalMakerOptions } from './local_maker.js';
+
+export interface LeaderTermOptions
+  extends Pick<LocalMakerOptions, 'parts' | 'hooks' | 'settings' | 'troubles'>,
+    Pick<SubmissionsOptions, 'bus' | 'rightsOf'> {
+  readonly term: Term;
+  /** When the newest aggregate of the log was signed. */
+  readonly startAfterNs: bigint;
+}
 
 /** Nothing is seen before the log has it, so its newest aggregate says which times may be used. */
 const NO_MARK: MarkPlace = {
@@ -23,48 +27,22 @@ const NO_MARK: MarkPlace = {
 
 /** What a node makes while it leads. */
 export class LeaderTerm {
-  readonly term: Term;
-  readonly aggregator: Aggregator;
-  readonly times: AggregateTimes;
-  readonly clockWatch: ClockWatch;
+  readonly maker: LocalMaker;
+  readonly #term: Term;
   readonly #checkpoints: Checkpoints<Asset>;
-  readonly #sink: LogSink;
   readonly #submissions: Submissions;
 
-  /**
-   * @param startAfterNs when the newest aggregate of the log was signed
-   * @param serverTrouble what may be wrong with the clock as the servers see it
-   */
-  constructor(
-    options: PriceMakerOptions & Pick<SubmissionsOptions, 'bus'>,
-    term: Term,
-    settings: () => Settings,
-    startAfterNs: bigint,
-    rightsOf: SubmissionsOptions['rightsOf'],
-    serverTrouble: Trouble,
-  ) {
-    const { bus, clock, store, source, logger } = options;
-    const { catalogue } = settings();
-    this.term = term;
-    this.times = new AggregateTimes(clock, NO_MARK, startAfterNs);
-    this.clockWatch = new ClockWatch({
-      clock,
-      troubles: [...aggregateTroubles(clock, this.times), serverTrouble],
-      logger,
-    });
-    this.#sink = new LogSink({ catalogue, term, store, source });
-    this.aggregator = new Aggregator({
-      ...aggregatorOptions(options, settings),
-      times: this.times,
-      sink: this.#sink,
-      inputs: logInputs(term, store),
-    });
-    this.aggregator.restore();
-    this.#sink.endOthers(catalogue.assets, clock.nowNs());
+  constructor(options: LeaderTermOptions) {
+    const { term, parts, hooks, settings, troubles, bus, rightsOf, startAfterNs } = options;
+    const { clock, store } = parts;
+    this.#term = term;
+    const log = new TermLog(term, store);
+    const times = new AggregateTimes(clock, NO_MARK, startAfterNs);
+    this.maker = new LocalMaker({ parts, hooks, settings, log, times, ...(troubles && { troubles }) });
     this.#checkpoints = new Checkpoints(
       {
         assets: () => settings().catalogue.listed,
-        putAgain: (asset, beforeNs) => this.aggregator.putAgain(asset, beforeNs),
+        putAgain: (asset, beforeNs) => this.maker.aggregator.putAgain(asset, beforeNs),
       },
       clock.nowNs(),
     );
@@ -82,7 +60,7 @@ export class LeaderTerm {
     session: PublisherSession,
     message: ReadMessage,
   ): PublishOutcome | Promise<PublishOutcome | undefined> {
-    const outcome = this.aggregator.receive(session, message);
+    const outcome = this.maker.aggregator.receive(session, message);
     if (!(outcome instanceof Promise) && !session.isDurable) return outcome;
     return this.#whenKnown(session, outcome);
   }
@@ -92,9 +70,9 @@ export class LeaderTerm {
     outcome: PublishOutcome | Promise<PublishOutcome>,
   ): Promise<PublishOutcome | undefined> {
     const accepted = await outcome;
-    if (this.term.isOver) return undefined;
-    const known = await whenDurable(session, accepted, () => this.#written());
-    return known.ok || !this.term.isOver ? known : undefined;
+    if (this.#term.isOver) return undefined;
+    const known = await whenDurable(session, accepted, this.maker.written);
+    return known.ok || !this.#term.isOver ? known : undefined;
   }
 
   /** The term is over: what publishers of other nodes sent and was not answered goes to the next leader. */
@@ -102,16 +80,9 @@ export class LeaderTerm {
     this.#submissions.stop();
   }
 
-  /** Puts a changed configuration in force. */
-  reload({ catalogue }: Settings): void {
-    this.#sink.reload(catalogue);
-    this.aggregator.reload(catalogue);
-  }
-
   tick(nowNs: TimeNs): void {
-    this.aggregator.tick(nowNs);
+    this.maker.tick(nowNs);
     this.#checkpoints.tick(nowNs);
-    this.clockWatch.tick(nowNs);
   }
 
   /** For another node, which asks the next leader when there is no answer. */
@@ -121,11 +92,5 @@ export class LeaderTerm {
     // Readers wait for the price, which leaves at the end of this turn: it goes first.
     await endOfTurn();
     return outcome;
-  }
-
-  /** A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same record of the log. */
-  async #written(): Promise<void> {
-    await endOfTurn();
-    await this.term.durable();
   }
 }

@@ -1,24 +1,21 @@
 import { hostname } from 'node:os';
 import { openBus } from '../cluster/open_bus.js';
 import { DEFAULT_TIMING } from '../cluster/timing.js';
-import { clusterConfigHash } from '../config/cluster_hash.js';
 import { NS_PER_MS } from '../model/time.js';
 import { type ClusterNodeOptions, openClusterNode } from './cluster_node.js';
 import type { PriceMaker } from './price_maker.js';
-import { openSolo, type PriceMakerOptions } from './solo.js';
+import { openSolo } from './solo.js';
 
-export interface OpenPriceMakerOptions
-  extends PriceMakerOptions,
-    Pick<ClusterNodeOptions, 'onNodes' | 'onStoreChanged'> {
+export interface OpenPriceMakerOptions extends Pick<ClusterNodeOptions, 'settings' | 'parts' | 'hooks'> {
   /** The text of `cluster.credentials`. */
   readonly natsCredentials: string | undefined;
 }
 
 /** Opens what the configuration says: a process that is alone, or a node of a cluster. @throws Error of one sentence */
 export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<PriceMaker> {
-  const { cluster, storage } = options.settings.config;
-  if (cluster === undefined) return openSolo(options);
-  const { logger, natsCredentials } = options;
+  const { settings, parts, hooks, natsCredentials } = options;
+  const { cluster, storage } = settings.config;
+  if (cluster === undefined) return openSolo({ settings, parts, hooks });
   const { servers, tls, replicas, logRetentionMs } = cluster;
   const bus = await openBus({
     name: cluster.name,
@@ -29,17 +26,16 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     replicas,
     logRetentionMs,
     candleRetentionMs: Number(storage.candleRetentionNs / NS_PER_MS),
-    onNotice: (text) => logger.warn(text),
+    onNotice: (text) => parts.logger.warn(text),
   });
-  const { leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
+  const { node, role, leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
+  const timing = { ...DEFAULT_TIMING, leaseMs, tickLeaseMs, feedTimeoutMs };
   const opening = openClusterNode({
-    ...options,
+    settings,
+    parts,
+    hooks,
     bus,
-    role: cluster.role,
-    node: cluster.node,
-    name: hostname(),
-    timing: { ...DEFAULT_TIMING, leaseMs, tickLeaseMs, feedTimeoutMs },
-    configHash: ({ config }) => clusterConfigHash(config),
+    member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {
     // A connection that stays open would keep the process from ending.

@@ -9,21 +9,32 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { type Counters, sumOf } from '../metrics/counters.js';
 import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
-import type { Catalogue } from '../model/catalogue.js';
 import type { Clock } from '../model/time.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import type { Store } from '../store/store.js';
 import type { PriceMaker } from './price_maker.js';
+import type { Settings } from './settings.js';
 
 export interface OperatorSideOptions {
-  readonly webSockets: WebSocketLibrary;
-  readonly config: Config;
-  readonly logger: Logger;
-  /** Another process listens on the admin port until it is replaced. */
-  readonly sharesPort: boolean;
+  readonly listen: {
+    readonly webSockets: WebSocketLibrary;
+    readonly at: Config['admin'];
+    /** Another process listens on the admin port until it is replaced. */
+    readonly sharesPort: boolean;
+  };
+  readonly parts: OperatedParts;
+  /** In force. */
+  readonly settings: () => Settings;
   readonly edgesExpected: number;
+  /** Of the program. */
+  readonly version: string;
+  readonly logger: Logger;
+}
+
+/** The parts of a service whose state an operator sees. */
+export interface OperatedParts {
   readonly edges: EdgeSet;
   readonly pool: CryptoPool;
   readonly maker: PriceMaker;
@@ -33,11 +44,6 @@ export interface OperatorSideOptions {
   readonly ticker: Ticker;
   readonly counters: Counters;
   readonly reloads: Reloads;
-  /** Of the program. */
-  readonly version: string;
-  /** In force. */
-  readonly catalogue: () => Catalogue;
-  readonly configSha256: () => string;
 }
 
 /** What an operator sees of the service. */
@@ -50,8 +56,8 @@ export interface OperatorSide {
 
 /** Opens the admin listener, with readiness and metrics of everything. @throws Error when its address is in use. */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { webSockets, config, logger, sharesPort, edges, store, clock, ticker } = options;
-  const { maker, pool, source, reloads, catalogue } = options;
+  const { listen, settings, logger } = options;
+  const { edges, pool, maker, source, store, clock, ticker, counters, reloads } = options.parts;
   const metrics = createMetrics();
   let isStopping = false;
 
@@ -73,14 +79,18 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     const { counters: ofThreads, serving, lateNsMax } = await edges.report();
     const lateNs = ticker.takeLateNsMax();
     return metrics.text({
-      counters: sumOf([options.counters, ...ofThreads]),
+      counters: sumOf([counters, ...ofThreads]),
       edges: serving,
       lateNsMax: lateNs > lateNsMax ? lateNs : lateNsMax,
     });
   }
 
   // Its port is claimed when the other one is taken, or both could be picked the same.
-  const admin = await openAdmin(webSockets, config.admin, { sharesPort, notReady, metrics: metricsText });
+  const admin = await openAdmin(listen.webSockets, listen.at, {
+    sharesPort: listen.sharesPort,
+    notReady,
+    metrics: metricsText,
+  });
   const clients = {
     setAccepting: (accepting: boolean) => edges.tell({ do: 'setAccepting', accepting }),
   };
@@ -89,7 +99,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     pool,
     maker,
     store,
-    assets: () => ({ listed: catalogue().listed.length, live: source.liveCount }),
+    assets: () => ({ listed: settings().catalogue.listed.length, live: source.liveCount }),
     clock: () => ({
       jumpSeconds: clockJumpSeconds(clock),
       aggregatesAheadSeconds: maker.aggregatesAheadSeconds,
@@ -98,7 +108,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     state: () => ({
       version: options.version,
       secp256k1: secp256k1.implementation,
-      configSha256: options.configSha256(),
+      configSha256: settings().config.fileSha256,
       ...reloads.state,
       isReady: notReady().length === 0,
       isClockOk: clockTroubles().length === 0,

@@ -4,10 +4,11 @@ import type { Activity, ClusterState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
-/** Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges. */
-export interface PriceMaker extends Ticked {
-  /** Takes what publishers send to the edges. */
-  readonly receiver: PublishReceiver;
+/**
+ * Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges; it takes what
+ * publishers send to them.
+ */
+export interface PriceMaker extends Ticked, PublishReceiver {
   /** Publishers' updates that wait for their verdict. */
   readonly updatesWaiting: number;
   /** What the configured assets and publishers last did. */

@@ -1,50 +1,19 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import { secondsOf } from '../clock/clock_watch.js';
-import { Ticker } from '../clock/ticker.js';
 import { type Config, changedFixedSections, withFixedSections } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
-import { createCryptoPool } from '../crypto/pool/pool.js';
-import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { EdgeSet } from '../edge/edge_set.js';
-import { openEdges } from '../edge/open_edges.js';
-import { type LoadedThread, loadThread } from '../edge/threads/loaded_thread.js';
-import { FeedSource } from '../feed/feed_source.js';
-import { createCounters } from '../metrics/counters.js';
+import { type OpenEdgesOptions, openEdges } from '../edge/open_edges.js';
+import { loadThread } from '../edge/threads/loaded_thread.js';
 import { Reloads } from '../metrics/reloads.js';
-import type { Clock } from '../model/time.js';
 import { certificateEndSeconds } from '../server/uws/certificate_end.js';
-import type { StartingPort } from '../server/uws/early_listener.js';
-import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
-import type { WebSocketLibrary } from '../server/uws/native.js';
-import { openStore, type StoreOptions } from '../store/store.js';
-import { openPriceMaker } from './open_price_maker.js';
-import { openOperatorSide } from './operator_side.js';
-import { logSecp256k1 } from './secp256k1_log.js';
+import { type MakingSide, openMakingSide } from './making_side.js';
+import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
+import type { Prepared, ServiceOptions } from './service_options.js';
 import { derive, identityOf, requireKeys, type Settings, storeOptions } from './settings.js';
 import { SOLO_NODE } from './solo.js';
-
-export interface ServiceOptions {
-  readonly config: Config;
-  readonly keys: PrivateKeys;
-  /** The text of `cluster.credentials`. */
-  readonly natsCredentials?: string | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The prices are simulated: shown wherever assets are listed. */
-  readonly simulation?: boolean;
-  /** Asks a service that has the data folder and the ports to hand them over. */
-  readonly takeOver?: boolean;
-  /** Of the program, for the metrics. */
-  readonly version?: string;
-  /** Threads that verify and sign; as many as the cores leave, unless given. With 0 the main thread does it all. */
-  readonly cryptoThreads?: number;
-  /** Called while the start checks a large data folder. */
-  readonly onProgress?: StoreOptions['onProgress'];
-}
 
 export interface Service {
   readonly port: number;
@@ -76,196 +45,182 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-const HANDED_OVER = 'another process takes over: connect again when this connection closes';
-
 /** How long the folder is kept for updates whose signatures are being verified. */
 const VERDICTS_MS_MAX = 1_000;
 
-/** What a start has before it asks another service to hand over. */
-export interface Prepared {
-  readonly port: StartingPort;
-  readonly webSockets: WebSocketLibrary;
-  readonly threads: { readonly listen: number; readonly crypto: number };
-  /** The threads of the edges, where they have some. */
-  readonly loaded: readonly LoadedThread[];
-}
-
 /**
- * Puts the service together: the aggregator makes prices and tells them to the feed, which records them and brings them to the
- * edges. Whatever another part needs is made before it.
+ * Puts the service together: the making side makes prices and tells them to the feed, which brings them to the edges. A part is
+ * made after all that it reads.
  */
 export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
-  const { port, webSockets, threads, loaded } = prepared;
-  const { config, clock, logger, simulation = false, takeOver = false, onProgress } = options;
-  logSecp256k1(logger, secp256k1, systemSecp256k1);
-  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
-  if (handleProblem !== undefined) throw new Error(handleProblem);
-  const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
-  await Promise.all(loaded.map((thread) => thread.loaded));
-  let settings = derive(config, options.keys, pool);
-
-  const counters = createCounters();
-  const store = await openStore({
-    ...storeOptions(settings),
-    dir: config.storage.dir,
-    clock,
-    takeOver,
-    onProgress,
+  const making = await openMakingSide(prepared, options);
+  const edges = await openEdges(edgesOptionsOf(making, prepared, options)).catch(async (error: unknown) => {
+    await making.end();
+    throw error;
   });
-  port.check(store.isHandedOver);
-  const ticker = new Ticker(clock);
-  const onDue = (timeNs: bigint) => ticker.noLaterThan(timeNs);
-  let edges: EdgeSet | undefined;
-  const source = new FeedSource(settings.catalogue, await store.marks.countStart());
-  const maker = await openPriceMaker({
-    natsCredentials: options.natsCredentials,
-    onNodes: (nodes) => edges?.tell({ do: 'setNodes', nodes }),
-    onStoreChanged: () => edges?.tell({ do: 'storeChanged' }),
-    settings,
-    clock,
-    counters,
-    pool,
-    store,
-    source,
-    logger,
-    onDue,
-    onApplied: (receivedNs) => edges?.applied(receivedNs),
-  });
-
-  const receiver: PublishReceiver = {
-    receive(session, message) {
-      if (isHandedOver) return { ok: false, traceId: message.traceId, error: HANDED_OVER };
-      ticker.runIfDue();
-      return maker.receiver.receive(session, message);
-    },
-    closed: (session) => maker.receiver.closed?.(session),
-  };
+  making.serveBy(edges);
   const reloads = new Reloads(
-    () => secondsOf(clock.nowNs()),
-    () => certificateEndSeconds(config.listen.tls),
+    () => secondsOf(options.clock.nowNs()),
+    () => certificateEndSeconds(options.config.listen.tls),
   );
-  let isHandedOver = false;
-  const askedToHandOver = new Promise<void>((resolve) => store.onTakeOver(resolve));
-  void askedToHandOver.then(() => {
-    isHandedOver = true;
+  const opening = openOperatorSide(operatorOptionsOf(making, edges, reloads, prepared, options));
+  const operatorSide = await opening.catch(async (error: unknown) => {
+    await edges.close();
+    await making.end();
+    throw error;
   });
-  edges = await openEdges({
-    settings: { config, identity: identityOf(settings), nodes: maker.nodes() },
+  making.store.tellServing();
+  return new RunningService(making, edges, operatorSide, reloads, options.logger);
+}
+
+function edgesOptionsOf(
+  making: MakingSide,
+  { webSockets, port, loaded }: Prepared,
+  { config, clock, logger, env, simulation = false }: ServiceOptions,
+): OpenEdgesOptions {
+  const { store, source, pool, counters } = making;
+  return {
+    settings: { config, identity: identityOf(making.settings), nodes: making.maker.nodes() },
+    catalogueOf: () => making.settings.catalogue,
     at: port.at,
     node: config.cluster?.node ?? SOLO_NODE,
     simulation,
-    threads: { loaded, loadThread: () => loadThread(options.env[UWS_SHA256_VARIABLE]) },
-    parts: { webSockets, clock, store, source, pool, counters },
-    hooks: { receiver, onDue, logger },
-  }).catch(async (error: unknown) => {
-    await endAll();
-    throw error;
-  });
-  const opened = edges;
-  ticker.start([maker, edges]);
-  maker.start();
-  const operatorSide = await openOperatorSide({
-    webSockets,
-    config,
-    logger,
-    sharesPort: store.isHandedOver,
-    edgesExpected: threads.listen,
-    edges: opened,
-    pool,
-    maker,
-    source,
-    store,
-    clock,
-    ticker,
-    counters,
-    reloads,
-    version: options.version ?? 'unknown',
-    catalogue: () => settings.catalogue,
-    configSha256: () => settings.config.fileSha256,
-  }).catch(async (error: unknown) => {
-    await opened.close();
-    await endAll();
-    throw error;
-  });
+    threads: { loaded, loadThread: () => loadThread(env[UWS_SHA256_VARIABLE]) },
+    parts: { webSockets, clock, pool, counters, store, source },
+    hooks: { receiver: making, onDue: making.onDue, logger },
+  };
+}
 
-  /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
-  function apply(next: Settings): void {
-    const { catalogue } = next;
-    // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
-    store.reconfigure(storeOptions(next));
-    settings = next;
-    source.reload(catalogue);
-    // The edges know a new asset before anybody can price it.
-    opened.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
-    maker.reload(next);
-    opened.tell({ do: 'setNodes', nodes: maker.nodes() });
+function operatorOptionsOf(
+  making: MakingSide,
+  edges: EdgeSet,
+  reloads: Reloads,
+  { webSockets, threads }: Prepared,
+  { config, clock, logger, version = 'unknown' }: ServiceOptions,
+): OperatorSideOptions {
+  const { store, source, pool, counters, ticker, maker } = making;
+  return {
+    listen: { webSockets, at: config.admin, sharesPort: store.isHandedOver },
+    parts: { edges, pool, maker, source, store, clock, ticker, counters, reloads },
+    settings: () => making.settings,
+    edgesExpected: threads.listen,
+    version,
+    logger,
+  };
+}
+
+class RunningService implements Service {
+  readonly #making: MakingSide;
+  readonly #edges: EdgeSet;
+  readonly #operatorSide: OperatorSide;
+  readonly #reloads: Reloads;
+  readonly #logger: Logger;
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    making: MakingSide,
+    edges: EdgeSet,
+    operatorSide: OperatorSide,
+    reloads: Reloads,
+    logger: Logger,
+  ) {
+    this.#making = making;
+    this.#edges = edges;
+    this.#operatorSide = operatorSide;
+    this.#reloads = reloads;
+    this.#logger = logger;
   }
 
-  let ended: Promise<void> | undefined;
+  get port(): number {
+    return this.#edges.port;
+  }
 
-  /** Ends what is there without edges, once. */
-  function endAll(): Promise<void> {
-    ended ??= (async () => {
-      await ticker.stop();
-      await pool.close();
-      await maker.close();
-      await store.close();
-    })();
-    return ended;
+  get adminPort(): number {
+    return this.#operatorSide.port;
+  }
+
+  get evmAddress(): string | undefined {
+    return this.#making.settings.signer?.evmAddress;
+  }
+
+  get starkPublicKey(): string | undefined {
+    return this.#making.settings.signer?.starkPublicKey;
+  }
+
+  get askedToHandOver(): Promise<void> {
+    return this.#making.askedToHandOver;
+  }
+
+  staleAssets(): number {
+    const { settings, source } = this.#making;
+    return settings.catalogue.listed.filter((asset) => !source.isLive(asset)).length;
+  }
+
+  reload(nextConfig: Config, keys: PrivateKeys): void {
+    const { settings, pool } = this.#making;
+    const sections = changedFixedSections(settings.config, nextConfig);
+    if (sections.length > 0) this.#logger.warn({ sections }, 'these sections take effect at the next start');
+    const config = withFixedSections(settings.config, nextConfig);
+    this.#reloads.run(() => {
+      requireKeys(settings, keys, config);
+      this.#apply(derive(config, keys, pool, settings.catalogue));
+    });
+  }
+
+  noteInvalidReload(): void {
+    this.#reloads.failed();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async abandon(): Promise<void> {
+    const { ticker, pool } = this.#making;
+    this.#operatorSide.close();
+    await Promise.all([this.#edges.close(), ticker.stop(), pool.close()]);
+  }
+
+  /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
+  #apply(next: Settings): void {
+    const { store, maker } = this.#making;
+    // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
+    store.reconfigure(storeOptions(next));
+    this.#making.settings = next;
+    // The edges know a new asset before anybody can price it.
+    this.#edges.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
+    maker.reload(next);
+    this.#edges.tell({ do: 'setNodes', nodes: maker.nodes() });
+  }
+
+  async #stop(): Promise<void> {
+    this.#operatorSide.stopping();
+    try {
+      await this.#making.maker.leave();
+      if (this.#making.isHandedOver) await this.#handOver();
+      await this.#edges.drain();
+      await this.#making.end();
+    } finally {
+      // An open port would keep a process alive whose last commit failed.
+      this.#operatorSide.close();
+      await this.#edges.close();
+    }
   }
 
   /** The next process writes from the middle of this on, and serves at its end. What is left is to close the connections, in their time. */
-  async function handOver(): Promise<void> {
-    opened.tell({ do: 'handOver' });
+  async #handOver(): Promise<void> {
+    const { ticker, maker, store } = this.#making;
+    this.#edges.tell({ do: 'handOver' });
     void ticker.stop();
     // What is being verified is accepted still.
     const endMs = performance.now() + VERDICTS_MS_MAX;
     do await endOfTurn();
     while (maker.updatesWaiting > 0 && performance.now() < endMs);
     await maker.close();
-    // The next process waits for this. A disk that fails is told by `endAll`.
-    await store.handOver().catch(endAll);
+    // The next process waits for this. A disk that fails is told by `end`.
+    await store.handOver().catch(() => this.#making.end());
     await store.successorServes();
-    operatorSide.close();
+    this.#operatorSide.close();
   }
-
-  let stopped: Promise<void> | undefined;
-  async function stop(): Promise<void> {
-    operatorSide.stopping();
-    try {
-      await maker.leave();
-      if (isHandedOver) await handOver();
-      await opened.drain();
-      await endAll();
-    } finally {
-      // An open port would keep a process alive whose last commit failed.
-      operatorSide.close();
-      await opened.close();
-    }
-  }
-
-  store.tellServing();
-  return {
-    port: opened.port,
-    adminPort: operatorSide.port,
-    evmAddress: settings.signer?.evmAddress,
-    starkPublicKey: settings.signer?.starkPublicKey,
-    staleAssets: () => settings.catalogue.listed.filter((asset) => !source.isLive(asset)).length,
-    reload(nextConfig, keys) {
-      const sections = changedFixedSections(settings.config, nextConfig);
-      if (sections.length > 0) logger.warn({ sections }, 'these sections take effect at the next start');
-      const config = withFixedSections(settings.config, nextConfig);
-      reloads.run(() => {
-        requireKeys(settings, keys, config);
-        apply(derive(config, keys, pool, settings.catalogue));
-      });
-    },
-    noteInvalidReload: () => reloads.failed(),
-    stop: () => (stopped ??= stop()),
-    askedToHandOver,
-    async abandon() {
-      operatorSide.close();
-      await Promise.all([opened.close(), ticker.stop(), pool.close()]);
-    },
-  };
 }

@@ -4,7 +4,8 @@ import { planThreads } from '../edge/threads/thread_plan.js';
 import { StartingPort } from '../server/uws/early_listener.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { loadWebSockets } from '../server/uws/native.js';
-import { openService, type Service, type ServiceOptions } from './service.js';
+import { openService, type Service } from './service.js';
+import type { ServiceOptions } from './service_options.js';
 
 /** Starts a service; it serves when this resolves. @throws Error of one sentence when it cannot. */
 export async function startService(options: ServiceOptions): Promise<Service> {

@@ -1,6 +1,7 @@
 import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
-import { CandleBlock, toDouble } from '../records/candle_block.js';
+import { CandleBlock } from '../records/candle_block.js';
+import { endingOf, holdingOf } from '../records/next_holding.js';
 import type { Holding, MinuteCandle } from '../records/second_record.js';
 import type { OpenTables } from './open_tables.js';
 
@@ -47,12 +48,7 @@ export function emptySeries(assetKey: string): AssetSeries {
   };
 }
 
-/**
- * Records the asset's next aggregate, in signing order.
- *
- * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: then it is
- * the last of that second and the close of that minute. Closed candles never change.
- */
+/** Records the asset's next aggregate, in signing order. */
 export function recordAggregate(
   series: AssetSeries,
   aggregate: SignedAggregate,
@@ -73,23 +69,7 @@ export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables)
   return holding;
 }
 
-/** Returns the holding for an aggregate. @param newest the asset's holding before it */
-export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
-  const timeNs = notBefore(newest, aggregate.signedAtNs);
-  const minute = runningMinute(newest, minuteOf(timeNs), toDouble(aggregate.price));
-  return { state: 'priced', timeNs, minute, aggregate };
-}
-
-/** Returns the holding for the end of a price; `undefined` when no price could end. */
-export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | undefined {
-  if (newest?.state !== 'priced') return undefined;
-  return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
-}
-
-/**
- * Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before that of
- * the newest one.
- */
+/** Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before the newest. */
 export function recordHolding(series: AssetSeries, holding: Holding, tables: OpenTables): void {
   const { minute } = holding;
   const running = series.newest?.minute;
@@ -114,28 +94,6 @@ export function secondInForce(series: AssetSeries, second: number): number | und
 
 export function dayOfMinute(minute: number): number {
   return Math.floor(minute / MINUTES_PER_DAY);
-}
-
-function notBefore(newest: Holding | undefined, timeNs: TimeNs): TimeNs {
-  const newestNs = newest?.timeNs;
-  return newestNs !== undefined && newestNs > timeNs ? newestNs : timeNs;
-}
-
-function minuteOf(timeNs: TimeNs): number {
-  return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
-}
-
-/** Returns the running minute candle after `price`; the first price of a later minute opens a new candle. */
-function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
-  const running = newest?.minute;
-  if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };
-  return {
-    minute,
-    open: running.open,
-    high: Math.max(running.high, price),
-    low: Math.min(running.low, price),
-    close: price,
-  };
 }
 
 function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {

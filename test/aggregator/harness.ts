@@ -15,13 +15,14 @@ import { keccak256Into } from '../../src/crypto/keccak.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { ServedPrices } from '../../src/edge/served_prices.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
-import { RecordingSink } from '../../src/feed/recording_sink.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import { createCounters } from '../../src/metrics/counters.js';
 import type { Asset, ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { parseHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
+import { LocalLog } from '../../src/node/local_log.js';
+import { LogSink } from '../../src/node/log_sink.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { PriceTable } from '../../src/stream/price_table.js';
@@ -72,7 +73,7 @@ export class AggregatorHarness {
   private constructor(
     readonly aggregator: Aggregator,
     readonly prices: ServedPrices,
-    readonly sink: RecordingSink,
+    readonly sink: LogSink,
     readonly catalogue: Catalogue,
     readonly stream: StreamEngine,
     readonly clock: FakeClock,
@@ -143,9 +144,10 @@ export class AggregatorHarness {
     const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
     const failures: [number, string][] = [];
     const aggregates = { signed: () => {} };
-    const prices = new ServedPrices({ catalogue, table, stream, aggregates });
-    const source = new FeedSource(catalogue, 1);
-    const sink = new RecordingSink({ clock, store, source });
+    const prices = new ServedPrices({ table, stream, aggregates });
+    const source = new FeedSource(1);
+    const log = new LocalLog({ store, source });
+    const sink = new LogSink({ log, store, source });
     source.feedTo(prices);
     const aggregator = new Aggregator({
       catalogue,
@@ -159,7 +161,7 @@ export class AggregatorHarness {
       pool: verifying(pool),
       signer: () => signer,
       sink,
-      inputs: store,
+      inputs: log,
       nowMs,
       badSignaturesPerSecondMax: 100,
       onApplied: () => {},
@@ -191,7 +193,7 @@ export class AggregatorHarness {
   /** Restores like a service at its start. */
   restore(): void {
     this.aggregator.restore();
-    this.sink.restore(this.catalogue);
+    this.sink.endOthers(this.catalogue.assets, this.clock.nowNs());
   }
 
   /** Runs the callbacks deferred to the end of the turn, until there are none. */

@@ -20,11 +20,12 @@ import {
   type ThreadLimits,
 } from '../../src/edge/threads/threaded_edges.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
-import { RecordingSink } from '../../src/feed/recording_sink.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import type { Price } from '../../src/model/price.js';
+import { LocalLog } from '../../src/node/local_log.js';
+import { LogSink } from '../../src/node/log_sink.js';
 import { createSharedAccess } from '../../src/server/access/shared_access.js';
 import { claimPort } from '../../src/server/uws/app.js';
 import { openStore } from '../../src/store/store.js';
@@ -98,8 +99,8 @@ export async function startEdges(
     streamKey: SERVICE_KEYS.evm,
   };
   let edges: EdgeSet | undefined;
-  const source = new FeedSource(catalogue, 1);
-  const sink = new RecordingSink({ clock, store, source });
+  const source = new FeedSource(1);
+  const sink = new LogSink({ log: new LocalLog({ store, source }), store, source });
   const due = new Int32Array(new SharedArrayBuffer(12));
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
   const faults: FaultChannel = { channel: channel.name, due };
@@ -155,8 +156,7 @@ export async function startEdges(
   const live = new Map<string, { price: Price; signed: Price | undefined }>();
   const end = (asset: Asset) => {
     if (!live.delete(asset.symbol)) return;
-    const { symbol, signatureType } = asset;
-    sink.ended({ symbol, signatureType, atNs: clock.nowNs() });
+    sink.ended({ asset, atNs: clock.nowNs() });
   };
   return {
     edges,
@@ -170,13 +170,13 @@ export async function startEdges(
       const known = live.get(asset.symbol);
       if (known?.price === price) return;
       live.set(asset.symbol, { price, signed: known?.signed });
-      sink.priced({ streamingId: asset.id, price });
+      sink.priced({ asset, price });
     },
     sign(asset) {
       const known = live.get(asset.symbol);
       if (known === undefined) return;
       known.signed = known.price;
-      sink.signed(sampleAggregate(asset, [], known.price, clock.nowNs()));
+      sink.signed({ asset, aggregate: sampleAggregate(asset, [], known.price, clock.nowNs()) });
     },
     end,
     reload(next) {
@@ -184,7 +184,6 @@ export async function startEdges(
       config = configOf(dir, next);
       catalogue = new Catalogue(config, before);
       store.reconfigure({ assets: catalogue.listed, candleRetentionMs: YEARS_MS });
-      source.reload(catalogue);
       edges!.tell({ do: 'reload', config, identity });
       for (const asset of before.listed) if (!catalogue.listed.includes(asset)) end(asset);
     },

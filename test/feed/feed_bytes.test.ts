@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { createRingMemory, RingReader, RingWriter } from '../../src/feed/byte_ring.js';
-import type { Feed } from '../../src/feed/feed.js';
-import { bytesFeed, readFeedMessage } from '../../src/feed/feed_bytes.js';
+import type { Feed, Recorded } from '../../src/feed/feed.js';
+import { bytesFeed, fedAsset, readFeedMessage } from '../../src/feed/feed_bytes.js';
+import type { AssetName } from '../../src/model/asset_map.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Holding } from '../../src/records/second_record.js';
@@ -53,24 +54,31 @@ function priced(
   return { state: 'priced', timeNs, minute, aggregate: sampleAggregate(asset, publishers, price, timeNs) };
 }
 
-const name = fc.record({ symbol, signatureType });
+const name = fc.record({ symbol, signatureType }, PLAIN);
+/** Every ID has an asset here; of the names, one symbol. */
+const CATALOGUE = {
+  assetById: (id: number) => sampleAsset(0, { id }),
+  placedAsset: ({ symbol, signatureType }: AssetName) =>
+    symbol === 'BTCUSD' ? sampleAsset(0, { symbol, signatureType }) : undefined,
+};
+const asset = name.map((one) => fedAsset(one as AssetName, CATALOGUE));
 const message = fc.oneof(
   fc
-    .record({ sequence, streamingId: fc.nat(65_535), price })
+    .record({ sequence, asset: fc.nat(65_535).map(CATALOGUE.assetById), price })
     .map((about) => ({ kind: 'priced', about: { epoch: EPOCH, ...about } })),
   fc
-    .tuple(sequence, name, inside, fc.constantFrom('priced', 'ended', 'gap'))
-    .map(([sequence, name, inside, state]) => {
+    .tuple(sequence, asset, inside, fc.constantFrom('priced', 'ended', 'gap'))
+    .map(([sequence, asset, inside, state]) => {
       const { timeNs, minute } = inside;
-      const holding = state === 'priced' ? priced(name, inside) : { state, timeNs, minute };
-      return { kind: 'recorded', about: { epoch: EPOCH, sequence, ...name, holding } };
+      const holding = state === 'priced' ? priced(asset, inside) : { state, timeNs, minute };
+      return { kind: 'recorded', about: { epoch: EPOCH, sequence, asset, holding } };
     }),
   fc
-    .tuple(sequence, name, timeNs)
-    .map(([sequence, name, atNs]) => ({ kind: 'ended', about: { epoch: EPOCH, sequence, ...name, atNs } })),
+    .tuple(sequence, asset, timeNs)
+    .map(([sequence, asset, atNs]) => ({ kind: 'ended', about: { epoch: EPOCH, sequence, asset, atNs } })),
   fc
-    .tuple(sequence, name)
-    .map(([sequence, name]) => ({ kind: 'withdrawn', about: { epoch: EPOCH, sequence, ...name } })),
+    .tuple(sequence, asset)
+    .map(([sequence, asset]) => ({ kind: 'withdrawn', about: { epoch: EPOCH, sequence, asset } })),
   timeNs.map((about) => ({ kind: 'applied', about })),
   fc
     .record(
@@ -117,7 +125,7 @@ test('a feed of bytes through a ring tells what a feed of calls does', async () 
       for (const one of messages) {
         tell(calls.feed, one);
         tell(written, one);
-        readFeedMessage(reader.read(), EPOCH, bytes.feed);
+        readFeedMessage(reader.read(), EPOCH, bytes.feed, CATALOGUE);
       }
       return isDeepStrictEqual(bytes.told, calls.told);
     }),
@@ -135,8 +143,9 @@ test('what is kept of a message outlives it', async (t) => {
   for (let i = 1; i <= 2; i++) {
     const aggregate = sampleAggregate(asset, [samplePublisher(0)], BigInt(i) as Price, BigInt(i) as TimeNs);
     const holding: Holding = { state: 'priced', timeNs: BigInt(i) as TimeNs, minute: undefined, aggregate };
-    written.recorded({ epoch: EPOCH, sequence: i, symbol: asset.symbol, signatureType: 'evm', holding });
-    readFeedMessage(reader.read(), EPOCH, { ...feed, recorded: (message) => kept.push(message.holding) });
+    written.recorded({ epoch: EPOCH, sequence: i, asset, holding });
+    const keeping = { ...feed, recorded: (message: Recorded) => kept.push(message.holding) };
+    readFeedMessage(reader.read(), EPOCH, keeping, CATALOGUE);
   }
   t.same(
     kept.map(({ aggregate }) => aggregate?.price),
@@ -148,7 +157,17 @@ test('what is kept of a message outlives it', async (t) => {
 test('a message that a feed does not have is an error', async (t) => {
   const { feed } = noting();
   t.throws(
-    () => readFeedMessage({ kind: 99, sequence: 1, bytes: new Uint8Array(8) }, EPOCH, feed),
+    () => readFeedMessage({ kind: 99, sequence: 1, bytes: new Uint8Array(8) }, EPOCH, feed, CATALOGUE),
     /no message 99/,
   );
+});
+
+test('a price of an ID that no asset has here is an error', async (t) => {
+  const { feed } = noting();
+  const priced = { sequence: 1, epoch: EPOCH, asset: sampleAsset(0, { id: 7 }), price: 1n as Price };
+  const none = { assetById: () => undefined, placedAsset: () => undefined };
+  const written = bytesFeed((kind, sequence, bytes) => {
+    t.throws(() => readFeedMessage({ kind, sequence, bytes }, EPOCH, feed, none), /a price of ID 7/);
+  });
+  written.priced(priced);
 });

@@ -117,12 +117,20 @@ export async function startTestService(
     removeDir();
     throw error;
   });
+  const { port, adminPort, evmAddress, starkPublicKey, askedToHandOver } = service;
   return {
-    ...service,
-    evmAddress: service.evmAddress!,
-    url: `http://127.0.0.1:${service.port}`,
-    socketUrl: `ws://127.0.0.1:${service.port}`,
-    adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    port,
+    adminPort,
+    evmAddress: evmAddress!,
+    starkPublicKey,
+    askedToHandOver,
+    staleAssets: () => service.staleAssets(),
+    reload: (...settings) => service.reload(...settings),
+    noteInvalidReload: () => service.noteInvalidReload(),
+    abandon: () => service.abandon(),
+    url: `http://127.0.0.1:${port}`,
+    socketUrl: `ws://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
     dir,
     reconfigure: (changed, keys = SERVICE_KEYS) => service.reload(configOf(dir, changed), keys),
     async stop() {

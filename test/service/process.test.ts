@@ -33,6 +33,27 @@ test('a port is free for the next service, whoever was connected, and for no oth
   }
 });
 
+test('an admin port in use is a clear error, and leaves the port and the folder free', async (t) => {
+  for (const [i, threads] of [1, 2].entries()) {
+    const other = await startTestService();
+    const { port } = await startTestService().then((service) => service.stop().then(() => service));
+    const dir = t.testdir({ [`threads${i}`]: {} });
+    const sections = { listen: { port, threads } };
+    const admin = { port: other.adminPort };
+    await t.rejects(
+      startTestService({ ...sections, admin }, { dir }),
+      {
+        message: `cannot listen on 127.0.0.1:${admin.port}: the address is in use or not one of this machine`,
+      },
+      `${threads} threads`,
+    );
+    await other.stop();
+    const service = await startTestService({ ...sections, admin }, { dir });
+    t.same([service.port, service.adminPort], [port, admin.port]);
+    await service.stop();
+  }
+});
+
 test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit status 0', async (t) => {
   const file = writeConfig(t.testdir());
   const first = new ServeProcess(['--config', file]);

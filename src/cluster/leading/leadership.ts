@@ -52,9 +52,16 @@ export class Leadership {
 
   /** @param claimedMs when the claim that was applied now had been sent */
   begin(epoch: number, claimedMs: number): void {
-    const { host } = this.#options;
+    const { host, bus, follower, newId, taxonomy, shown, timing, nowMs, defer } = this.#options;
     const term = new Term({
-      ...this.#options,
+      bus,
+      follower,
+      newId,
+      taxonomy,
+      shown,
+      timing,
+      nowMs,
+      defer,
       epoch,
       claimedMs,
       failed: () => {

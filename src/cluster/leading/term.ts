@@ -30,13 +30,25 @@ export class Term {
   #isOver = false;
 
   constructor(options: TermOptions) {
-    const { epoch, nowMs, timing, defer } = options;
+    const { bus, follower, epoch, newId, claimedMs, taxonomy, timing, nowMs, defer } = options;
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
     // Readers wait for ticks, and each write to a socket takes time: the log comes one turn of the event loop later.
-    this.#writer = new LogWriter({ ...options, defer: (callback) => defer(() => defer(callback)) });
-    this.#sender = new TickSender({ ...options, mayTick: () => nowMs() < this.leaseEndMs });
+    this.#writer = new LogWriter({
+      bus,
+      follower,
+      epoch,
+      newId,
+      claimedMs,
+      timing,
+      nowMs,
+      defer: (callback) => defer(() => defer(callback)),
+      failed: options.failed,
+      overflowed: options.overflowed,
+    });
+    const mayTick = () => nowMs() < this.leaseEndMs;
+    this.#sender = new TickSender({ bus, epoch, taxonomy, mayTick, timing, nowMs, defer });
   }
 
   get isOver(): boolean {

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { createRingMemory, RingWriter } from '../../feed/byte_ring.js';
 import type { Snapshot } from '../../feed/feed.js';
+import { sentSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
 import type { EdgeCommand } from '../edge_command.js';
 import { within } from './deadline.js';
@@ -8,13 +9,12 @@ import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
 import { answerWith, Outbox, PendingReplies } from './pending_replies.js';
 import type { RemotePublishers } from './remote_publishers.js';
-import {
-  packSnapshot,
-  type ThreadAnswer,
-  type ThreadCommand,
-  type ThreadEvent,
-  type ThreadReport,
-  type ThreadStart,
+import type {
+  ThreadAnswer,
+  ThreadCommand,
+  ThreadEvent,
+  ThreadReport,
+  ThreadStart,
 } from './thread_messages.js';
 import { Watchdog } from './watchdog.js';
 
@@ -216,7 +216,7 @@ export class EdgeThread {
     clearInterval(this.#behind);
     this.#behind = undefined;
     const { snapshot, written } = this.#options.host;
-    this.#commands.send({ do: 'begin', snapshot: packSnapshot(snapshot()) });
+    this.#commands.send({ do: 'begin', snapshot: sentSnapshot(snapshot()) });
     const beginning = ++this.#beginnings;
     void within(
       WRITTEN_MS_MAX,

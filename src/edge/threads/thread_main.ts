@@ -6,7 +6,9 @@ import { createCryptoPool } from '../../crypto/pool/pool.js';
 import { RingReader } from '../../feed/byte_ring.js';
 import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
+import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
+import { Catalogue } from '../../model/catalogue.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
 import { openFollower } from '../../store/follower.js';
@@ -22,7 +24,6 @@ import {
   type ThreadEvent,
   type ThreadReport,
   type ThreadStart,
-  unpackSnapshot,
   withBuffers,
 } from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
@@ -71,6 +72,8 @@ const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
+/** In force on this thread, whose indexes are its own. */
+let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';
 
@@ -78,7 +81,7 @@ let troubles = '[]';
 const feed: Omit<Feed, 'begin'> = {
   priced: (message) => edge!.priced(message),
   recorded(message) {
-    follower.recorded(message, message.holding);
+    follower.recorded(message.asset, message.holding);
     edge!.recorded(message);
   },
   withdrawn: (message) => edge!.withdrawn(message),
@@ -92,6 +95,10 @@ const ticker = new Ticker(clock);
 
 edge = await openEdge({
   settings,
+  catalogueOf(next) {
+    catalogue = new Catalogue(next, catalogue);
+    return catalogue;
+  },
   at: start.at,
   place: start.place,
   simulation: start.simulation,
@@ -130,12 +137,12 @@ function carryOut(command: Order): void {
   switch (command.do) {
     case 'feed':
       ticker.runIfDue();
-      for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed);
+      for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed, catalogue!);
       break;
     case 'begin':
       ({ epoch } = command.snapshot);
       follower.behind();
-      edge!.begin(unpackSnapshot(command.snapshot));
+      edge!.begin(receivedSnapshot(command.snapshot, catalogue!));
       break;
     case 'load':
       follower.load();

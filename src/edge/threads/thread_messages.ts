@@ -1,13 +1,12 @@
 import type { SignerPlace } from '../../clock/signed_times.js';
 import { fromClone } from '../../config/clone.js';
-import type { LiveAsset, Snapshot } from '../../feed/feed.js';
+import type { SentSnapshot } from '../../feed/sent_snapshot.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PackedMessage } from '../../ingest/message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { TimeNs } from '../../model/time.js';
-import { holdingBytes, openHolding } from '../../records/second_record.js';
 import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
@@ -101,24 +100,6 @@ export interface ThreadReport {
   readonly serving: ServingReport;
   /** How late its ticks were at most since it was asked last. */
   readonly lateNsMax: bigint;
-}
-
-/** A {@link Snapshot} that can be sent: holdings as their records. */
-export interface SentSnapshot extends Omit<Snapshot, 'live'> {
-  readonly live: readonly (Omit<LiveAsset, 'holding'> & { readonly record: Uint8Array | undefined })[];
-}
-
-export function packSnapshot({ live, ...position }: Snapshot): SentSnapshot {
-  const sent = live.map(({ holding, ...asset }) => ({ ...asset, record: holding && holdingBytes(holding) }));
-  return { ...position, live: sent };
-}
-
-export function unpackSnapshot({ live, ...position }: SentSnapshot): Snapshot {
-  const received = live.map(({ record, ...asset }) => ({
-    ...asset,
-    holding: record && openHolding(record, asset.symbol),
-  }));
-  return { ...position, live: received };
 }
 
 /** Makes buffers again of the plain arrays that structured cloning made of them, in settings or a command with some. */

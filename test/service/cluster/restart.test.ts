@@ -107,28 +107,33 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const store: Store = isHandedOver ? { ...opened, isHandedOver } : opened;
 
   const bus = new HeldBus(log);
-  const source = new FeedSource(settings.catalogue, 1);
+  const source = new FeedSource(1);
   const state = { storeChanges: 0 };
   const maker = await openClusterNode({
     bus,
-    node: 3,
-    name: 'n3',
-    role: 'edge',
-    timing: { ...DEFAULT_TIMING, leaseMs: 1_000, tickLeaseMs: 12_000, feedTimeoutMs: 10_000 },
-    settings,
-    configHash: () => NO_BYTES,
-    onNodes() {},
-    onStoreChanged() {
-      state.storeChanges++;
+    member: {
+      node: 3,
+      name: 'n3',
+      role: 'edge',
+      timing: { ...DEFAULT_TIMING, leaseMs: 1_000, tickLeaseMs: 12_000, feedTimeoutMs: 10_000 },
     },
-    store,
-    source,
-    clock,
-    pool,
-    counters: createCounters(),
-    onDue() {},
-    onApplied() {},
-    logger: pino({ level: 'silent' }),
+    settings,
+    hooks: {
+      onNodes() {},
+      onStoreChanged() {
+        state.storeChanges++;
+      },
+      onDue() {},
+      onApplied() {},
+    },
+    parts: {
+      store,
+      source,
+      clock,
+      pool,
+      counters: createCounters(),
+      logger: pino({ level: 'silent' }),
+    },
   });
   t.teardown(async () => {
     await maker.close();
@@ -149,8 +154,6 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
   };
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /** A log whose records are read when a test releases them; there are no other nodes. */
 class HeldBus implements Bus {

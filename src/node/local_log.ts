@@ -1,0 +1,45 @@
+import type { FeedSource } from '../feed/feed_source.js';
+import type { Asset } from '../model/asset.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
+import type { PublisherPrice } from '../model/signed_price.js';
+import type { Holding } from '../records/second_record.js';
+import type { Store, StoredInput } from '../store/store.js';
+import type { PriceLog } from './price_log.js';
+
+export interface LocalLogOptions {
+  readonly store: Pick<Store, 'record' | 'putInput' | 'inputs' | 'durable'>;
+  readonly source: Pick<FeedSource, 'recorded'>;
+}
+
+/** The log of a process that is alone: the store. A record is applied when it is appended, and encoded when the store writes it. */
+export class LocalLog implements PriceLog {
+  readonly #options: LocalLogOptions;
+  readonly isOver = false;
+
+  constructor(options: LocalLogOptions) {
+    this.#options = options;
+  }
+
+  /** There is no other node. */
+  priced(): void {}
+
+  ended(): void {}
+
+  append(asset: Asset, holding: Holding): void {
+    const { store, source } = this.#options;
+    store.record(asset, holding);
+    source.recorded({ asset, holding });
+  }
+
+  putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void {
+    this.#options.store.putInput(asset, key, input, seen);
+  }
+
+  inputs(): Iterable<StoredInput> {
+    return this.#options.store.inputs();
+  }
+
+  durable(): Promise<void> {
+    return this.#options.store.durable();
+  }
+}

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino';
+import type { Bus } from '../cluster/bus.js';
+import type { SharedCandles } from '../cluster/log/shared_candles.js';
+import type { AssetName } from '../model/asset_map.js';
+import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { Store } from '../store/store.js';
+import { CandleExchange } from './candle_exchange.js';
+import { firstMinuteOf } from './first_minute.js';
+
+export interface NodeCandlesOptions {
+  readonly bus: Bus & { readonly candles: SharedCandles };
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The configured assets, at the start. */
+  readonly assets: readonly AssetName[];
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+/** Poll interval: were days sealed? */
+const DAYS_NS = 10n * NS_PER_SECOND;
+
+/** The candles of a node: what the log no longer has comes from the shelf of the cluster. */
+export class NodeCandles {
+  readonly #options: NodeCandlesOptions;
+  #assets: readonly AssetName[];
+  readonly exchange: CandleExchange;
+  /** The records that the log was found to lack at the start: their candles are there already. */
+  #hasFirst: boolean;
+  #isChanged = false;
+  #daysNs = 0n;
+
+  private constructor(options: NodeCandlesOptions, hasFirst: boolean) {
+    const { bus, store, assets, logger } = options;
+    this.#options = options;
+    this.#assets = assets;
+    this.#hasFirst = hasFirst;
+    this.exchange = new CandleExchange({ shelf: bus.candles, store, assets: () => this.#assets, logger });
+  }
+
+  /** Reads the candles that the log cannot bring. @param applied the sequence of the last record that the store has */
+  static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
+    const { firstSequence } = await options.bus.extent();
+    const isMissing = firstSequence > applied + 1;
+    const candles = new NodeCandles(options, isMissing);
+    if (isMissing || options.store.log.position === undefined) await candles.#read(firstSequence);
+    return candles;
+  }
+
+  /** The log was deleted up to this record before this node had read it. */
+  async missing(firstSequence: number): Promise<void> {
+    const { logger } = this.#options;
+    logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
+    const isThere = this.#hasFirst;
+    this.#hasFirst = false;
+    if (isThere) return;
+    try {
+      await this.#read(firstSequence);
+    } catch (error) {
+      logger.error({ err: error }, 'candles of the time that is missing could not be read');
+    }
+  }
+
+  /** Puts changed assets in force. */
+  reload(assets: readonly AssetName[]): void {
+    this.#assets = assets;
+  }
+
+  /** Tells once whether candles were read since the last call. */
+  takeChanged(): boolean {
+    const isChanged = this.#isChanged;
+    this.#isChanged = false;
+    return isChanged;
+  }
+
+  tick(nowNs: TimeNs): void {
+    if (nowNs < this.#daysNs) return;
+    this.#daysNs = nowNs + DAYS_NS;
+    this.exchange.putDays();
+  }
+
+  async #read(firstSequence: number): Promise<void> {
+    const { bus, clock } = this.#options;
+    await this.exchange.fetch(await firstMinuteOf(bus, firstSequence, clock));
+    this.#isChanged = true;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Term } from '../cluster/leading/term.js';
+import type { Asset } from '../model/asset.js';
+import type { Price } from '../model/price.js';
+import type { SeenUpdates } from '../model/seen_updates.js';
+import type { PublisherPrice } from '../model/signed_price.js';
+import { encodeAcceptedInput } from '../records/accepted_input.js';
+import { type Holding, holdingBytes } from '../records/second_record.js';
+import type { Store, StoredInput } from '../store/store.js';
+import type { PriceLog } from './price_log.js';
+
+/** The log of a cluster in a term of this node. Its records are stored when they come back: on every node, this one too. */
+export class TermLog implements PriceLog {
+  readonly #term: Term;
+  readonly #store: Pick<Store, 'inputs'>;
+
+  constructor(term: Term, store: Pick<Store, 'inputs'>) {
+    this.#term = term;
+    this.#store = store;
+  }
+
+  get isOver(): boolean {
+    return this.#term.isOver;
+  }
+
+  priced(asset: Asset, price: Price): void {
+    this.#term.priced(asset, price);
+  }
+
+  ended(asset: Asset): void {
+    this.#term.ended(asset);
+  }
+
+  append({ symbol, signatureType }: Asset, holding: Holding): void {
+    this.#term.append({ symbol, signatureType, bytes: holdingBytes(holding) });
+  }
+
+  putInput(
+    { symbol, signatureType }: Asset,
+    publisherKey: Buffer,
+    input: PublisherPrice,
+    seen: SeenUpdates,
+  ): void {
+    const bytes = new Uint8Array(encodeAcceptedInput({ input, seen }));
+    this.#term.append({ symbol, signatureType, publisherKey, bytes });
+  }
+
+  inputs(): Iterable<StoredInput> {
+    return this.#store.inputs();
+  }
+
+  durable(): Promise<void> {
+    return this.#term.durable();
+  }
+}

@@ -1,0 +1,91 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { Aggregator, type AggregatorOptions } from '../aggregator/aggregator.js';
+import { type PublisherSession, type PublishOutcome, whenDurable } from '../aggregator/publisher_session.js';
+import type { AggregateTimes } from '../clock/aggregate_times.js';
+import { aggregateTroubles, ClockWatch, type Trouble } from '../clock/clock_watch.js';
+import type { FeedSource } from '../feed/feed_source.js';
+import type { ReadMessage } from '../ingest/message.js';
+import type { TimeNs } from '../model/time.js';
+import { LogSink } from '../node/log_sink.js';
+import type { PriceLog } from '../node/price_log.js';
+import type { Store } from '../store/store.js';
+import type { Settings } from './settings.js';
+
+/** The parts of the process that prices are made with. */
+export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
+  readonly store: Store;
+  readonly source: FeedSource;
+  readonly logger: Logger;
+}
+
+export type MakerHooks = Pick<AggregatorOptions, 'onDue' | 'onApplied'>;
+
+export interface LocalMakerOptions {
+  readonly parts: MakerParts;
+  readonly hooks: MakerHooks;
+  /** In force. */
+  readonly settings: () => Settings;
+  readonly log: PriceLog;
+  /** The times that aggregates are signed with. */
+  readonly times: AggregateTimes;
+  /** Further troubles of the clock. */
+  readonly troubles?: readonly Trouble[];
+}
+
+/** Makes prices in this process, for the log that it is given: that of a cluster, or its own. */
+export class LocalMaker {
+  readonly aggregator: Aggregator;
+  readonly times: AggregateTimes;
+  readonly clockWatch: ClockWatch;
+  readonly #log: PriceLog;
+
+  constructor({ parts, hooks, settings, log, times, troubles = [] }: LocalMakerOptions) {
+    const { clock, counters, pool, store, source, logger } = parts;
+    const { catalogue, config } = settings();
+    this.times = times;
+    this.#log = log;
+    this.clockWatch = new ClockWatch({
+      clock,
+      troubles: [...aggregateTroubles(clock, times), ...troubles],
+      logger,
+    });
+    const sink = new LogSink({ log, store, source });
+    this.aggregator = new Aggregator({
+      catalogue,
+      clock,
+      counters,
+      pool,
+      onDue: hooks.onDue,
+      onApplied: hooks.onApplied,
+      times,
+      sink,
+      inputs: log,
+      defer: setImmediate,
+      ingest: config.ingest,
+      // A process that makes prices has the keys for them.
+      signer: () => settings().signer!,
+      nowMs: () => performance.now(),
+      badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
+      onSigningFailed: (count, error) =>
+        logger.error({ count, err: error }, 'aggregates could not be signed'),
+    });
+    this.aggregator.restore();
+    sink.endOthers(catalogue.assets, clock.nowNs());
+  }
+
+  receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
+    return whenDurable(session, this.aggregator.receive(session, message), this.written);
+  }
+
+  /** A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit, or record of the log. */
+  readonly written = async (): Promise<void> => {
+    await endOfTurn();
+    await this.#log.durable();
+  };
+
+  tick(nowNs: TimeNs): void {
+    this.aggregator.tick(nowNs);
+    this.clockWatch.tick(nowNs);
+  }
+}

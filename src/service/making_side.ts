@@ -1,0 +1,134 @@
+import type { PublisherSession, PublishOutcome, PublishReceiver } from '../aggregator/publisher_session.js';
+import { Ticker } from '../clock/ticker.js';
+import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
+import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
+import type { EdgeSet } from '../edge/edge_set.js';
+import { FeedSource } from '../feed/feed_source.js';
+import type { ReadMessage } from '../ingest/message.js';
+import { createCounters } from '../metrics/counters.js';
+import type { Clock } from '../model/time.js';
+import { fileHandleProblem } from '../server/uws/file_handles.js';
+import { openStore, type Store } from '../store/store.js';
+import { openPriceMaker } from './open_price_maker.js';
+import type { PriceMaker } from './price_maker.js';
+import { logSecp256k1 } from './secp256k1_log.js';
+import type { Prepared, ServiceOptions } from './service_options.js';
+import { derive, type Settings, storeOptions } from './settings.js';
+
+const HANDED_OVER = 'another process takes over: connect again when this connection closes';
+
+interface MakingSideParts {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly pool: CryptoPool;
+  readonly store: Store;
+  readonly source: FeedSource;
+}
+
+/** Opens all of a service but its sockets. @throws Error of one sentence */
+export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
+  const { port, threads, loaded } = prepared;
+  const { config, clock, logger, takeOver = false, onProgress } = options;
+  logSecp256k1(logger, secp256k1, systemSecp256k1);
+  const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
+  if (handleProblem !== undefined) throw new Error(handleProblem);
+  const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
+  await Promise.all(loaded.map((thread) => thread.loaded));
+  const settings = derive(config, options.keys, pool);
+  const { dir } = config.storage;
+  const store = await openStore({ ...storeOptions(settings), dir, clock, takeOver, onProgress });
+  port.check(store.isHandedOver);
+  const source = new FeedSource(await store.marks.countStart());
+  const making = new MakingSide({ settings, clock, pool, store, source });
+  await making.open(options);
+  return making;
+}
+
+/** The half of a service that makes prices and records them, up to the feed, with what both halves use. */
+export class MakingSide implements PublishReceiver {
+  readonly #clock: Clock;
+  readonly pool: CryptoPool;
+  readonly store: Store;
+  readonly source: FeedSource;
+  readonly ticker: Ticker;
+  readonly counters = createCounters();
+  readonly askedToHandOver: Promise<void>;
+  /** In force. */
+  settings: Settings;
+  #maker: PriceMaker | undefined;
+  #edges: EdgeSet | undefined;
+  #isHandedOver = false;
+  #ended: Promise<void> | undefined;
+
+  constructor({ settings, clock, pool, store, source }: MakingSideParts) {
+    this.settings = settings;
+    this.#clock = clock;
+    this.pool = pool;
+    this.store = store;
+    this.source = source;
+    this.ticker = new Ticker(clock);
+    this.askedToHandOver = new Promise((resolve) => store.onTakeOver(resolve));
+    void this.askedToHandOver.then(() => {
+      this.#isHandedOver = true;
+    });
+  }
+
+  /** Opens the maker of prices, which tells the feed from then on. */
+  async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
+    const { settings, counters, pool, store, source, onDue } = this;
+    this.#maker = await openPriceMaker({
+      natsCredentials,
+      settings,
+      parts: { clock: this.#clock, counters, pool, store, source, logger },
+      hooks: {
+        onDue,
+        onApplied: (receivedNs) => this.#edges?.applied(receivedNs),
+        onNodes: (nodes) => this.#edges?.tell({ do: 'setNodes', nodes }),
+        onStoreChanged: () => this.#edges?.tell({ do: 'storeChanged' }),
+      },
+    });
+  }
+
+  /** Where the prices come from, once this side is open. */
+  get maker(): PriceMaker {
+    return this.#maker!;
+  }
+
+  /** Another process asked for the data folder: nothing of publishers is taken any more. */
+  get isHandedOver(): boolean {
+    return this.#isHandedOver;
+  }
+
+  /** Something needs a tick at this time, if not before. */
+  readonly onDue = (timeNs: bigint): void => this.ticker.noLaterThan(timeNs);
+
+  receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
+    if (this.#isHandedOver) return { ok: false, traceId: message.traceId, error: HANDED_OVER };
+    this.ticker.runIfDue();
+    return this.maker.receive(session, message);
+  }
+
+  closed(session: PublisherSession): void {
+    this.maker.closed?.(session);
+  }
+
+  /** Begins to make prices, for these edges. */
+  serveBy(edges: EdgeSet): void {
+    this.#edges = edges;
+    this.ticker.start([this.maker, edges]);
+    this.maker.start();
+  }
+
+  /** Ends all but the edges, once. @throws Error when the last commit failed */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    await this.ticker.stop();
+    await this.pool.close();
+    await this.maker.close();
+    await this.store.close();
+  }
+}

@@ -1,0 +1,71 @@
+import type { ClusterMember } from '../cluster/member.js';
+import type { ClusterState } from '../metrics/state.js';
+import type { NodeDirectory } from '../node/node_directory.js';
+import type { ServerWatch } from '../node/server_watch.js';
+
+export interface NodeStatusOptions {
+  readonly node: number;
+  readonly member: Pick<
+    ClusterMember,
+    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'leader' | 'isReady' | 'nodes'
+  >;
+  readonly directory: Pick<NodeDirectory, 'nodes'>;
+  readonly servers: Pick<ServerWatch, 'logCopies'>;
+  /** The hash of what must be equal on all nodes. */
+  readonly configHash: () => Uint8Array;
+  readonly nowMs: () => number;
+}
+
+/** An edge shows prices of a silent leader for a while; it is not ready after this. */
+const SILENCE_MS_MAX = 2_000;
+
+/** The state of a node of a cluster, for its operator. */
+export class NodeStatus {
+  readonly #options: NodeStatusOptions;
+
+  constructor(options: NodeStatusOptions) {
+    this.#options = options;
+  }
+
+  /** The leader, which is another node, has told no prices for a while. */
+  get isSilent(): boolean {
+    return this.#silentMs() > SILENCE_MS_MAX;
+  }
+
+  cluster(): ClusterState {
+    const { member, directory, servers, nowMs } = this.#options;
+    const { log, ticks, role, epoch, refusedWrites } = member;
+    const { nodes } = directory.nodes();
+    return {
+      role,
+      epoch,
+      logLagRecords: log.lag,
+      logLagSeconds: log.lag === 0 ? 0 : (nowMs() - log.appliedMs) / 1000,
+      ticksSilentSeconds: this.#silentMs() / 1000,
+      tickGaps: ticks.gaps,
+      refusedWrites,
+      standbys: nodes.filter((one) => one.role === 'standby').length,
+      nodes: nodes.length,
+      logCopies: servers.logCopies,
+    };
+  }
+
+  /** Why the node is not ready. */
+  troubles(): string[] {
+    const { node, member, configHash } = this.#options;
+    const { leader } = member;
+    const isOther = leader !== undefined && !Buffer.from(leader.configHash).equals(configHash());
+    return [
+      ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
+      ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
+      ...(isOther ? ["the configuration differs from the leader's"] : []),
+      ...(member.nodes.hasTwin ? [`another process is node ${node} too`] : []),
+    ];
+  }
+
+  /** The time without a tick, where this node does not lead. */
+  #silentMs(): number {
+    const { member, nowMs } = this.#options;
+    return member.role === 'leader' ? 0 : nowMs() - member.ticks.tickMs;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.js';
+import type { PrivateKeys } from '../config/private_keys.js';
+import type { LoadedThread } from '../edge/threads/loaded_thread.js';
+import type { Clock } from '../model/time.js';
+import type { StartingPort } from '../server/uws/early_listener.js';
+import type { WebSocketLibrary } from '../server/uws/native.js';
+import type { StoreOptions } from '../store/store.js';
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly keys: PrivateKeys;
+  /** The text of `cluster.credentials`. */
+  readonly natsCredentials?: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The prices are simulated: shown wherever assets are listed. */
+  readonly simulation?: boolean;
+  /** Asks a service that has the data folder and the ports to hand them over. */
+  readonly takeOver?: boolean;
+  /** Of the program, for the metrics. */
+  readonly version?: string;
+  /** Threads that verify and sign; as many as the cores leave, unless given. With 0 the main thread does it all. */
+  readonly cryptoThreads?: number;
+  /** Called while the start checks a large data folder. */
+  readonly onProgress?: StoreOptions['onProgress'];
+}
+
+/** What a start has before it asks another service to hand over. */
+export interface Prepared {
+  readonly port: StartingPort;
+  readonly webSockets: WebSocketLibrary;
+  readonly threads: { readonly listen: number; readonly crypto: number };
+  /** The threads of the edges, where they have some. */
+  readonly loaded: readonly LoadedThread[];
+}
