@@ -12,8 +12,9 @@ import type {
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { answerInTurn, readRequest, upgradeFaultOf, writeResponse } from './http.js';
+import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
+import { readRequest } from './received_request.js';
 import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnBudget } from './turn_budget.js';
 
