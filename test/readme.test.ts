@@ -12,7 +12,7 @@ import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from './metrics/sample_s
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The pages say only what is so, as far as a machine can check; test/tours.test.ts runs their commands.
+// The pages say only what is so, as far as a machine can check; test/tours.whole.test.ts runs their commands.
 
 const README_LINES_MAX = 200;
 
