@@ -38,7 +38,7 @@ test('light tests load no threads, processes or sockets', async (t) => {
     ['server/access/shared_access', 'a thread'],
     ['store/store', 'the database'],
     ['crypto/pool/pool', 'threads, by a module'],
-    ['client/page/node_log', 'what all tests of a process share'],
+    ['crypto/secp256k1_bounds', 'it changes what all tests of a process share'],
     ['tours.whole', 'another tier'],
   ] as const) {
     t.ok(existsSync(join(ROOT, `test/${file}.test.ts`)), file);
