@@ -10,7 +10,7 @@ import { createRoutes } from '../src/server/routes/index.js';
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The statements of the pages are true, as far as a machine can check; test/tours.test.ts runs their commands.
+// The statements of the pages are true, as far as a machine can check; test/tours.whole.test.ts runs their commands.
 
 const README_LINES_MAX = 200;
 

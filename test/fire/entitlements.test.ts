@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { verifyPayload } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { sha256, startTestService, type TestService, TestSocket } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 
 // A token for one asset at every endpoint that takes assets: the other asset is refused and appears nowhere.
 
@@ -96,7 +97,7 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
   });
 });
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`streams and publishers get the assets of their token only, ${threads} threads`, async (t) => {
     const service = await startWithPrices(threads);
     t.teardown(() => service.stop());

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { startTestService, TestSocket } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 
 const { continuation, text, binary, close, ping, pong } = OPCODES;
@@ -106,7 +107,7 @@ const ROWS: readonly Row[] = [
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), LOST],
 ];
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`frames: each gets the right close code or error, and other connections go on, ${threads} threads`, async (t) => {
     const service = await startTestService({ listen: { port: 0, threads } });
     t.teardown(() => service.stop());

@@ -3,12 +3,13 @@ import { eventually } from '../../scripts/load/wait.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TestSocket } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 
 // Failed logins and open routes are counted per client, also behind a proxy, on REST and at upgrades.
 
 const DEPLOYMENTS = '/v1/deployments/evm';
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`clients behind a trusted proxy are counted each by itself, ${threads} threads`, async (t) => {
     // The clock runs, because threads count by shared readings of it.
     const clock = new FakeClock(systemClock());

@@ -12,6 +12,7 @@ import type { SignatureType } from '../../src/model/asset.js';
 import { makeCertificate } from '../certificate.js';
 import { units } from '../service/feed.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 
 function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
@@ -66,7 +67,7 @@ async function subscribe(ws: WebSocket, id: string): Promise<string> {
   return data.toString();
 }
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`TLS serves REST and sockets, and a reload changes the certificate, ${threads} threads`, async (t: Test) => {
     const dir = t.testdir();
     const missing = makeCertificate(dir, 'first') ?? makeCertificate(dir, 'second');

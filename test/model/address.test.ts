@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { addressGroup, isInBlock, parseAddress, parseAddressBlock } from '../../src/model/address.js';
+import { holds } from '../holds.js';
 
 const near = fc.oneof(
   fc.ipV4(),
@@ -24,10 +26,11 @@ const near = fc.oneof(
 );
 
 test('an address is one that Node takes for one', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(near, (text) => {
       const isAddress = isIP(text) !== 0 && !text.includes('%');
-      t.equal(parseAddress(text) !== undefined, isAddress, text);
+      assert.equal(parseAddress(text) !== undefined, isAddress, text);
     }),
     { numRuns: 5_000 },
   );
@@ -47,7 +50,8 @@ test('an address is one that Node takes for one', async (t) => {
 
 test('a block holds the addresses that Node says', async (t) => {
   const address = fc.oneof(fc.ipV4(), fc.ipV6());
-  fc.assert(
+  holds(
+    t,
     fc.property(address, address, fc.nat(128), fc.boolean(), (first, other, length, isClose) => {
       const prefix = isIPv6(first) ? length : length % 33;
       const family = (text: string) => (isIPv6(text) ? 'ipv6' : 'ipv4');
@@ -58,7 +62,7 @@ test('a block holds the addresses that Node says', async (t) => {
       const isMixed = isIPv6(first) !== isIPv6(text);
       // Between families Node compares only mapped addresses; so does a block narrower than IPv4 itself.
       if (!isMixed)
-        t.equal(
+        assert.equal(
           isInBlock(block, parseAddress(text)!),
           list.check(text, family(text)),
           `${first}/${prefix} ${text}`,
@@ -95,5 +99,8 @@ test('IPv6 addresses count by their first 64 bits, mapped ones as IPv4', async (
   t.equal(groupOf('2001:db8:1:2::'), groupOf('2001:db8:1:2:ffff:ffff:ffff:ffff'));
   t.not(groupOf('2001:db8:1:2::'), groupOf('2001:db8:1:3::'));
   t.equal(groupOf('::1'), '0000:0000:0000:0000::/64');
-  fc.assert(fc.property(fc.ipV4(), (text) => t.equal(groupOf(text), text)));
+  holds(
+    t,
+    fc.property(fc.ipV4(), (text) => assert.equal(groupOf(text), text)),
+  );
 });

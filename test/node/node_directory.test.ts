@@ -75,8 +75,10 @@ test('the key of aggregates of a node that has gone is known for an hour', async
 test('keys that come and go take no memory without end', async (t) => {
   const present = [report(1, 'leader', [])];
   const { directory } = directoryOf(present);
+  let mostKeys = 0;
   for (let n = 0; n < 1_000; n++) {
     present[0] = report(1, 'leader', [{ ...AGGREGATE, address: `0x${n}` }]);
-    t.ok(directory.nodes().signers.length <= 257);
+    mostKeys = Math.max(mostKeys, directory.nodes().signers.length);
   }
+  t.equal(mostKeys, 257);
 });

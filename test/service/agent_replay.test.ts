@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { writeExactJson } from '../../src/client/index.js';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
 import { clientFrame, OPCODES } from '../fire/raw_socket.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { publisherSigner, startTestService, type TestService } from './harness.js';
 import { loginHeaders } from './login_headers.js';
 import { latestWhen, UNIT } from './publishing.js';
@@ -13,7 +14,7 @@ import { latestWhen, UNIT } from './publishing.js';
 const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };
 const AGENT = 'Go-http-client/1.1';
 
-for (const threads of [1, 2])
+for (const threads of THREAD_COUNTS)
   for (const type of SIGNATURE_TYPES)
     test(`an agent with a ${type} key, ${threads} threads`, async (t) => {
       const service = await startTestService({ listen: { port: 0, threads } });

@@ -3,6 +3,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { parseExactJson } from '../../src/client/index.js';
 import { PRICE_MAX } from '../../src/model/price.js';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
 import { get, sha256, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
 import { type Aggregate, latestText, refusedUpgrade } from './publishing.js';
@@ -144,7 +145,7 @@ test('what a client should not send', async (t) => {
   t.match(await socket.closed, { code: 1003 });
 });
 
-for (const threads of [1, 2])
+for (const threads of THREAD_COUNTS)
   test(`a slow reader gets the newest, one that never reads is closed, ${threads} threads`, async (t) => {
     const assets = Array.from({ length: 300 }, (_, i) => ({
       id: i,

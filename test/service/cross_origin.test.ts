@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp, type RawResponse } from './raw_http.js';
 
@@ -47,7 +48,7 @@ const FOR_ALLOWED = {
     'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow',
 };
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`a page of an allowed origin can read every answer, ${threads} threads`, async (t) => {
     const { service, ask, clock } = await startWith([ALLOWED], threads);
     t.teardown(() => service.stop());

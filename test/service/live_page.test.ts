@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { test } from 'tap';
+import { THREAD_COUNTS } from '../tier.js';
 import { startTestService } from './harness.js';
 
 interface Answer {
@@ -23,7 +24,7 @@ function ask(url: string, headers: Record<string, string> = {}, method = 'GET'):
   });
 }
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`the live page is served without a token, on ${threads} threads`, async (t) => {
     const service = await startTestService({ listen: { port: 0, threads } });
     t.teardown(() => service.stop());

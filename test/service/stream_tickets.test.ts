@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { get, type Sections, sha256, startTestService, type TestService, TestSocket } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
@@ -29,7 +30,7 @@ function openBy(ticket: string, service: TestService, path = '/ws', origin = PAG
   return TestSocket.open(`${service.socketUrl}${path}`, null, { Origin: origin }, protocols);
 }
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`a ticket opens a stream, once, ${threads} threads`, async (t) => {
     const service = await startWithPage(threads);
     t.teardown(() => service.stop());

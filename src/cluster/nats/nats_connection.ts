@@ -235,7 +235,7 @@ function callOutside(listener: (message: Msg) => void, message: Msg): void {
   }
 }
 
-/** What the client does not show; `connection.test.ts` fails when a version of it moves them. */
+/** What the client does not show; `nats_connection.whole.test.ts` fails when a version of it moves them. */
 interface Internals {
   readonly outbound: { size(): number };
   readonly transport: { readonly socket?: Socket };

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { Builder } from 'flatbuffers';
 import { test } from 'tap';
@@ -11,36 +12,47 @@ import {
   WIRE_VERSION,
 } from '../../../src/cluster/log/log_batch.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
+import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 });
-const entry = fc.record({
-  symbol: fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
-  signatureType: fc.constantFrom('evm' as const, 'stark' as const),
-  publisherKey: fc.option(fc.uint8Array({ minLength: 20, maxLength: 32 }), { nil: undefined }),
-  bytes,
-});
-const claim = fc.record({
-  node: fc.integer({ min: 1, max: 63 }),
-  name: fc.string({ maxLength: 20 }),
-  run: fc.string({ maxLength: 20 }),
-  configHash: bytes,
-  resign: fc.boolean(),
-});
-const batch: fc.Arbitrary<LogBatch> = fc.record({
-  epoch: fc.maxSafeNat(),
-  after: fc.string({ maxLength: 40 }),
-  claim: fc.option(claim, { nil: undefined }),
-  entries: fc.array(entry, { maxLength: 5 }),
-});
+const entry = fc.record(
+  {
+    symbol: fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
+    signatureType: fc.constantFrom('evm' as const, 'stark' as const),
+    publisherKey: fc.option(fc.uint8Array({ minLength: 20, maxLength: 32 }), { nil: undefined }),
+    bytes,
+  },
+  { noNullPrototype: true },
+);
+const claim = fc.record(
+  {
+    node: fc.integer({ min: 1, max: 63 }),
+    name: fc.string({ maxLength: 20 }),
+    run: fc.string({ maxLength: 20 }),
+    configHash: bytes,
+    resign: fc.boolean(),
+  },
+  { noNullPrototype: true },
+);
+const batch: fc.Arbitrary<LogBatch> = fc.record(
+  {
+    epoch: fc.maxSafeNat(),
+    after: fc.string({ maxLength: 40 }),
+    claim: fc.option(claim, { nil: undefined }),
+    entries: fc.array(entry, { maxLength: 5 }),
+  },
+  { noNullPrototype: true },
+);
 
 test('a record of the log is read as it was written, wherever it lies in memory', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(batch, fc.nat(7), (written, offset) => {
       const encoded = encodeLogBatch(written);
       const moved = new Uint8Array(encoded.length + offset);
       moved.set(encoded, offset);
-      t.same(decodeLogBatch(moved.subarray(offset)), written);
+      assert.deepEqual(decodeLogBatch(moved.subarray(offset)), written);
     }),
     { numRuns: 200 },
   );
@@ -48,24 +60,26 @@ test('a record of the log is read as it was written, wherever it lies in memory'
 
 test('no record is larger than what its entries count for', async (t) => {
   const empty = encodeLogBatch({ epoch: 1, after: 'x'.repeat(40), entries: [] }).length;
-  fc.assert(
+  holds(
+    t,
     fc.property(batch, ({ entries }) => {
       const counted = entries.reduce((sum, one) => sum + entryBytes(one), 0);
       const { length } = encodeLogBatch({ epoch: 1, after: 'x'.repeat(40), entries });
-      t.ok(length <= empty + counted + ENTRY_OVERHEAD_BYTES);
+      assert.ok(length <= empty + counted + ENTRY_OVERHEAD_BYTES);
     }),
     { numRuns: 200 },
   );
 });
 
 test('damaged bytes are refused or read, and never do harm', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(batch.map(encodeLogBatch).chain(damaged), (hostile) => {
       try {
         for (const { bytes: inside } of decodeLogBatch(hostile).entries)
-          t.ok(inside.length <= hostile.length);
+          assert.ok(inside.length <= hostile.length);
       } catch (error) {
-        t.type(error, UnreadableMessage);
+        assert.ok(error instanceof UnreadableMessage);
       }
     }),
     { numRuns: 2_000 },

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
 import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
@@ -13,6 +14,7 @@ import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
 import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
 import { packMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
+import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
 const UPDATE: RawUpdate = {
@@ -202,12 +204,13 @@ test('messages and answers are read as they were written, and damaged ones do no
     ...outcomes.map((outcome) => ({ bytes: encodeOutcome(outcome), read: decodeOutcome })),
   ];
   for (const { bytes, read } of kinds)
-    fc.assert(
+    holds(
+      t,
       fc.property(damaged(bytes), (hostile) => {
         try {
           read(hostile);
         } catch (error) {
-          t.type(error, UnreadableMessage);
+          assert.ok(error instanceof UnreadableMessage);
         }
       }),
       { numRuns: 1_000 },

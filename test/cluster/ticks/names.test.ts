@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
 import { type IdentifiedAsset, IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
@@ -11,18 +12,26 @@ import {
 } from '../../../src/cluster/ticks/names.js';
 import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { SIGNATURE_TYPES } from '../../../src/wire/signatures.js';
+import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
-const asset = fc.record({
-  id: fc.integer({ min: 0, max: 0xffff }),
-  symbol: fc.string(),
-  signatureType: fc.constantFrom(...SIGNATURE_TYPES),
-});
-const page = fc.record({ assets: fc.array(asset, { maxLength: 9 }), isLast: fc.boolean() });
+const asset = fc.record(
+  {
+    id: fc.integer({ min: 0, max: 0xffff }),
+    symbol: fc.string(),
+    signatureType: fc.constantFrom(...SIGNATURE_TYPES),
+  },
+  { noNullPrototype: true },
+);
+const page = fc.record(
+  { assets: fc.array(asset, { maxLength: 9 }), isLast: fc.boolean() },
+  { noNullPrototype: true },
+);
 
 test('names are read as they were written', async (t) => {
-  fc.assert(
-    fc.property(page, (written) => t.same(decodeNames(encodeNames(written)), written)),
+  holds(
+    t,
+    fc.property(page, (written) => assert.deepEqual(decodeNames(encodeNames(written)), written)),
     {
       numRuns: 200,
     },
@@ -30,10 +39,11 @@ test('names are read as they were written', async (t) => {
 });
 
 test('damaged names are refused or read, and never do harm', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(page.map(encodeNames).chain(damaged), (hostile) => {
       const read = decodeNames(hostile);
-      t.ok(read === undefined || read.assets.length * 2 <= hostile.length);
+      assert.ok(read === undefined || read.assets.length * 2 <= hostile.length);
     }),
     { numRuns: 2_000 },
   );

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
 import { decodeTickBatch, encodeTickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
+import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
 const streamingId = fc.integer({ min: 0, max: 0xffff });
@@ -18,13 +20,14 @@ const batch = fc.record({
 });
 
 test('ticks are read as they were written, wherever they lie in memory', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(batch, fc.nat(7), (written, offset) => {
       const encoded = encodeTickBatch(written);
       const moved = new Uint8Array(encoded.length + offset);
       moved.set(encoded, offset);
       const read = decodeTickBatch(moved.subarray(offset));
-      t.same({ ...read, prices: [...read.prices] }, { ...written, prices: [...written.prices] });
+      assert.deepEqual({ ...read, prices: [...read.prices] }, { ...written, prices: [...written.prices] });
     }),
     { numRuns: 200 },
   );
@@ -39,12 +42,13 @@ test('all prices fit one message', async (t) => {
 });
 
 test('damaged ticks are refused or read, and never do harm', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(batch.map(encodeTickBatch).chain(damaged), (hostile) => {
       try {
-        t.ok(decodeTickBatch(hostile).prices.size * 16 <= hostile.length);
+        assert.ok(decodeTickBatch(hostile).prices.size * 16 <= hostile.length);
       } catch (error) {
-        t.type(error, UnreadableMessage);
+        assert.ok(error instanceof UnreadableMessage);
       }
     }),
     { numRuns: 2_000 },

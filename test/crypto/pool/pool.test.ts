@@ -1,27 +1,12 @@
 import { test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
-import { eip191, evmAddress, evmPriceHash } from '../../../src/crypto/evm.js';
-import type { EvmVerifyJob } from '../../../src/crypto/evm_verifier.js';
-import { createCryptoJobs } from '../../../src/crypto/pool/jobs.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
 import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { fieldNumber, starkPriceMessage } from '../../../src/crypto/stark/stark.js';
 import { starkPublicKey } from '../../../src/crypto/stark/stark_ecdsa.js';
 import type { Price } from '../../../src/model/price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { createFaultyPool } from '../faulty_pool.js';
+import { evmJobs, evmVerdicts, inline, KEY } from './sample_jobs.js';
 
-const KEY = Buffer.alloc(32, 3);
-const ADDRESS = evmAddress(secp256k1.publicKey(KEY));
-const inline = createCryptoJobs();
-
-/** Every third one is damaged. */
-const evmJobs: EvmVerifyJob[] = Array.from({ length: 200 }, (_, i) => {
-  const msgHash = evmPriceHash(ADDRESS, 'BTCUSD', BigInt(i * 1e9) as TimeNs, 10n as Price);
-  const { signature, recovery } = secp256k1.sign(eip191(msgHash), KEY);
-  return { msgHash, signature, recovery, address: i % 3 === 0 ? Buffer.alloc(20, i) : ADDRESS };
-});
-const evmVerdicts = inline.verifyEvm(evmJobs);
 const digests = (count: number) => Buffer.concat(evmJobs.slice(0, count).map((job) => job.msgHash));
 const evmSignatures = Buffer.concat(
   evmJobs.flatMap(({ msgHash }) => {
@@ -154,23 +139,6 @@ test('batches that waited come back each with their own results, whoever did the
   await pool.close();
 });
 
-test('the calling thread goes on while a thread hangs, and leaves the jobs of that thread alone', async (t) => {
-  const { pool, hang, hanging, expire } = await createFaultyPool(1);
-  hang(2);
-  const hung = pool.verifyEvm(evmJobs.slice(0, 40));
-  const refused = t.rejects(async () => hung, { name: 'ThreadHung' });
-  await hanging(1);
-  t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
-  t.equal(pool.queued, 40);
-  expire();
-  await hanging(0);
-  t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
-  expire();
-  await refused;
-  t.equal(pool.queued, 0);
-  await pool.close();
-});
-
 test('closing waits for running work; later work runs on the calling thread', async (t) => {
   const pool = await createCryptoPool({ threads: 2, ...NO_DEADLINE });
   const underWay = Array.from({ length: 10 }, () => pool.verifyEvm(evmJobs));
@@ -180,77 +148,6 @@ test('closing waits for running work; later work runs on the calling thread', as
   t.same(pool.verifyEvm(evmJobs), evmVerdicts);
   t.equal(pool.failures, 0);
   await pool.close();
-});
-
-for (const [crashes, threads] of [
-  [1, 1],
-  [2, 1],
-  [2, 2],
-  [7, 2],
-] as const) {
-  test(`${threads} threads that crash ${crashes} times lose no job`, async (t) => {
-    const { pool, crash, crashesLeft } = await createFaultyPool(threads);
-    crash(crashes);
-    // While the threads start again, the calling thread does waiting work, so one burst may meet few crashes.
-    while (crashesLeft() > 0) {
-      const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
-      const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
-      results.forEach((verdicts, i) => {
-        t.same(verdicts, evmVerdicts.slice(i, i + 120));
-      });
-    }
-    t.equal(pool.failures, crashes);
-    const after = pool.verifyEvm(evmJobs);
-    t.ok(after instanceof Promise, 'the pool goes on with fresh threads');
-    t.same(await after, evmVerdicts);
-    t.equal(pool.failures, crashes);
-    await pool.close();
-  });
-}
-
-for (const threads of [1, 2]) {
-  test(`${threads} threads, of which one hangs: its jobs are done by another, and it is replaced`, async (t) => {
-    const { pool, hang, hanging, expire } = await createFaultyPool(threads);
-    hang(1);
-    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
-    const verdicts = Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
-    await hanging(0);
-    // The other thread and the calling thread do all work except that of the hanging thread.
-    await eventually(() => pool.queued === (threads === 1 ? 120 : 60));
-    expire();
-    for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 120));
-    t.equal(pool.failures, 1);
-    const after = pool.verifyEvm(evmJobs);
-    t.ok(after instanceof Promise, 'the pool goes on with a fresh thread');
-    t.same(await after, evmVerdicts);
-    t.equal(pool.failures, 1);
-    await pool.close();
-  });
-}
-
-test('jobs with which two threads hang are refused, and closing waits no longer than that', async (t) => {
-  const { pool, hang, hanging, hangsLeft, expire } = await createFaultyPool(1);
-  const onePiece = evmJobs.slice(0, 100);
-  const verdicts = evmVerdicts.slice(0, 100);
-  hang(2);
-  const refused = t.rejects(async () => pool.verifyEvm(onePiece), { name: 'ThreadHung' });
-  for (const left of [1, 0]) {
-    await hanging(left);
-    expire();
-  }
-  await refused;
-  t.equal(pool.queued, 0);
-  t.same(await pool.verifyEvm(onePiece), verdicts);
-  hang(2);
-  const refusedAtTheEnd = t.rejects(async () => pool.verifyEvm(onePiece), { name: 'ThreadHung' });
-  const behind = pool.verifyEvm(onePiece);
-  await hanging(1);
-  const closed = pool.close();
-  expire();
-  await closed;
-  await refusedAtTheEnd;
-  t.same(await behind, verdicts, 'what waited behind it is done on the calling thread');
-  t.equal(hangsLeft(), 1, 'no second thread is lost to it at the end');
 });
 
 test('threads that cannot start leave everything to the calling thread', async (t) => {

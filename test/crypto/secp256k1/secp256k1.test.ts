@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -9,11 +10,13 @@ import { loadNativeSecp256k1 } from '../../../src/crypto/secp256k1/secp256k1_nat
 import { nobleSecp256k1 } from '../../../src/crypto/secp256k1/secp256k1_noble.js';
 import type { Secp256k1 } from '../../../src/crypto/secp256k1/secp256k1_operations.js';
 import { loadSystemSecp256k1 } from '../../../src/crypto/secp256k1/secp256k1_system.js';
+import { holds } from '../../holds.js';
 import { ROOT } from '../../pages.js';
+import { cases } from '../../tier.js';
 
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const P = 2n ** 256n - 2n ** 32n - 977n;
-const CASES = 1000;
+const CASES = cases(1_000);
 
 const word = (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
@@ -57,21 +60,28 @@ for (const { name, curve } of CURVES) {
       { weight: 9, arbitrary: fc.bigInt({ min: 1n, max: N - 1n }) },
       fc.constantFrom(1n, 2n, N - 1n),
     );
-    fc.assert(
+    holds(
+      t,
       fc.property(digest, key, (digestNumber, keyNumber) => {
         const [digest32, key32] = [word(digestNumber), word(keyNumber)];
         const ours = curve.sign(digest32, key32);
         const noble = nobleSecp256k1.sign(digest32, key32);
         const room = new Uint8Array(64);
-        t.equal(curve.sign(digest32, key32, room).signature, room);
-        t.same([...room], [...ours.signature]);
+        assert.equal(curve.sign(digest32, key32, room).signature, room);
+        assert.deepEqual([...room], [...ours.signature]);
         // Above n libsecp256k1 takes the digest into the nonce as it is, noble modulo n; both signatures are valid.
         if (digestNumber < N)
-          t.same({ ...ours, signature: [...ours.signature] }, { ...noble, signature: [...noble.signature] });
+          assert.deepEqual(
+            { ...ours, signature: [...ours.signature] },
+            { ...noble, signature: [...noble.signature] },
+          );
         const publicKey = curve.publicKey(key32);
         for (const made of [ours, noble]) {
-          t.ok(isCanonicalSignature(made.signature));
-          t.same([...(curve.recover(digest32, made.signature, made.recovery) ?? [])], [...publicKey]);
+          assert.ok(isCanonicalSignature(made.signature));
+          assert.deepEqual(
+            [...(curve.recover(digest32, made.signature, made.recovery) ?? [])],
+            [...publicKey],
+          );
         }
       }),
       { numRuns: CASES },
@@ -80,13 +90,14 @@ for (const { name, curve } of CURVES) {
 
   test(`${name} and noble recover the same key, or none, from any numbers`, async (t) => {
     const number = fc.oneof(random, edge);
-    fc.assert(
+    holds(
+      t,
       fc.property(number, number, number, recovery, (digest, r, s, parity) => {
         const signature = Buffer.concat([word(r), word(s)]);
         const ours = curve.recover(word(digest), signature, parity);
         const noble = nobleSecp256k1.recover(word(digest), signature, parity);
-        t.same(ours && [...ours], noble && [...noble], `${digest} ${r} ${s} ${parity}`);
-        if (r === 0n || s === 0n || r >= N || s >= N) t.equal(ours, undefined);
+        assert.deepEqual(ours && [...ours], noble && [...noble], `${digest} ${r} ${s} ${parity}`);
+        if (r === 0n || s === 0n || r >= N || s >= N) assert.equal(ours, undefined);
       }),
       {
         numRuns: CASES,

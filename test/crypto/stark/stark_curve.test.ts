@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Point } from '@scure/starknet';
 import fc from 'fast-check';
 import { test } from 'tap';
@@ -9,6 +10,7 @@ import {
   pointWithX,
   TabledPoint,
 } from '../../../src/crypto/stark/stark_curve.js';
+import { holds } from '../../holds.js';
 
 const BASE = Point.BASE.toAffine();
 const tabled = [1, 2, 5, 8, 11, 12].map((windowBits) => new TabledPoint(BASE, windowBits));
@@ -36,12 +38,13 @@ function expected(multiple: bigint): { x: bigint; y: bigint } | undefined {
 }
 
 test('tables of any window size, the plain point and the generator add the same multiples', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(scalar, fc.boolean(), (factor, negative) => {
       for (const point of [GENERATOR, new PlainPoint(BASE), ...tabled]) {
         const sum = new PointSum();
         point.addMultiple(sum, factor, negative);
-        t.same(sum.toAffine(), expected(negative ? -factor : factor));
+        assert.deepEqual(sum.toAffine(), expected(negative ? -factor : factor));
       }
     }),
     { numRuns: 40 },
@@ -50,7 +53,8 @@ test('tables of any window size, the plain point and the generator add the same 
 
 test('sums of a point with itself, its negative and nothing', async (t) => {
   const small = fc.bigInt({ min: 0n, max: 6n });
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.array(fc.tuple(small, fc.boolean()), { maxLength: 8 }), (terms) => {
       const sum = new PointSum();
       let total = 0n;
@@ -58,8 +62,8 @@ test('sums of a point with itself, its negative and nothing', async (t) => {
         GENERATOR.addMultiple(sum, factor, negative);
         total += negative ? -factor : factor;
         const point = expected(total);
-        t.same(sum.toAffine(), point);
-        t.equal(sum.hasX(BASE.x), point?.x === BASE.x);
+        assert.deepEqual(sum.toAffine(), point);
+        assert.equal(sum.hasX(BASE.x), point?.x === BASE.x);
       }
     }),
   );

@@ -18,6 +18,7 @@ import {
 } from '../../../src/crypto/stark/stark_ecdsa.js';
 import type { Price } from '../../../src/model/price.js';
 import type { TimeNs } from '../../../src/model/time.js';
+import { cases } from '../../tier.js';
 
 const LIMIT = 2n ** 251n;
 const KEY = 0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095an;
@@ -81,7 +82,7 @@ test('signs the same as the plain library, for any hash and key', async (t) => {
         `${hashNumber} ${keyNumber}`,
       );
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

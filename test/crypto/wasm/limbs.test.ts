@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'tap';
 import {
@@ -11,6 +12,7 @@ import {
   reduceOnce,
 } from '../../../src/crypto/wasm/limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
+import { holds } from '../../holds.js';
 import { word } from '../crafted_signatures.js';
 
 const AT = 3;
@@ -40,14 +42,15 @@ function isRoundUntouched(limbs: Int32Array): boolean {
 }
 
 test('reads 32 bytes, and says where their bits are', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(number, fc.nat(255), (value, bit) => {
       const limbs = limbsWith(0n);
       readNumber(Buffer.concat([Buffer.alloc(5, 0xff), word(value), Buffer.alloc(5, 0xff)]), 5, limbs, AT);
-      t.equal(numberOf(limbs), value);
-      t.ok(isRoundUntouched(limbs));
+      assert.equal(numberOf(limbs), value);
+      assert.ok(isRoundUntouched(limbs));
       const [limb, shift] = placeOfBit(bit);
-      t.equal(BigInt((limbs[AT + limb]! >>> shift) & 1), (value >> BigInt(bit)) & 1n);
+      assert.equal(BigInt((limbs[AT + limb]! >>> shift) & 1), (value >> BigInt(bit)) & 1n);
     }),
     { numRuns: 500 },
   );
@@ -55,26 +58,28 @@ test('reads 32 bytes, and says where their bits are', async (t) => {
 
 test('subtracts a modulus once, or not', async (t) => {
   const step = fc.constantFrom(-1n, 0n, 1n, 2n ** 29n, 2n ** 200n, -(2n ** 200n));
-  fc.assert(
+  holds(
+    t,
     fc.property(number, modulus, step, fc.boolean(), (any, m, near, isNear) => {
       const value = isNear ? m + near : any;
       const limbs = limbsWith(value);
       reduceOnce(limbs, AT, limbsOf(m).map(Number));
-      t.equal(numberOf(limbs), value >= m ? value - m : value);
-      t.ok(isRoundUntouched(limbs));
+      assert.equal(numberOf(limbs), value >= m ? value - m : value);
+      assert.ok(isRoundUntouched(limbs));
     }),
     { numRuns: 500 },
   );
 });
 
 test('negates 0 to the modulus, and what is between', async (t) => {
-  fc.assert(
+  holds(
+    t,
     fc.property(number, modulus, fc.constantFrom(0n, 1n, undefined), (any, m, far) => {
       const value = far === undefined ? any % m : m - far;
       const limbs = limbsWith(value);
       negate(limbs, AT, limbsOf(m).map(Number));
-      t.equal(numberOf(limbs), m - value);
-      t.ok(isRoundUntouched(limbs));
+      assert.equal(numberOf(limbs), m - value);
+      assert.ok(isRoundUntouched(limbs));
     }),
     { numRuns: 500 },
   );

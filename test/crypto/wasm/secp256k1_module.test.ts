@@ -19,6 +19,7 @@ import {
   REFERENCE_BYTES,
 } from '../../../src/crypto/wasm/secp256k1_module.js';
 import { PAGE_BYTES } from '../../../src/crypto/wasm/wasm_code.js';
+import { cases } from '../../tier.js';
 import { inverse, modulo } from '../crafted_signatures.js';
 
 const wasm = openSecp256k1Module(1);
@@ -111,7 +112,7 @@ test('multiply: numbers of the field, and sums of them with a reduced one', asyn
   for (const a of [LEAST, MOST])
     for (const b of [LEAST, MOST])
       for (const c of [LEAST, MOST]) for (const each of FACTORS) check(a, b, c, each);
-  fc.assert(fc.property(reduced, reduced, reduced, factors, check), { numRuns: 3_000 });
+  fc.assert(fc.property(reduced, reduced, reduced, factors, check), { numRuns: cases(3_000) });
 });
 
 test('square: so many times', async () => {
@@ -123,7 +124,7 @@ test('square: so many times', async () => {
       for (let i = 0; i < times; i++) wanted = modulo(wanted * wanted, P);
       mustBe(isReduced(read(OUT)) && modulo(numberOf(read(OUT)) - wanted, P) === 0n, a, times);
     }),
-    { numRuns: 1_000, examples: [MOST, LEAST].map((a) => [a, 3]) },
+    { numRuns: cases(1_000), examples: [MOST, LEAST].map((a) => [a, 3]) },
   );
 });
 
@@ -155,7 +156,7 @@ test('multiplyScalar and squareScalar divide by Montgomery’s factor', async ()
       for (let i = 0; i < times; i++) wanted = modulo(wanted * wanted * factorInverse, N);
       mustBe(isScalar(read(OUT), wanted), String(a), times, read(OUT));
     }),
-    { numRuns: 2_000, examples: [[SCALAR_MAX, SCALAR_MAX, 9]] },
+    { numRuns: cases(2_000), examples: [[SCALAR_MAX, SCALAR_MAX, 9]] },
   );
 });
 

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { CandleTexts, type ReadCandles } from '../../../src/server/routes/candle_texts.js';
 import type { Resolution } from '../../../src/wire/rest_values.js';
+import { holds } from '../../holds.js';
 import { sampleAsset } from '../../model/sample.js';
 
 const DAY_S = 86_400;
@@ -44,11 +46,12 @@ test('put together of days it is what JSON.stringify makes of the whole', async 
       fc.constantFrom(-1e15, 0, 1e15),
     );
     const resolution = fc.constantFrom<Resolution>('1', '5', '15', '60', '240');
-    fc.assert(
+    holds(
+      t,
       fc.property(resolution, time, time, (step, fromS, toS) => {
         const whole = readCandles(asset, step, fromS, toS);
         const expected = whole === 'too many' ? whole : JSON.stringify(whole);
-        t.equal(texts.json(asset, step, fromS, toS), expected, `${step} ${fromS} ${toS}`);
+        assert.equal(texts.json(asset, step, fromS, toS), expected, `${step} ${fromS} ${toS}`);
       }),
       { numRuns: 500 },
     );

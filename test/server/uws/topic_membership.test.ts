@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'tap';
 import {
@@ -6,6 +7,7 @@ import {
   sequenceOf,
   TopicMembership,
 } from '../../../src/server/uws/topic_membership.js';
+import { holds } from '../../holds.js';
 
 const member = (name: string) => ({ name, topicPlace: 0, joinedAtSequence: 0 });
 type NamedMember = ReturnType<typeof member>;
@@ -26,7 +28,8 @@ test('a member has been told what it joined with, or of the last frame after tha
 
 test('who leaves is out whatever the order, also while the members are gone through from the end', async (t) => {
   const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1 });
-  fc.assert(
+  holds(
+    t,
     fc.property(order, fc.boolean(), (leaving, onTheWay) => {
       const topics = new TopicMembership<NamedMember>();
       const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(member);
@@ -39,8 +42,8 @@ test('who leaves is out whatever the order, also while the members are gone thro
         if (onTheWay && leaving.includes(all.indexOf(one))) topics.leave(1, one);
       });
       const staying = all.filter((_, place) => !leaving.includes(place)).map(({ name }) => name);
-      t.same(seen.sort(), onTheWay ? all.map(({ name }) => name) : staying);
-      t.same((topics.get(1)?.sockets.members ?? []).map(({ name }) => name).sort(), staying);
+      assert.deepEqual(seen.sort(), onTheWay ? all.map(({ name }) => name) : staying);
+      assert.deepEqual((topics.get(1)?.sockets.members ?? []).map(({ name }) => name).sort(), staying);
     }),
     { numRuns: 100 },
   );
@@ -63,7 +66,8 @@ test('every member is looked at once within 16 KiB of frames, or 400 ms, and for
     bytes: fc.integer({ min: 1, max: 20_000 }),
     ms: fc.integer({ min: 0, max: 500 }),
   });
-  fc.assert(
+  holds(
+    t,
     fc.property(fc.integer({ min: 1, max: 300 }), fc.array(frame, { maxLength: 60 }), (size, frames) => {
       const topics = new TopicMembership<NamedMember>();
       for (let i = 0; i < size; i++) topics.join(1, member(String(i)), 1);
@@ -79,9 +83,9 @@ test('every member is looked at once within 16 KiB of frames, or 400 ms, and for
         for (const unseen of published.values()) unseen.bytes += bytes;
         const worst = (of: 'bytes' | 'ms') =>
           Math.max(...[...published.values()].map((unseen) => unseen[of]));
-        t.ok(worst('bytes') < 16_384 + 20_000, 'bytes since the last look, the frame after it included');
-        t.ok(worst('ms') < 400 + 500, 'milliseconds since the last look');
-        if (bytes >= 16_384) t.equal(worst('bytes'), bytes);
+        assert.ok(worst('bytes') < 16_384 + 20_000, 'bytes since the last look, the frame after it included');
+        assert.ok(worst('ms') < 400 + 500, 'milliseconds since the last look');
+        if (bytes >= 16_384) assert.equal(worst('bytes'), bytes);
       }
     }),
     { numRuns: 100 },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { ServeProcess, writeConfig } from '../../service/child.js';
+import { THREAD_COUNTS } from '../../tier.js';
 
 // The binary of uWebSockets.js comes from a third party. Each test runs the service from a copy of this installation, in which
 // all packages are the real ones except that.
@@ -60,7 +61,7 @@ test('a binary with another hash is not loaded, unless the operator names that h
     t.notMatch(refused.stdout, /"msg":"ready"/);
   }
   if (process.platform !== 'linux') return t.comment('skipped: a changed binary has no valid signature here');
-  for (const threads of [1, 2]) {
+  for (const threads of THREAD_COUNTS) {
     const trusting = start(writeConfig(t.testdirName, { listen: { port: 0, threads } }), {
       TICKSEAL_UWS_SHA256: sha256(changed),
     });

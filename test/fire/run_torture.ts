@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { test } from 'tap';
+import type { Test } from 'tap';
 
 const MAIN = fileURLToPath(new URL('../../scripts/torture/main.js', import.meta.url));
-const CHECKS = [
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+export const CHECKS = [
   'stalled',
   'kill',
   'signals',
@@ -27,21 +28,19 @@ interface Output {
 }
 
 /** Runs the program. `env` removes the test runner's loaders from the environment, which would need file handles too. */
-async function torture(...args: string[]): Promise<Output> {
+export async function runTorture(...args: string[]): Promise<Output> {
   const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN];
-  return promisify(execFile)('env', [...plain, ...args]).catch((error: Output) => error);
+  return promisify(execFile)('env', [...plain, ...args], { maxBuffer: OUTPUT_BYTES_MAX }).catch(
+    (error: Output) => error,
+  );
 }
 
-test('every check of the torture passes at its smallest size', async (t) => {
-  const { stdout, stderr } = await torture('--smoke');
+/** Runs every check, and tells the test which figures are not what they must be. */
+export async function everyCheckPasses(t: Test, ...args: string[]): Promise<void> {
+  const { stdout, stderr } = await runTorture(...args);
   const wrong = stdout.split('\n').filter((line) => /\bNO *$|\bfailed: |^Does not hold/.test(line));
   if (wrong.length > 0) t.comment(stderr);
   t.same(wrong, []);
   t.match(stdout, /^Everything holds\.$/m);
   for (const check of CHECKS) t.match(stdout, new RegExp(`^${check} +\\S`, 'm'), check);
-});
-
-test('an unknown name is an error that lists all checks', async (t) => {
-  const { stderr } = await torture('nothing');
-  for (const check of CHECKS) t.match(stderr, check);
-});
+}

@@ -1,15 +1,8 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { type Test, test } from 'tap';
-import type { Found, Search } from './simulation/search.js';
+import { test } from 'tap';
+import { failsSome, NOT_APPLIED, TWO_AUTHORS } from './simulation/fails_some.js';
 import { simulate } from './simulation/simulation.js';
 
 // The simulation must find faults that would break the cluster: each mutant runs the real code without one rule.
-
-const SCHEDULES_MAX = 2_000;
-
-const NOT_APPLIED = /writes after record \d+, and has applied/;
-const TWO_AUTHORS = /record \d+ of n\S+ in epoch \d+ follows epoch/;
 
 test('two writes in flight', async (t) => {
   await failsSome(t, NOT_APPLIED, { mutant: 'TWO_IN_FLIGHT' });
@@ -36,16 +29,3 @@ test('a claim that expects the end of the log instead of what was applied', asyn
 test('a tick without a look at the lease', async (t) => {
   await failsSome(t, /ticks in epoch \d+ \S+ ms after epoch \d+ began/, { mutant: 'SKIPS_LEASE' });
 });
-
-/** Searches. @returns the first seed whose schedule breaks the rule */
-async function failsSome(
-  t: Test,
-  rule: RegExp,
-  how: Pick<Search, 'mutant' | 'losesRecords'>,
-): Promise<number> {
-  const workerData: Search = { ...how, rule, schedulesMax: SCHEDULES_MAX };
-  const worker = new Worker(new URL('./simulation/search.js', import.meta.url), { workerData, execArgv: [] });
-  const [found] = (await once(worker, 'message')) as [Found];
-  t.ok(found, found ? `seed ${found.seed}: ${found.violation}` : `no schedule of ${SCHEDULES_MAX} shows it`);
-  return found?.seed ?? 0;
-}

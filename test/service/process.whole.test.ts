@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
+import { THREAD_COUNTS } from '../tier.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { Feed, units } from './feed.js';
 import { get, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
@@ -19,7 +20,7 @@ test('stop closes every socket with 1001 and frees the ports', async (t) => {
 });
 
 test('a port is free for the next service, whoever was connected, and for no other beside it', async (t) => {
-  for (const threads of [1, 2]) {
+  for (const threads of THREAD_COUNTS) {
     const first = await startTestService({ listen: { port: 0, threads } });
     const { port } = first;
     const socket = await TestSocket.open(`${first.socketUrl}/ws`);

@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, posix } from 'node:path';
+import { BUNDLES, DIST, isOfTier } from './files.js';
+
+// Loading tap takes longer than most tests of the pure rooms. So the light tests of a room run in one process; each of them
+// still runs alone as well.
+
+/** Light tests of one room, and the file that runs them. */
+export interface LightTests {
+  readonly bundle: string;
+  readonly files: readonly string[];
+}
+
+/** Packages for threads, processes, sockets and the disk's database: a test that loads one of them has a process of its own. */
+const HEAVY_PACKAGES =
+  /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
+/** Modules of `src` that use `node:net` and `node:tls` to read addresses and certificates, without a socket. */
+const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
+/** State that the tests of a process share. */
+const SHARED_STATE =
+  /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
+
+/** Writes `dist/test/pure/ROOM.test.js`, which imports the light tests of a room of `test`, for every room with at least two. */
+export function writeLightTests(files: readonly string[]): LightTests[] {
+  const rooms = new Map<string, string[]>();
+  for (const file of files.filter(isLight)) {
+    const room = file.split('/')[1]!;
+    rooms.set(room, [...(rooms.get(room) ?? []), file]);
+  }
+  const written = [...rooms]
+    .filter(([, light]) => light.length > 1)
+    .map(([room, light]) => ({ bundle: `${BUNDLES}/${room}.test.js`, files: light }));
+  mkdirSync(DIST + BUNDLES, { recursive: true });
+  const names = new Set(written.map(({ bundle }) => bundle));
+  for (const old of readdirSync(DIST + BUNDLES))
+    if (!names.has(`${BUNDLES}/${old}`)) rmSync(`${DIST}${BUNDLES}/${old}`);
+  for (const { bundle, files: light } of written) {
+    const text = light.map((file) => `import '${posix.relative(BUNDLES, file)}';\n`).join('');
+    // A file that is written again has changed for `--changed`.
+    const path = DIST + bundle;
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+  }
+  return written;
+}
+
+/** Decides whether a compiled test of the fast tier may share a process with others. */
+export function isLight(file: string): boolean {
+  if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
+  if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
+  const seen = new Set<string>();
+  const waiting = [file];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const specifier of importsOf(next)) {
+      if (specifier.startsWith('.')) waiting.push(posix.join(dirname(next), specifier));
+      else if (
+        HEAVY_PACKAGES.test(specifier) &&
+        !(next.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier))
+      )
+        return false;
+    }
+  }
+  return true;
+}
+
+const known = new Map<string, readonly string[]>();
+
+/** The specifiers that a compiled module imports, and the modules beside it that it names as URLs, such as those of threads. */
+function importsOf(path: string): readonly string[] {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  const text = existsSync(DIST + path) ? readFileSync(DIST + path, 'utf8') : '';
+  const imports = [
+    ...text.matchAll(/^(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*['"]([^'"]+)['"]/gm),
+    ...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
+    ...text.matchAll(/\bnew URL\(['"](\.[^'"]+\.js)['"]/g),
+  ].map(([, specifier]) => specifier!);
+  known.set(path, imports);
+  return imports;
+}

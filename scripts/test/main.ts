@@ -1,0 +1,96 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
+import { writeLightTests } from './light_tests.js';
+import { removeStaleOutputs } from './stale_outputs.js';
+import { overBudget, readTimes, slowestTable } from './times.js';
+
+/**
+ * Runs the compiled tests of a tier with tap, then prints the files that took the most CPU time.
+ * Arguments: `fast`, `whole`, `long`, or `room NAME` for the fast and whole tests of one folder of `test`;
+ * `--changed` leaves out the files that nothing has changed for since they ran; `--seeds N` and `--rounds N` are the sizes of `long`.
+ */
+const HELP = 'one of: fast, whole, long, room NAME [--changed] [--seeds N] [--rounds N]';
+
+const TAP = join(ROOT, 'node_modules/.bin/tap');
+/**
+ * Seconds of CPU time that a file of each tier may take, with its processes. They are several times what the slowest file takes, for slow
+ * machines, and because a fast file tries more cases in a run of the whole tier and is measured for coverage there.
+ */
+const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
+/** Seconds of real time after which a file counts as hung. */
+const LONG_TIMEOUT_S = 4 * 3600;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    changed: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const [what = '', room = ''] = positionals;
+if (!['fast', 'whole', 'long', 'room'].includes(what) || (what === 'room') !== (room !== '')) {
+  console.error(HELP);
+  process.exit(2);
+}
+process.exitCode = await run(what === 'room' ? 'whole' : (what as Tier));
+
+async function run(tier: Tier): Promise<number> {
+  removeStaleOutputs();
+  // All bundles are written at each run, so none is left of a room that has gone.
+  const bundles = writeLightTests(testFiles());
+  const bundled = new Set(bundles.flatMap(({ files }) => files));
+  const files = [...testFiles().filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
+    .filter((file) => isOfTier(file, tier))
+    .filter((file) => room === '' || isOfRoom(file, room));
+  if (files.length === 0) {
+    console.error(room === '' ? 'No tests were found.' : `There are no tests in test/${room}.`);
+    return 1;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'tickseal-tests-'));
+  try {
+    const timesFile = join(folder, 'times');
+    const status = await runTap(tier, files, timesFile);
+    const times = readTimes(timesFile);
+    console.log(slowestTable(times));
+    const slow = overBudget(times, BUDGET_S);
+    for (const { file, cpuS } of slow)
+      console.log(`Above the budget of its tier: ${file}, ${cpuS.toFixed(0)} s of CPU time`);
+    return status === 0 && slow.length > 0 && process.env['CI'] === 'true' ? 1 : status;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** @returns its exit status */
+async function runTap(tier: Tier, files: readonly string[], timesFile: string): Promise<number> {
+  const options = [
+    ...(tier === 'whole' && room === '' ? [] : ['--disable-coverage']),
+    ...(values.changed ? ['--changed'] : []),
+    ...(tier === 'long' ? [`--timeout=${LONG_TIMEOUT_S}`, '--jobs=1'] : []),
+  ];
+  const env = {
+    ...process.env,
+    TICKSEAL_TEST_TIMES: timesFile,
+    TICKSEAL_TEST_SEEDS: values.seeds,
+    TICKSEAL_TEST_ROUNDS: values.rounds,
+    ...(tier === 'whole' ? { TICKSEAL_TEST_TIER: 'whole' } : {}),
+  };
+  const names = files.map((file) => relative(process.cwd(), join(DIST, file)));
+  // A fresh installation has tap with other plugins than .taprc names.
+  execFileSync(process.execPath, [TAP, 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const tap = spawn(process.execPath, [TAP, ...options, ...names], { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal));
+  const [status] = (await once(tap, 'exit')) as [number | null];
+  return status ?? 1;
+}
+
+/** The bundle of the light tests of a room is of that room. */
+function isOfRoom(file: string, name: string): boolean {
+  return file.startsWith(`test/${name}/`) || file === `test/pure/${name}.test.js`;
+}

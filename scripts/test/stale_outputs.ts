@@ -1,0 +1,15 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { BUNDLES, ROOT } from './files.js';
+
+const FOLDERS = ['src', 'test', 'bench', 'scripts'];
+const OUTPUT = /\.(?:js|js\.map|d\.ts)$/;
+
+/** Deletes outputs of the compiler whose source has been moved or deleted: tap would run tests among them. */
+export function removeStaleOutputs(root = ROOT): void {
+  for (const folder of FOLDERS.filter((name) => existsSync(`${root}dist/${name}`)))
+    for (const entry of readdirSync(`${root}dist/${folder}`, { recursive: true, encoding: 'utf8' })) {
+      const path = `${folder}/${entry}`;
+      if (path.startsWith(`${BUNDLES}/`) || !OUTPUT.test(path)) continue;
+      if (!existsSync(root + path.replace(OUTPUT, '.ts'))) rmSync(`${root}dist/${path}`);
+    }
+}

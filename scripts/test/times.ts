@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { type Tier, tierOf } from './files.js';
+
+/** CPU time and real time of one test file, with the processes that it started and waited for. */
+export interface FileTime {
+  /** Path below `dist/test`, without its end. */
+  readonly file: string;
+  readonly cpuS: number;
+  readonly realS: number;
+}
+
+const SLOWEST = 10;
+
+/** @param path written by `test/record_time.ts` */
+export function readTimes(path: string): FileTime[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const [cpuS, realS, file] = line.split('\t') as [string, string, string];
+    return { file, cpuS: Number(cpuS), realS: Number(realS) };
+  });
+}
+
+export function slowestTable(times: readonly FileTime[]): string {
+  const sum = times.reduce((seconds, { cpuS }) => seconds + cpuS, 0);
+  const slowest = [...times].sort((a, b) => b.cpuS - a.cpuS).slice(0, SLOWEST);
+  return [
+    `The slowest of ${times.length} test files, which took ${sum.toFixed(0)} s of CPU time:`,
+    ' CPU s real s',
+    ...slowest.map(
+      ({ file, cpuS, realS }) => `${cpuS.toFixed(1).padStart(6)} ${realS.toFixed(1).padStart(6)} ${file}`,
+    ),
+  ].join('\n');
+}
+
+/** @param budgetS by tier */
+export function overBudget(times: readonly FileTime[], budgetS: Readonly<Record<Tier, number>>): FileTime[] {
+  return times.filter(({ file, cpuS }) => cpuS > budgetS[tierOf(file)]);
+}

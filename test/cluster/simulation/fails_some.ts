@@ -1,0 +1,22 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Test } from 'tap';
+import type { Found, Search } from './search.js';
+
+const SCHEDULES_MAX = 2_000;
+
+export const NOT_APPLIED = /writes after record \d+, and has applied/;
+export const TWO_AUTHORS = /record \d+ of n\S+ in epoch \d+ follows epoch/;
+
+/** @returns the first seed whose schedule breaks the rule */
+export async function failsSome(
+  t: Test,
+  rule: RegExp,
+  how: Pick<Search, 'mutant' | 'losesRecords'>,
+): Promise<number> {
+  const workerData: Search = { ...how, rule, schedulesMax: SCHEDULES_MAX };
+  const worker = new Worker(new URL('./search.js', import.meta.url), { workerData, execArgv: [] });
+  const [found] = (await once(worker, 'message')) as [Found];
+  t.ok(found, found ? `seed ${found.seed}: ${found.violation}` : `no schedule of ${SCHEDULES_MAX} shows it`);
+  return found?.seed ?? 0;
+}

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { isOfTier, testFiles } from '../scripts/test/files.js';
+import { isLight } from '../scripts/test/light_tests.js';
+import { removeStaleOutputs } from '../scripts/test/stale_outputs.js';
+import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
+import { ROOT } from './pages.js';
+
+const FILES = testFiles();
+
+/** Programs and helpers that only tests of the whole tier may start. */
+const STARTS_MUCH =
+  /launchBrowser\(|natsServers\(|TestCluster\.start\(|'demo-cluster'|\b(?:spawn|spawnSync|execFile|execFileSync|runProgram)\(\s*'(?:npm|npx|cargo|cc|go|chromium|nats-server)'/;
+
+test('the name of a file says its tier', async (t) => {
+  const tiersOf = (file: string) =>
+    (['fast', 'whole', 'long'] as const).filter((tier) => isOfTier(file, tier));
+  t.same(tiersOf('test/wire/paths.test.js'), ['fast', 'whole']);
+  t.same(tiersOf('test/tours.whole.test.js'), ['whole']);
+  t.same(tiersOf('test/cluster/simulation.long.test.js'), ['long']);
+});
+
+test('fast tests start no browser, server, demo, package manager or compiler', async (t) => {
+  const fast = FILES.filter((file) => isOfTier(file, 'fast') && file !== 'test/tiers.test.js');
+  t.ok(fast.length > 100);
+  const much = fast.filter((file) =>
+    STARTS_MUCH.test(readFileSync(join(ROOT, file.replace('.js', '.ts')), 'utf8')),
+  );
+  t.same(much, []);
+});
+
+test('light tests load no threads, processes or sockets', async (t) => {
+  const rooms = new Set(FILES.filter(isLight).map((file) => file.split('/')[1]));
+  for (const room of ['wire', 'model', 'calendar', 'stream']) t.ok(rooms.has(room), room);
+  for (const [file, why] of [
+    ['service/rest_prices', 'a service'],
+    ['server/access/shared_access', 'a thread'],
+    ['store/store', 'the database'],
+    ['crypto/pool/pool', 'threads, by a module'],
+    ['crypto/secp256k1_bounds', 'it changes what all tests of a process share'],
+    ['tours.whole', 'another tier'],
+  ] as const) {
+    t.ok(existsSync(join(ROOT, `test/${file}.test.ts`)), file);
+    t.notOk(isLight(`test/${file}.test.js`), `${file}: ${why}`);
+  }
+});
+
+test('outputs whose source has gone are deleted', async (t) => {
+  const root = t.testdir({
+    test: { 'kept.test.ts': '' },
+    dist: {
+      test: {
+        'kept.test.js': '',
+        'gone.test.js': '',
+        'gone.test.js.map': '',
+        'gone.test.d.ts': '',
+        pure: { 'wire.test.js': '' },
+      },
+    },
+  });
+  removeStaleOutputs(`${root}/`);
+  for (const [name, isThere] of Object.entries({
+    'kept.test.js': true,
+    'gone.test.js': false,
+    'gone.test.js.map': false,
+    'gone.test.d.ts': false,
+    'pure/wire.test.js': true,
+  }))
+    t.equal(existsSync(join(root, 'dist/test', name)), isThere, name);
+});
+
+test('the slowest files are told, and those above a budget', async (t) => {
+  const lines = Array.from({ length: 12 }, (_, n) => `${n}.50\t20.00\troom/file_${n}\n`);
+  const times = readTimes(join(t.testdir({ times: lines.join('') }), 'times'));
+  const table = slowestTable(times).split('\n');
+  t.equal(table[0], 'The slowest of 12 test files, which took 72 s of CPU time:');
+  t.equal(table[2], '  11.5   20.0 room/file_11');
+  t.equal(table.length, 12, 'ten of them');
+  t.same(
+    overBudget([...times, { file: 'tours.whole', cpuS: 50, realS: 1 }], {
+      fast: 10,
+      whole: 60,
+      long: 100,
+    }).map(({ file }) => file),
+    ['room/file_10', 'room/file_11'],
+  );
+  t.same(readTimes('/nowhere'), []);
+});
