@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { isOfTier, testFiles } from '../scripts/test/files.js';
-import { isLight } from '../scripts/test/light_tests.js';
+import { isLight, sharesService } from '../scripts/test/light_tests.js';
 import { removeStaleOutputs } from '../scripts/test/stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
 import { ROOT } from './pages.js';
@@ -46,6 +46,18 @@ test('light tests load no threads, processes or sockets', async (t) => {
   }
 });
 
+test('tests of a service share a process unless they start one or change it', async (t) => {
+  for (const file of ['service/rest_prices', 'fire/limits.whole', 'fire/frames'])
+    t.equal(sharesService(`test/${file}.test.js`), !file.includes('whole'), file);
+  const alone = FILES.filter((file) => /^test\/service\//.test(file) && isOfTier(file, 'fast'));
+  const starting = alone.filter((file) =>
+    /from 'node:(?:child_process|worker_threads)'/.test(
+      readFileSync(join(ROOT, file.replace('.js', '.ts')), 'utf8'),
+    ),
+  );
+  t.same(starting.filter(sharesService), []);
+});
+
 test('outputs whose source has gone are deleted', async (t) => {
   const root = t.testdir({
     test: { 'kept.test.ts': '' },
@@ -55,7 +67,7 @@ test('outputs whose source has gone are deleted', async (t) => {
         'gone.test.js': '',
         'gone.test.js.map': '',
         'gone.test.d.ts': '',
-        pure: { 'wire.test.js': '' },
+        together: { 'wire.test.js': '' },
       },
     },
   });
@@ -65,7 +77,7 @@ test('outputs whose source has gone are deleted', async (t) => {
     'gone.test.js': false,
     'gone.test.js.map': false,
     'gone.test.d.ts': false,
-    'pure/wire.test.js': true,
+    'together/wire.test.js': true,
   }))
     t.equal(existsSync(join(root, 'dist/test', name)), isThere, name);
 });

@@ -6,7 +6,7 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const DIST = `${ROOT}dist/`;
 
 /** The folder below `dist/test` that the runner writes itself. */
-export const BUNDLES = 'test/pure';
+export const BUNDLES = 'test/together';
 
 /** The tiers by their names: `x.test.ts` is fast, `x.whole.test.ts` and `x.long.test.ts` are not. */
 export type Tier = 'fast' | 'whole' | 'long';

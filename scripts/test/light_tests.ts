@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
-// Loading tap takes longer than most tests of the pure rooms. So the light tests of a room run in one process; each of them
+// Loading tap takes longer than most tests of the pure rooms, and loading the service takes as long as most tests of it. So light
+// tests of a room run in one process, and tests of a service that runs in their own process share one with a few others. Each of them
 // still runs alone as well.
 
-/** Light tests of one room, and the file that runs them. */
+/** Tests that share a process, and the file that runs them. */
 export interface LightTests {
   readonly bundle: string;
   readonly files: readonly string[];
@@ -20,16 +21,33 @@ const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
 const SHARED_STATE =
   /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
 
-/** Writes `dist/test/pure/ROOM.test.js`, which imports the light tests of a room of `test`, for every room with at least two. */
+/** The rooms whose tests run a service in their own process. */
+const SERVICE_ROOM = /^test\/(?:service|fire)\//;
+/** The most tests of a service in one process: more would leave a core without work at the end. */
+const SERVICE_TESTS_MAX = 7;
+/** Packages with which a test starts threads or processes of its own. */
+const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
+
+/**
+ * Writes a file for each group of tests that share a process, which imports them: `dist/test/together/ROOM.test.js` for the light tests
+ * of a room of `test`, and `ROOM_N.test.js` for tests of a service.
+ */
 export function writeLightTests(files: readonly string[]): LightTests[] {
-  const rooms = new Map<string, string[]>();
-  for (const file of files.filter(isLight)) {
+  const groups = new Map<string, string[]>();
+  const add = (group: string, file: string) => groups.set(group, [...(groups.get(group) ?? []), file]);
+  const serviceTests = new Map<string, number>();
+  for (const file of files) {
     const room = file.split('/')[1]!;
-    rooms.set(room, [...(rooms.get(room) ?? []), file]);
+    if (isLight(file)) add(room, file);
+    else if (sharesService(file)) {
+      const count = serviceTests.get(room) ?? 0;
+      serviceTests.set(room, count + 1);
+      add(`${room}_${1 + Math.floor(count / SERVICE_TESTS_MAX)}`, file);
+    }
   }
-  const written = [...rooms]
-    .filter(([, light]) => light.length > 1)
-    .map(([room, light]) => ({ bundle: `${BUNDLES}/${room}.test.js`, files: light }));
+  const written = [...groups]
+    .filter(([, those]) => those.length > 1)
+    .map(([name, those]) => ({ bundle: `${BUNDLES}/${name}.test.js`, files: those }));
   mkdirSync(DIST + BUNDLES, { recursive: true });
   const names = new Set(written.map(({ bundle }) => bundle));
   for (const old of readdirSync(DIST + BUNDLES))
@@ -41,6 +59,13 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
   }
   return written;
+}
+
+/** Decides whether a compiled test of the fast tier runs a service in its process and leaves nothing behind there. */
+export function sharesService(file: string): boolean {
+  if (!isOfTier(file, 'fast') || !SERVICE_ROOM.test(file)) return false;
+  if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
+  return !importsOf(file).some((specifier) => OWN_PROCESS.test(specifier));
 }
 
 /** Decides whether a compiled test of the fast tier may share a process with others. */

@@ -92,5 +92,6 @@ async function runTap(tier: Tier, files: readonly string[], timesFile: string): 
 
 /** The bundle of the light tests of a room is of that room. */
 function isOfRoom(file: string, name: string): boolean {
-  return file.startsWith(`test/${name}/`) || file === `test/pure/${name}.test.js`;
+  const [, bundle] = /^test\/together\/(\w+?)(?:_\d+)?\.test\.js$/.exec(file) ?? [];
+  return file.startsWith(`test/${name}/`) || bundle === name;
 }

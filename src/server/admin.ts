@@ -2,8 +2,8 @@ import type uWS from 'uWebSockets.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 import { failure, type RestResponse } from './http/rest_exchange.js';
 import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
-import { readRequest } from './uws/received_request.js';
 import { writeLater, writeResponse } from './uws/http.js';
+import { readRequest } from './uws/received_request.js';
 
 export interface AdminOptions {
   /** Why the service is not ready; empty when it is. */

@@ -43,10 +43,10 @@ test('the reference has signatures, values, defaults, errors and what is inherit
     entryOf('Channel').signature,
     "type Channel = '10ms' | '20ms' | '50ms' | '100ms' | '500ms' | '1s' | 'real_time'",
   );
-  t.match(memberOf('ClientOptions', 'signers'), { isOptional: false, signature: 'Signers' });
+  t.match(memberOf('ClientOptions', 'signers'), { isOptional: false, signature: 'SignerSource' });
   t.match(memberOf('StreamOptions', 'signatureType'), {
     isOptional: true,
-    signature: "'evm' | 'stark'",
+    signature: 'StreamedType',
     docstring: { fallback: '`evm` for a symbol that has both' },
   });
   t.match(memberOf('Client', 'stream'), { inheritedFrom: 'StreamClient' });

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { test } from 'tap';
 import { REQUESTS_PER_TURN } from '../../src/server/uws/turn_budget.js';
 import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 
 /** Above what a turn takes, and below what one read holds: uWebSockets.js would answer all of them in one turn. */
 const PIPELINED = 2_000;
@@ -33,7 +34,7 @@ function answersTo(port: number, request: string, count: number): Promise<{ answ
   });
 }
 
-for (const threads of [1, 2]) {
+for (const threads of THREAD_COUNTS) {
   test(`${threads} thread(s): a connection has only so many pipelined requests in one turn`, async (t) => {
     const service = await startTestService({ listen: { threads } });
     t.teardown(() => service.stop());

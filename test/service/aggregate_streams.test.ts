@@ -38,7 +38,7 @@ const assetsOf = (clockPeriod: string) => [
   { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', clock_period: clockPeriod },
 ];
 
-for (const threads of [1, 2])
+for (const threads of THREAD_COUNTS)
   for (const type of SIGNATURE_TYPES)
     test(`${type}: aggregates as REST serves them, at once and at each signing, ${threads} threads`, async (t) => {
       const service = await startTestService({

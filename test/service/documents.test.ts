@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { pause } from '../../scripts/load/wait.js';
 import { type PriceToSign, publishMessage } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { RateLimiter } from '../../src/server/access/rate_limit.js';
@@ -19,6 +20,8 @@ const NARROW = 'narrow-token';
 const SLOW = 'slow-token';
 const NO_REST = 'stream-token';
 const MAX_RATE = 100_000;
+/** The time after which an address without a token may ask once more. */
+const REFILL_MS = 300;
 const clock = systemClock();
 const routes = routesOf('service');
 const openApi = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
@@ -239,8 +242,9 @@ test('a running service says what its documents say', async (t) => {
     t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
     t.match(await expect(200, '/docs/client', ''), /^<!doctype html>/);
     await expect(200, '/v1/deployments/evm', '');
-    await expect(200, '/v1/signers', '');
     // An address has five requests at once; one is allowed again after 0.2 s.
+    await pause(REFILL_MS);
+    await expect(200, '/v1/signers', '');
     let response: Response;
     do response = await fetch(`${service.url}/v1/deployments/evm`);
     while (response.status === 200);

@@ -8,6 +8,7 @@ import type { ClientContext } from './client_context.js';
 import type { Frame } from './frame.js';
 import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import type { Merger, SourcedPrice } from './merger.js';
+import type { PassedReport, ReportedPayload } from './passed_report.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
@@ -30,15 +31,6 @@ export interface SourceEvents {
   readonly onDown: () => void;
   /** Called when no further price will come from this service. */
   readonly onEnded: (error: TicksealError) => void;
-}
-
-/** A payload that passed all checks. */
-export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
-
-/** A payload that passed all checks, with its hex. */
-interface ReportedPayload {
-  readonly report: PassedReport;
-  readonly hex: string;
 }
 
 /** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
