@@ -100,7 +100,7 @@ export class ServedPrices {
     this.#latestVersion++;
   }
 
-  /** Checks the position: when a message was lost on the way, the feed must begin again for the edge. */
+  /** Follows the position of a message: a feed that has lost a message on the way must begin again. */
   #follow({ epoch, sequence }: FeedPosition): void {
     const isNext = epoch === this.#position.epoch && sequence === this.#position.sequence + 1;
     assert(isNext || (epoch > this.#position.epoch && sequence === 1), 'a message of the feed is missing');

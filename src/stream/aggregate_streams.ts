@@ -21,8 +21,8 @@ export interface AggregateStreamsOptions {
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
   /**
-   * Publishes a frame as for `/ws`, with sequences of its own. Connections that do not take the frame go to {@link
-   * AggregateStreams.lagged}.
+   * Publishes a frame as for `/ws`, with sequences of its own. Connections that do not take the frame go to
+   * {@link AggregateStreams.lagged}.
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */

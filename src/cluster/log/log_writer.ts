@@ -90,8 +90,8 @@ export class LogWriter {
 
   /**
    * Appends an entry. An input replaces an older waiting input of its publisher and asset: the new input has everything that the
-   * older one had, and aggregates of either stay behind it. @throws RangeError when the entry is larger than {@link
-   * ENTRY_BYTES_MAX}
+   * older one had, and aggregates of either stay behind it. @throws RangeError when the entry is larger than
+   * {@link ENTRY_BYTES_MAX}
    */
   append(entry: LogEntry): void {
     const bytes = entryBytes(entry);

@@ -17,8 +17,8 @@ const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
 const MESSAGE_BYTES = 256;
 
 /**
- * Passes the messages of publishers to the main thread, in order. The unanswered messages there are limited by {@link
- * SharedRoom}; this thread refuses more, at no cost to the main thread.
+ * Passes the messages of publishers to the main thread, in order. The unanswered messages there are limited by
+ * {@link SharedRoom}; this thread refuses more, at no cost to the main thread.
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;
