@@ -10,18 +10,18 @@ import type { Commit } from '../store/store.js';
  * position. An edge that has missed a message receives everything again.
  */
 export interface Feed {
-  /** The whole state at a position. Earlier messages no longer count. */
+  /** Receives the whole state at a position. Earlier messages no longer count. */
   begin(snapshot: Snapshot): void;
   priced(message: FeedPosition & Priced): void;
-  /** The store has a new record of an asset: its newest aggregate, or the end of its aggregates. */
+  /** Notes that the store has a new record of an asset: its newest aggregate, or the end of its aggregates. */
   recorded(message: FeedPosition & Recorded): void;
-  /** The asset's newest aggregate is no longer served, because its inputs are too old. */
+  /** Notes that the asset's newest aggregate is no longer served, because its inputs are too old. */
   withdrawn(message: FeedPosition & About): void;
-  /** The asset has no live price any more. */
+  /** Notes that the asset has no live price any more. */
   ended(message: FeedPosition & About & Pick<Ended, 'atNs'>): void;
-  /** The updates of a publisher's message, received at this time, have been reported. */
+  /** Notes that the updates of a publisher's message, received at this time, have been reported. */
   applied(receivedNs: TimeNs): void;
-  /** The store writes all records so far to the disk. */
+  /** Notes that the store writes all records so far to the disk. */
   committing(commit: Commit): void;
   committed(isOnDisk: boolean): void;
 }

@@ -23,7 +23,7 @@ export class LocalLog implements PriceLog {
     this.#options = options;
   }
 
-  /** No other node needs the price. */
+  /** Does nothing, because there is no other node. */
   priced(): void {}
 
   ended(): void {}

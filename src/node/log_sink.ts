@@ -31,8 +31,8 @@ export class LogSink implements PriceSink {
 
   /**
    * Appends the ends of prices that ended while no node made prices, after the aggregator has reported which assets still have
-   * one. The latest aggregates of these assets wait for the next ones, which are signed at once: before a crash newer ones may
-   * have been served than the store holds.
+   * one. The latest aggregates of assets that still have one wait for the next ones, which are signed at once: before a crash
+   * newer ones may have been served than the store holds.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {

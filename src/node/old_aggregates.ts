@@ -2,7 +2,7 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 
-/** The time by which a node counts an aggregate as too old later than by its own clock, while a leader can end it. */
+/** The extra time before a node counts an aggregate as too old by its own clock, while there is a leader that can end the aggregate. */
 const SLACK_NS = 2n * NS_PER_SECOND;
 
 /**

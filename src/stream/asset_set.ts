@@ -1,8 +1,8 @@
 import type { AssetIndex } from '../model/asset.js';
 
 /**
- * The assets of a connection's subscription. A change of a few assets takes one pass over the others, without sorting or copying
- * them one by one.
+ * The assets of a connection's subscription. A change of a few assets takes one pass over the others: they are neither sorted
+ * again nor written as a text.
  */
 export interface AssetSet {
   /** The assets, ascending by streaming ID. */

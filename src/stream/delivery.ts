@@ -55,7 +55,7 @@ export class Delivery {
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
-  /** The state of this turn of the event loop. Changes wait for the end of the turn; some may have been sent before it. */
+  /** The state of this turn of the event loop. Changes wait for the end of the turn; 'sent' means that some were sent before it. */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
   /** @param endTurn called at the end of a turn of the event loop in which something changed; it calls {@link flush} */
@@ -92,8 +92,8 @@ export class Delivery {
   }
 
   /**
-   * Sends frames that are soon sent before the end of the turn, once in each turn. A later frame has the changes of all other
-   * messages.
+   * Sends the frames that are sent soon, see `areSentSoon`, without waiting for the end of the turn; does so once in a turn. A
+   * later frame has the changes of all other messages.
    */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
@@ -218,7 +218,7 @@ export class Delivery {
     if (group.intervalMs === undefined) this.markDirty(group);
   }
 
-  /** For connections outside the topic: counts the frames that slow readers miss, and sends `real_time` ones their changes. */
+  /** Counts the frames that slow readers outside the topic miss, and sends waiting connections of `real_time` their changes. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;

@@ -108,7 +108,7 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Returns the time of the next tick that the engine needs: the next multiple of an interval in use, and 1 ms later while
+   * Returns the time of the next tick that the engine needs: the next multiple of an interval in use, or of 1 ms while
    * changes wait to be sent.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
