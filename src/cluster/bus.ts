@@ -1,51 +1,57 @@
 /**
- * What the nodes of a cluster need of their message servers: one log that only the writer who knows its end can append to, and
- * messages that may be lost. The rest of this room is written against it, so that a simulated one can show every fault.
+ * The message servers of a cluster, as its nodes need them: one log to which only a writer that knows its end can append, and
+ * messages that may be lost. The rest of this room is written against this interface, so that a simulated bus can show every
+ * fault.
  */
 export interface Bus {
   /**
-   * Appends a record to the log, as the one after `after`, which it must be when the servers commit it. It settles within seconds.
-   * @param after an empty `id` there is not compared
-   * @param id of the record: printable ASCII without spaces. No two records have the same; one that may be lost is appended again with
-   * the same bytes after the same record
-   * @returns its sequence, when enough servers have it that none can lose it
-   * @throws WrongEnd when the log's last record is another one: it was not appended
-   * @throws Error when that is not known: it may be appended, now or later
+   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles
+   * within seconds.
+   * @param after an empty `id` in it is not compared
+   * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
+   * appended again with the same bytes after the same record
+   * @returns the record's sequence, when enough servers have the record that none can lose it
+   * @throws WrongEnd when the log's last record is another one: the record was not appended
+   * @throws Error when the outcome is unknown: the record may be appended, now or later
    */
   append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number>;
-  /** What the log holds, as the server knows it that answers, which may lag. @throws Error when none answers */
+  /** Returns the extent of the log, as the server that answers knows it; this server may lag. @throws Error when no server answers */
   extent(): Promise<LogExtent>;
   /**
-   * Records of the log in order, without gaps, from the first after the sequence on, until the end that the server knows that
-   * answers, or until it has given many. @throws Error when none answers, or when the first of them has been deleted
+   * Returns records of the log in order, without gaps, from the first one after the sequence on. They end at the log's end as the
+   * server that answers knows it, or after many records. @throws Error when no server answers, or when the first of the records
+   * has been deleted
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
-  /** Calls back for each record after it was committed. Records may be missing, come twice or late. @returns how to stop it */
+  /** Calls back for each record after its commit. Records may be missing, repeated or late. @returns a function that ends the calls */
   onCommitted(listener: (record: LogRecord) => void): () => void;
-  /** Sends a message to whoever listens now; it may be lost. */
+  /** Sends a message to all present listeners; the message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
-  /** @returns how to stop it */
+  /** @returns a function that ends listening */
   listen(topic: string, listener: (bytes: Uint8Array) => void): () => void;
-  /** Asks the node that answers on the topic. @throws Error when there is none, or no answer in time: it may have been asked */
+  /**
+   * Sends a request to the node that answers on the topic. @throws Error when there is no such node, or no answer in time: the
+   * node may have received the request
+   */
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
-  /** Answers what is asked on the topic; a handler that rejects gives no answer. @returns how to stop it */
+  /** Answers requests on the topic; a handler that rejects gives no answer. @returns a function that ends answering */
   answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void;
   /** Bytes that were sent and wait for the socket. */
   readonly waitingBytes: number;
-  /** Goes to another server, because this one is silent. */
+  /** Connects to another server, because the present one is silent. */
   reconnect(): void;
   close(): Promise<void>;
 }
 
-/** A record and its place; the beginning of the log is {@link LOG_START}. */
+/** The place of a record in the log; the beginning of the log is {@link LOG_START}. */
 export interface LogPosition {
   readonly sequence: number;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly id: string;
 }
 
 export interface LogExtent {
-  /** The first record that was not deleted; one more than the last when there is none. */
+  /** The sequence of the first record that was not deleted; one more than the last sequence when no record is left. */
   readonly firstSequence: number;
   readonly last: LogPosition;
 }
@@ -54,10 +60,10 @@ export interface LogRecord extends LogPosition {
   readonly bytes: Uint8Array;
 }
 
-/** Before the first record. */
+/** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
 
-/** The log does not end where the writer thinks. */
+/** Thrown when the log has another end than the writer expects. */
 export class WrongEnd extends Error {
   override readonly name = 'WrongEnd';
 }

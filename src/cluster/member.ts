@@ -11,7 +11,7 @@ import { NodePresence } from './node_presence.js';
 import type { NodeReport } from './node_report.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
-/** One node of a cluster: follows the log, and leads when it should. */
+/** A node of a cluster: follows the log, and leads when it wins a claim. */
 export class ClusterMember {
   readonly #options: MemberOptions;
   readonly #follower: LogFollower;
@@ -20,7 +20,7 @@ export class ClusterMember {
   readonly #leadership: Leadership;
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
-  /** Not known when it was applied before this process began: then the leader's report says the same. */
+  /** The last applied claim; unknown when it was applied before this process began: then the leader's report has the same facts. */
   #claimed: Claim | undefined;
   #epoch = 0;
   #isLed = false;
@@ -84,7 +84,7 @@ export class ClusterMember {
     });
   }
 
-  /** Follows the log and listens to the others. */
+  /** Starts to follow the log and to listen to the other nodes. */
   start(): void {
     this.#receiver.start();
     this.#follower.start();
@@ -105,23 +105,23 @@ export class ClusterMember {
     return this.#options.role === 'edge' ? 'edge' : 'standby';
   }
 
-  /** The newest one known; 0 before the first. */
+  /** The newest known epoch; 0 before the first. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** The epoch of whoever leads, as far as the log was applied; `undefined` when that one has resigned, or nothing was applied. */
+  /** The epoch of the leader, according to the applied records; `undefined` when that node has resigned, or no record was applied. */
   get ledEpoch(): number | undefined {
     return this.#isLed ? this.#epoch : undefined;
   }
 
-  /** Who leads, as far as the log was applied; `undefined` when that one has resigned or is not known. */
+  /** The leader, according to the applied records; `undefined` when that node has resigned or is unknown. */
   get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
     const known = this.#claimed ?? this.nodes.present().find(({ role }) => role === 'leader');
     return this.#isLed ? known : undefined;
   }
 
-  /** The node leads. */
+  /** The term of this node while it leads. */
   get term(): Term | undefined {
     return this.#leadership.term;
   }
@@ -130,36 +130,36 @@ export class ClusterMember {
     return this.#follower.position;
   }
 
-  /** How far the log was applied. */
+  /** The progress in applying the log. */
   get log(): Pick<LogFollower, 'lag' | 'appliedMs'> {
     return this.#follower;
   }
 
-  /** What comes of the leader, while that is another node. */
+  /** The state of the prices of the leader, while that is another node. */
   get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps'> {
     return this.#receiver;
   }
 
-  /** Writes of this node that were refused, or of which nobody knew what became. */
+  /** The number of writes of this node that were refused, or whose outcome is unknown. */
   get refusedWrites(): number {
     return this.#leadership.failedWrites;
   }
 
-  /** The log has been applied to its end, and there are all prices. */
+  /** True when the log has been applied to its end and all prices are present. */
   get isReady(): boolean {
     return this.#follower.isCaughtUp && this.#receiver.isComplete;
   }
 
   /**
-   * Lets another node lead, for a planned end: writes what was made, and says so in the log. Resolves when the log has it, another
-   * node leads, or a lease has passed. The node claims no more.
+   * Lets another node lead, before a planned end: writes all remaining entries, and then a resignation. Resolves when the log has
+   * the resignation, another node leads, or a lease has passed. The node claims no more.
    */
   resign(reason = 'the node ends'): Promise<void> {
     this.#isLeaving = true;
     return this.#leadership.resign(reason);
   }
 
-  /** The node has other assets than before: those that the leader has prices of are told once more. */
+  /** Notes that the node has other assets than before: the assets of which the leader has prices are reported again. */
   reloaded(): void {
     this.#receiver.tellAll();
   }
@@ -175,7 +175,7 @@ export class ClusterMember {
     this.#silence.tick(nowMs);
   }
 
-  /** When it needs the next tick. */
+  /** Returns the time of the next tick that the node needs. */
   nextDueMs(): number {
     if (this.#isStopped) return Number.POSITIVE_INFINITY;
     return Math.min(
@@ -197,7 +197,7 @@ export class ClusterMember {
     return host.healthy() && (host.clockIsRight() !== false || !this.nodes.hasOtherFit);
   }
 
-  /** The host, and what else changes with a term. */
+  /** The host's callbacks, with the other effects of a term. */
   get #leaderHost(): LeaderHost {
     const { host } = this.#options;
     return {
@@ -220,7 +220,7 @@ export class ClusterMember {
     return { node, name, run, configHash: configHash(), resign };
   }
 
-  /** Whoever claimed last leads, once that has been applied. */
+  /** Applies a record. The node of the last applied claim leads. */
   #apply(batch: LogBatch, position: LogPosition): void {
     const { epoch, claim } = batch;
     this.#silence.heard();
@@ -247,7 +247,7 @@ export class ClusterMember {
     if (run === this.#options.run) this.#leadership.resigned();
     else {
       this.#claimant.resigned();
-      // This node's turn may be now.
+      // This node may be the next one to claim.
       this.#options.defer(() => this.tick());
     }
   }
@@ -255,7 +255,7 @@ export class ClusterMember {
   #fail(reason: string): void {
     if (this.#isStopped) return;
     this.stop();
-    // Nobody would say when they have changed.
+    // No message would report later changes of these prices.
     this.#receiver.clear();
     this.#options.host.fatal(reason);
   }

@@ -6,27 +6,29 @@ import type { IdMapping } from './ticks/id_mapping.js';
 import type { PriceListener } from './ticks/tick_receiver.js';
 import type { ClusterTiming } from './timing.js';
 
-/** What a node does with what the cluster tells it. */
+/** Callbacks of a node for the log and the prices of its cluster. */
 export interface MemberHost extends LeaderHost {
   /**
-   * The next record of the log, on the leader too: only now what is in it may be seen. Store the position with it, in one transaction.
+   * Called with the next record of the log, on the leader too: the record's content may be shown only from now on. Store the
+   * position with it, in one transaction.
    */
   apply(batch: LogBatch, position: LogPosition): void;
   /**
-   * Called once: the log has been applied to the end that it had when this process began to follow it. What an earlier process of this
-   * node showed is in there, but not all of it may have been on disk when that one was killed: show no record before.
+   * Called once, when the log has been applied to the end that it had when this process began to follow it. That includes
+   * everything that an earlier process of this node showed, but not all of it may have been on disk when that process was killed:
+   * show no record before this call.
    */
   caughtUp(): void;
-  /** The log no longer has all that follows what was applied: the store has a gap before this record. */
+  /** Called when the log no longer has all records after the applied ones: the store has a gap before this record. */
   missing(firstSequence: number): void;
   /**
-   * A node whose clock is wrong does not lead while another one could whose clock is right. `undefined` before that is known: such a node
-   * may lead, and takes the lead from nobody.
+   * Returns true when this node's clock is right. A node whose clock is wrong does not lead while another node with a right clock
+   * could. `undefined` before that is known: such a node may lead, but takes the lead from no other node.
    */
   clockIsRight(): boolean | undefined;
-  /** The live prices of the leader, while that is another node. */
+  /** The listener to the live prices of the leader, while that is another node. */
   readonly prices: PriceListener;
-  /** Nothing can go on: the node must end and say so. */
+  /** Called when the node cannot continue: it must end and report this reason. */
   fatal(reason: string): void;
 }
 
@@ -34,21 +36,21 @@ export interface MemberOptions {
   readonly bus: Bus;
   readonly host: MemberHost;
   readonly role: 'aggregator' | 'edge';
-  /** Unique in the cluster: 1 .. 63. */
+  /** The node's number, unique in the cluster: 1 .. 63. */
   readonly node: number;
   readonly name: string;
-  /** A random text, as of 8 bytes in hex: no other process has the same. */
+  /** A random text, such as 8 bytes in hex: no other process has the same. */
   readonly run: string;
-  /** Of what must be equal on all nodes. */
+  /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
-  /** The keys of this node. */
+  /** Returns the keys of this node. */
   readonly signers: () => readonly Signer[];
-  /** What streaming IDs mean on this node, as it is configured now. */
+  /** Returns the meaning of streaming IDs on this node, in its present configuration. */
   readonly taxonomy: () => IdMapping;
-  /** The last record that the store has. */
+  /** The last record in the store. */
   readonly applied: LogPosition;
   readonly timing: ClusterTiming;
-  /** Milliseconds of a clock that does not go back. */
+  /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;

@@ -4,17 +4,17 @@ import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_repo
 import { NODE_TOPIC } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
 
-/** A node is there while its last report is younger than so many intervals. */
+/** The largest age of a present node's last report, in intervals. */
 const MISSED_REPORTS_MAX = 4;
 
 export interface NodePresenceOptions {
   readonly bus: Pick<Bus, 'send' | 'listen'>;
-  /** This node. */
+  /** The number of this node. */
   readonly node: number;
   readonly run: string;
-  /** What this node says of itself now. */
+  /** Returns the present report of this node. */
   readonly report: () => Omit<NodeReport, 'wireVersion'>;
-  /** Another node has reported. */
+  /** Called when another node has reported. */
   readonly heard: () => void;
   readonly timing: Pick<ClusterTiming, 'reportMs'>;
   readonly nowMs: () => number;
@@ -25,7 +25,7 @@ interface KnownNode {
   readonly receivedMs: number;
 }
 
-/** Reports this node to the others, and knows them by what they report. */
+/** Reports this node to the others, and keeps their reports. */
 export class NodePresence {
   readonly #options: NodePresenceOptions;
   readonly #known = new Map<number, KnownNode>();
@@ -56,7 +56,7 @@ export class NodePresence {
     return this.#reportedMs + this.#options.timing.reportMs;
   }
 
-  /** The others that are there, by number. */
+  /** Returns the reports of the other present nodes, by number. */
   present(): NodeReport[] {
     const sinceMs = this.#sinceMs;
     return [...this.#known.values()]
@@ -65,7 +65,7 @@ export class NodePresence {
       .sort((a, b) => a.node - b.node);
   }
 
-  /** Standbys that claim before this node does. */
+  /** Returns the number of standbys that claim before this node. */
   rank(): number {
     return this.#standbysBelow(this.#options.node);
   }
@@ -74,12 +74,15 @@ export class NodePresence {
     return this.#standbysBelow(NODE_MAX + 1) > 0;
   }
 
-  /** Another node could make prices, or does, and its clock is right. */
+  /** True when another node makes prices, or could, and its clock is right. */
   get hasOtherFit(): boolean {
     return this.present().some(({ isFit }) => isFit);
   }
 
-  /** Another process reports under the number of this node: the one before it, or two nodes are configured alike. */
+  /**
+   * True when another process reports under the number of this node: its predecessor, or a node with the same number in its
+   * configuration.
+   */
   get hasTwin(): boolean {
     return this.#twinMs >= this.#sinceMs;
   }

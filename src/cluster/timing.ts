@@ -1,28 +1,28 @@
-/** How long the nodes of a cluster wait for each other, in milliseconds. */
+/** The times for which the nodes of a cluster wait for each other, in milliseconds. */
 export interface ClusterTiming {
-  /** After this silence of the log and of ticks a standby claims. */
+  /** The silence of the log and of ticks after which a standby claims. */
   readonly leaseMs: number;
-  /** How long a leader that cannot write to the log goes on sending ticks; at least {@link leaseMs}. */
+  /** The time for which a leader that cannot write to the log continues to send ticks; at least {@link leaseMs}. */
   readonly tickLeaseMs: number;
-  /** After this silence of ticks a node that does not lead has no prices. */
+  /** The silence of ticks after which a node that does not lead has no prices. */
   readonly feedTimeoutMs: number;
-  /** Between ticks when no price changes. */
+  /** The time between ticks while no price changes. */
   readonly heartbeatMs: number;
-  /** Between ticks that carry all prices. */
+  /** The time between ticks that carry all prices. */
   readonly fullTableMs: number;
-  /** Between the reports of a node. */
+  /** The time between the reports of a node. */
   readonly reportMs: number;
-  /** A node that hears nothing of others for so long goes to another message server. */
+  /** The silence of all other nodes after which a node connects to another message server. */
   readonly silenceMs: number;
   /** The same for a silent log, the first time. */
   readonly logSilenceMs: number;
-  /** Before something that failed is tried again. */
+  /** The delay before a failed action is tried again. */
   readonly retryMs: number;
-  /** How long the log may end before what was acknowledged: until then a server may just lag. */
+  /** The time for which the log may end before an acknowledged record: until then a server may just lag. */
   readonly regressedMs: number;
 }
 
-/** All but what the configuration says. */
+/** All times that the configuration does not set. */
 export const DEFAULT_TIMING = {
   heartbeatMs: 100,
   fullTableMs: 1_000,
@@ -33,9 +33,9 @@ export const DEFAULT_TIMING = {
   regressedMs: 30_000,
 } as const satisfies Partial<ClusterTiming>;
 
-/** A leader writes so often in a lease, if only to say that it leads. */
+/** The number of times that a leader writes in a lease, if only to show that it leads. */
 export const BEATS_PER_LEASE = 5;
-/** A standby's clock may run faster than the leader's by this factor. */
+/** The factor by which a standby's clock may run faster than the leader's. */
 export const LEASE_MARGIN = 1.01;
-/** The standbys wait one after the other, so that as a rule only one claims. */
+/** The delay between the claims of standbys, so that normally only one claims. */
 export const RANK_DELAY_MS = 50;

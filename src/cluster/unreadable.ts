@@ -1,15 +1,15 @@
 import { ByteBuffer } from 'flatbuffers';
 import type { z } from 'zod';
 
-/** The bytes are no message of this kind that this version can read. */
+/** Thrown when bytes are not a message of this kind that this version can read. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
 /**
- * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in it; where those point outside
- * of the message, they throw or give what {@link fieldInside} refuses.
- * @throws UnreadableMessage whatever the bytes are that `read` cannot read
+ * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in the message. When these
+ * point outside of the message, the readers throw or return a field that {@link fieldInside} refuses.
+ * @throws UnreadableMessage for all bytes that `read` cannot read
  */
 export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
   try {
@@ -20,7 +20,10 @@ export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: B
   }
 }
 
-/** A field of bytes, without copying it; empty when the message has none. @throws UnreadableMessage when it is not inside of the message */
+/**
+ * Returns a field of bytes, without copying it; empty when the message has none. @throws UnreadableMessage when the field is not
+ * inside of the message
+ */
 export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint8Array {
   if (field === null) return new Uint8Array(0);
   const { byteOffset, length } = message.bytes();
@@ -30,9 +33,9 @@ export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint
 }
 
 /**
- * The length of a list as the message states it.
- * @param bytesEach what each element takes at least
- * @throws UnreadableMessage when the message is too short for so many
+ * Returns the length of a list as the message states it.
+ * @param bytesEach the smallest size of an element
+ * @throws UnreadableMessage when the message is too short for so many elements
  */
 export function countInside(message: ByteBuffer, count: number, bytesEach: number): number {
   if (count < 0 || count * bytesEach > message.capacity())
@@ -40,7 +43,7 @@ export function countInside(message: ByteBuffer, count: number, bytesEach: numbe
   return count;
 }
 
-/** A 64-bit number of a message as a double. @throws UnreadableMessage when that is not exact */
+/** Returns a 64-bit number of a message as a double. @throws UnreadableMessage when the double is not exact */
 export function exactNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableMessage(`${value} is out of range`);
   return Number(value);
@@ -49,11 +52,11 @@ export function exactNumber(value: bigint): number {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a message of JSON from another machine. JSON.parse takes no stack for depth, and the schema copies the fields that it names and
- * no other, so `__proto__` is an unknown field like any.
+ * Reads a message of JSON from another machine. `JSON.parse` uses no stack for depth, and the schema copies only the fields that
+ * it names, so `__proto__` is an unknown field like any other.
  * @param schema of objects that ignore unknown fields, with a bound on every text and list
  * @param bytesMax longer messages are not parsed
- * @returns `undefined` whatever the bytes are that do not fit
+ * @returns `undefined` for all bytes that do not fit
  */
 export function readJson<T>(schema: z.ZodType<T>, bytes: Uint8Array, bytesMax: number): T | undefined {
   return bytes.length > bytesMax ? undefined : schema.safeParse(parse(bytes)).data;

@@ -37,11 +37,11 @@ export interface EdgeOptions {
   readonly settings: EdgeSettings;
   /** Returns the catalogue of a configuration that takes effect. The feed names assets by the indexes of that catalogue. */
   readonly catalogueOf: (config: Config) => Catalogue;
-  /** Where to listen; a port other than 0 has been claimed. */
+  /** The address to listen on; a port other than 0 has been claimed. */
   readonly at: ListenOptions;
-  /** No two edges sign streaming payloads at the same place. */
+  /** The place of the edge's signatures: no two edges sign streaming payloads at the same place. */
   readonly place: SignerPlace;
-  /** The prices are simulated: shown wherever assets are listed. */
+  /** True when the prices are simulated: shown wherever assets are listed. */
   readonly simulation: boolean;
   readonly parts: EdgeParts;
   readonly hooks: EdgeHooks;
@@ -50,7 +50,7 @@ export interface EdgeOptions {
 /** The parts of the process that an edge works with. */
 export interface EdgeParts {
   readonly webSockets: WebSocketLibrary;
-  /** What all edges of the process count and issue together. */
+  /** The counters and numbers that all edges of the process share. */
   readonly access: SharedAccess;
   readonly clock: Clock;
   readonly marks: Marks;
@@ -61,34 +61,34 @@ export interface EdgeParts {
 
 /** The calls of an edge to the process. */
 export interface EdgeHooks {
-  /** Takes what publishers send to this edge. */
+  /** The receiver of the messages of publishers on this edge. */
   readonly receiver: PublishReceiver;
-  /** Something has happened for which the edge needs a tick at this time, if not before. */
+  /** Called when the edge needs a tick at this time at the latest. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** A whole server: everything that readers and publishers see, on one thread, fed by the one that makes prices. */
+/** A whole server on one thread: everything that readers and publishers see. The maker of prices feeds it. */
 export interface Edge extends Feed {
-  /** Resolves when it serves. @throws Error when the address is in use or TLS cannot start. */
+  /** Resolves when the edge serves. @throws Error when the address is in use or TLS cannot start. */
   listen(): Promise<void>;
-  /** Once it listens. */
+  /** The port, after {@link listen} resolved. */
   readonly port: number;
   do(command: EdgeCommand): void;
-  /** A tick of the clock. */
+  /** Ticks the parts of the edge. */
   tick(nowNs: TimeNs): void;
-  /** When it needs the next one; `undefined` when that has time. */
+  /** Returns the time of the next tick that the edge needs; `undefined` when a regular tick is soon enough. */
   nextDueNs(nowNs: TimeNs): bigint | undefined;
   report(): ServingReport;
-  /** What is wrong with the times that it signs with. */
+  /** Returns the troubles of the times with which the edge signs. */
   troubles(): readonly string[];
-  /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
+  /** Accepts nothing new and closes the sockets with 1001; resolves when the closing frames are sent. */
   drain(): Promise<void>;
   /** Closes all connections at once, and the port. */
   close(): Promise<void>;
 }
 
-/** What a reload changes. */
+/** The parts of an edge that a reload changes. */
 interface ServedCatalogue {
   readonly config: Config;
   readonly identity: Identity;
@@ -96,7 +96,7 @@ interface ServedCatalogue {
   readonly markets: MarketStatuses;
 }
 
-/** Resolves when the marks of its times are on disk, or cannot be written. */
+/** Opens an edge. Resolves when the marks of its times are on disk, or cannot be written. */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
@@ -110,7 +110,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     served = derive(next, identity);
     const { catalogue } = served;
     table.resize(catalogue.streamingIds);
-    // Tokens change before the streams look at what each connection may still see.
+    // Tokens change before the streams check which assets each connection may still see.
     server.reload(next.tokens, routes());
     stream.reload(catalogue);
     aggregates.reload();
@@ -120,7 +120,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const catalogue = options.catalogueOf(next);
     const { calendars } = createCalendars(next.calendars);
     const markets = new MarketStatuses(catalogue.assets, calendars);
-    // The first use of a time zone takes milliseconds that no tick should wait for.
+    // The first use of a time zone takes milliseconds, and no tick should wait for it.
     markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     return { config: next, identity, catalogue, markets };
   }
@@ -235,7 +235,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       latency.received(table.sequence, receivedNs);
       stream.messageApplied();
     },
-    // The store that it reads follows commits by itself.
+    // The store of this edge follows commits by itself.
     committing() {},
     committed() {},
     do(command) {

@@ -8,15 +8,15 @@ import type { EdgeCommand } from './edge_command.js';
 /** All edges of the process: one on the main thread, or some on threads of their own. */
 export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
   readonly port: number;
-  /** How many serve now. */
+  /** The number of edges that serve now. */
   readonly count: number;
-  /** What of the feed the one that is furthest behind has not taken yet, in bytes. */
+  /** The bytes of the feed that the edge furthest behind has not read yet. */
   readonly feedBytesWaiting: number;
   tell(command: EdgeCommand): void;
-  /** Of those on threads of their own; they may not have the counts of the main thread. */
+  /** Returns the counts of the edges on threads of their own; they may lack the counts of the main thread. */
   report(): Promise<EdgeSetReport>;
   troubles(): readonly string[];
-  /** Takes nothing new and closes the sockets with 1001; resolves when the closing frames are out. */
+  /** Accepts nothing new and closes the sockets with 1001; resolves when the closing frames are sent. */
   drain(): Promise<void>;
   /** Closes all connections at once; resolves when the threads have ended. */
   close(): Promise<void>;
@@ -25,11 +25,11 @@ export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
 export interface EdgeSetReport {
   readonly counters: readonly Counters[];
   readonly serving: readonly ServingReport[];
-  /** How late ticks of their threads were at most since the last report. */
+  /** The largest delay of ticks of the edges' threads since the last report. */
   readonly lateNsMax: bigint;
 }
 
-/** An edge on the main thread, with whose counters it counts. */
+/** Returns the set of one edge on the main thread, which uses the counters of that thread. */
 export function onlyEdge(edge: Edge): EdgeSet {
   return {
     ...edge,

@@ -2,7 +2,7 @@ import type { Calendar } from '../calendar/status.js';
 import type { Asset } from '../model/asset.js';
 import { NO_SCHEDULE } from '../wire/market_status_codes.js';
 
-/** The market status of every asset, from the calendars that the assets name. */
+/** The market status of every asset, from the calendars of the assets. */
 export class MarketStatuses {
   readonly #calendarByAsset: readonly (Calendar | undefined)[];
   readonly #statuses: Uint8Array;
@@ -14,12 +14,12 @@ export class MarketStatuses {
     this.#statuses = new Uint8Array(assets.length);
   }
 
-  /** The asset's calendar, or `undefined` when it trades around the clock. */
+  /** Returns the asset's calendar, or `undefined` when it trades around the clock. */
   calendarOf(asset: Asset): Calendar | undefined {
     return this.#calendarByAsset[asset.index];
   }
 
-  /** Per asset index the status code at a UNIX second, or `NO_SCHEDULE`. The array is used again by the next call. */
+  /** Returns, by asset index, the status code at a UNIX second, or `NO_SCHEDULE`. The next call uses the array again. */
   statusesAt(unixS: number): Uint8Array {
     if (unixS >= this.#fromS && unixS < this.#toS) return this.#statuses;
     this.#fromS = unixS;

@@ -10,9 +10,9 @@ import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.j
 
 export interface OpenEdgesOptions
   extends Pick<EdgeOptions, 'settings' | 'catalogueOf' | 'simulation' | 'hooks'> {
-  /** Claimed. */
+  /** The address to listen on; its port has been claimed. */
   readonly at: ListenOptions;
-  /** The number of the process among those that sign with its key. */
+  /** The number of the process among all processes that sign with its key. */
   readonly node: number;
   /** The threads of the edges; without loaded ones there is one edge on the calling thread. */
   readonly threads: ThreadSupply;
@@ -22,7 +22,7 @@ export interface OpenEdgesOptions
   };
 }
 
-/** Opens the edges of a service; they serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
+/** Opens the edges of a service; the edges serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;
   const { webSockets, clock, pool, counters, store, source } = parts;

@@ -16,7 +16,7 @@ export interface ServedPricesOptions {
 }
 
 /**
- * The prices that an edge serves. The whole way of one:
+ * The prices that an edge serves. The whole way of a price:
  *
  *     priced:   table → streams
  *     recorded: latest → streams of aggregates
@@ -24,7 +24,7 @@ export interface ServedPricesOptions {
  */
 export class ServedPrices {
   readonly #options: ServedPricesOptions;
-  /** By asset index; `undefined` while the asset has no signed live price. */
+  /** The newest signed aggregates, by asset index; `undefined` while the asset has no signed live price. */
   readonly #latest: (Holding | undefined)[] = [];
   #latestVersion = 0;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
@@ -33,12 +33,12 @@ export class ServedPrices {
     this.#options = options;
   }
 
-  /** The newest signed aggregate; `undefined` while the asset has no live price. */
+  /** Returns the newest signed aggregate; `undefined` while the asset has no live price. */
   latest({ index }: Asset): SignedAggregate | undefined {
     return this.#latest[index]?.aggregate;
   }
 
-  /** Counts the changes of what {@link latest} returns. */
+  /** Counts the changes of the aggregates that {@link latest} returns. */
   get latestVersion(): number {
     return this.#latestVersion;
   }
@@ -100,7 +100,7 @@ export class ServedPrices {
     this.#latestVersion++;
   }
 
-  /** Who tells an edge of prices begins anew where something was lost on the way. */
+  /** Follows the position of a message: a feed that has lost a message on the way must begin again. */
   #follow({ epoch, sequence }: FeedPosition): void {
     const isNext = epoch === this.#position.epoch && sequence === this.#position.sequence + 1;
     assert(isNext || (epoch > this.#position.epoch && sequence === 1), 'a message of the feed is missing');

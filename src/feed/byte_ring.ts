@@ -4,30 +4,33 @@ import { strict as assert } from 'node:assert';
 export interface RingMessage {
   readonly kind: number;
   readonly sequence: number;
-  /** Only valid until the next read. */
+  /** The bytes of the message, only valid until the next read. */
   readonly bytes: Uint8Array;
 }
 
-/** Two unsigned 32-bit words (kind, length in bytes) and the sequence as a double, then the bytes. */
+/** The size of a header: two unsigned 32-bit words (kind, length in bytes) and the sequence as a double; the bytes follow. */
 const HEADER_BYTES = 16;
-/** Messages start at multiples of this, so no field of a header is cut by the end of the ring. */
+/** The alignment of messages: they start at its multiples, so the end of the ring never cuts a field of a header. */
 const ALIGNMENT_BYTES = 8;
-/** Before the ring: how many bytes the reader has taken since the start, as an unsigned 32-bit number that wraps. */
+/**
+ * The size of the field before the ring: the number of bytes that the reader has read since the start, an unsigned 32-bit number
+ * that wraps.
+ */
 const POSITION_BYTES = 8;
 
-/** What the two ends of a ring share. @param ringBytes a power of two */
+/** Returns the memory that both ends of a ring share. @param ringBytes a power of two */
 export function createRingMemory(ringBytes: number): SharedArrayBuffer {
   assert(Number.isInteger(Math.log2(ringBytes)) && ringBytes < 2 ** 31, 'a power of two below 2 GiB');
   return new SharedArrayBuffer(POSITION_BYTES + ringBytes);
 }
 
 /**
- * The writing end of a ring in shared memory that takes messages from one thread to one other. Something else tells the
- * reader how many there are, and makes their bytes visible to it.
+ * The writing end of a ring in shared memory that carries messages from one thread to one other. Another channel tells the reader
+ * the number of messages, and makes their bytes visible to it.
  */
 export class RingWriter {
   readonly #ring: Ring;
-  /** Counts like the reader's position. */
+  /** The bytes written so far, counted like the reader's position. */
   #written: number;
 
   constructor(memory: SharedArrayBuffer) {
@@ -35,12 +38,12 @@ export class RingWriter {
     this.#written = this.#ring.taken();
   }
 
-  /** Bytes that the reader has not taken yet. */
+  /** The bytes that the reader has not read yet. */
   get waiting(): number {
     return (this.#written - this.#ring.taken()) >>> 0;
   }
 
-  /** @returns `false` when the reader is so far behind that the message does not fit. */
+  /** Writes a message. @returns `false` when the reader is so far behind that the message does not fit. */
   write(kind: number, sequence: number, bytes: Uint8Array): boolean {
     const ring = this.#ring;
     const size = recordBytes(bytes.length);
@@ -61,7 +64,7 @@ export class RingWriter {
 /** The reading end. */
 export class RingReader {
   readonly #ring: Ring;
-  /** The bytes leave the ring before they are used: native code need not know of shared memory. */
+  /** A copy of the message's bytes: native code need not know of shared memory. */
   #message = new Uint8Array(4096);
   #read: number;
 
@@ -70,7 +73,7 @@ export class RingReader {
     this.#read = this.#ring.taken();
   }
 
-  /** The next message, of which there must be one. */
+  /** Reads the next message, which must exist. */
   read(): RingMessage {
     const ring = this.#ring;
     const at = this.#read & ring.mask;
@@ -91,7 +94,7 @@ export class RingReader {
 class Ring {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  /** Turns a position into a place in the ring. */
+  /** The mask that turns a position into a place in the ring. */
   readonly mask: number;
   readonly #position: Uint32Array;
 

@@ -6,22 +6,22 @@ import type { Holding } from '../records/second_record.js';
 import type { Commit } from '../store/store.js';
 
 /**
- * What an edge is told, in order: on the main thread by calls, on another one as bytes. Each message of a price has its position. An
- * edge that has missed one is told everything anew.
+ * The messages to an edge, in order: on the main thread as calls, on another one as bytes. Each message of a price has its
+ * position. An edge that has missed a message receives everything again.
  */
 export interface Feed {
-  /** Everything as it is at a position. What was told before counts no more. */
+  /** Receives the whole state at a position. Earlier messages no longer count. */
   begin(snapshot: Snapshot): void;
   priced(message: FeedPosition & Priced): void;
-  /** The store has a new record of an asset: its newest aggregate, or that it has none any more. */
+  /** Notes that the store has a new record of an asset: its newest aggregate, or the end of its aggregates. */
   recorded(message: FeedPosition & Recorded): void;
-  /** The asset's newest aggregate is served no more, because its inputs are too old. */
+  /** Notes that the asset's newest aggregate is no longer served, because its inputs are too old. */
   withdrawn(message: FeedPosition & About): void;
-  /** An asset has no live price any more. */
+  /** Notes that the asset has no live price any more. */
   ended(message: FeedPosition & About & Pick<Ended, 'atNs'>): void;
-  /** The updates of a publisher's message, received at this time, have been told. */
+  /** Notes that the updates of a publisher's message, received at this time, have been reported. */
   applied(receivedNs: TimeNs): void;
-  /** The store writes what was told so far to the disk. */
+  /** Notes that the store writes all records so far to the disk. */
   committing(commit: Commit): void;
   committed(isOnDisk: boolean): void;
 }
@@ -30,7 +30,7 @@ export interface Feed {
 export interface FeedPosition {
   /** The start of the process; a later one has a greater epoch. */
   readonly epoch: number;
-  /** Counts the messages of an epoch from 1, all kinds together. */
+  /** The number of the message: counts the messages of an epoch from 1, all kinds together. */
   readonly sequence: number;
 }
 

@@ -9,7 +9,7 @@ import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, Feed, FeedPosition } from './feed.js';
 
-/** What the messages of a feed are called in a ring. `begin` has no bytes: it travels as an object. */
+/** The kinds of the messages of a feed in a ring. `begin` has no bytes: it is sent as an object. */
 const PRICED = 1;
 const RECORDED = 2;
 const ENDED = 3;
@@ -18,7 +18,7 @@ const COMMITTING = 5;
 const COMMITTED = 6;
 const WITHDRAWN = 7;
 
-/** Where a message goes: a ring or several. The bytes are only valid during the call. */
+/** Writes a message to one ring or several. The bytes are only valid during the call. */
 export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
 
 type BytesFeed = Omit<Feed, 'begin'>;
@@ -26,11 +26,11 @@ type BytesFeed = Omit<Feed, 'begin'>;
 const TYPES: readonly SignatureType[] = ['evm', 'stark'];
 const ID_BYTES = 2;
 const TIME_BYTES = 8;
-/** The signature type (a byte), and the length of the symbol in bytes (uint16). */
+/** The size of the signature type (a byte) and of the length of the symbol in bytes (uint16). */
 const NAME_BYTES = 3;
 
 /**
- * A feed that writes each message as bytes, once for all who get it:
+ * Returns a feed that writes each message as bytes, once for all receivers:
  *
  *     priced      streaming ID (uint16), price
  *     recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record
@@ -40,7 +40,7 @@ const NAME_BYTES = 3;
  *     committing  JSON
  *     committed   0 or 1 (a byte)
  *
- * Numbers are big-endian. The sequence stands beside the bytes; the epoch is the one of the snapshot before.
+ * Numbers are big-endian. The sequence stands beside the bytes; the epoch is that of the snapshot before.
  */
 export function bytesFeed(write: WriteMessage): BytesFeed {
   const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
@@ -68,10 +68,13 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
   };
 }
 
-/** The catalogue in force where messages arrive: it is changed in the order of the feed, so both sides mean the same by an ID. */
+/**
+ * The catalogue in force at the place where messages arrive: it changes in the order of the feed, so an ID means the same on both
+ * sides.
+ */
 export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
 
-/** Tells a feed one message that {@link bytesFeed} wrote. */
+/** Passes one message that {@link bytesFeed} wrote to a feed. */
 export function readFeedMessage(
   { kind, sequence, bytes }: RingMessage,
   epoch: number,
@@ -117,7 +120,7 @@ export function readFeedMessage(
   }
 }
 
-/** The asset that has this name here. */
+/** Returns the asset of this thread with this name. */
 export function fedAsset(name: AssetName, catalogue: Pick<ReadersCatalogue, 'placedAsset'>): FedAsset {
   return catalogue.placedAsset(name) ?? name;
 }
@@ -130,7 +133,7 @@ function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {
   return [head, text];
 }
 
-/** @returns the name that begins there, and where it ends */
+/** @returns the name at this offset, and the offset of its end */
 function readName(buffer: Buffer, at: number): { readonly name: AssetName; readonly end: number } {
   const end = at + NAME_BYTES + buffer.readUInt16BE(at + 1);
   const symbol = buffer.toString('utf8', at + NAME_BYTES, end);

@@ -6,35 +6,35 @@ import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 
-/** What brings it to the edges. */
+/** The messages that bring prices to the edges. */
 type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
 
-/** An asset as it was configured when it was told last. */
+/** An asset as it was configured at its last message. */
 interface ToldAsset {
   asset: Asset;
   price: Price | undefined;
   holding: Holding | undefined;
 }
 
-/** Tells the edges of this process each change of a price and each new record, and can tell them the whole table. */
+/** Reports each change of a price and each new record to the edges of this process. Can also give the whole table. */
 export class FeedSource {
   readonly #epoch: number;
   #sequence = 0;
   #feed: PriceFeed | undefined;
-  /** By asset index. */
+  /** The live assets, by asset index. */
   readonly #live = new Map<number, ToldAsset>();
 
-  /** @param epoch greater than that of every start before */
+  /** @param epoch greater than the epochs of all earlier starts */
   constructor(epoch: number) {
     this.#epoch = epoch;
   }
 
-  /** From now on all that is told goes there too; what was told before is in {@link snapshot}. */
+  /** Passes all further messages also to this feed; earlier ones are in {@link snapshot}. */
   feedTo(feed: PriceFeed): void {
     this.#feed = feed;
   }
 
-  /** Assets that have a live price. */
+  /** The number of assets that have a live price. */
   get liveCount(): number {
     let count = 0;
     for (const { price } of this.#live.values()) if (price !== undefined) count++;
@@ -52,20 +52,20 @@ export class FeedSource {
 
   priced({ asset, price }: Priced): void {
     this.#liveOf(asset).price = price;
-    // Several times as fast as copying the message with what it has.
+    // Much faster than copying the message with its other fields: the copy takes several times as long.
     this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
   }
 
-  /** The store has a new record. */
+  /** Reports a new record of the store. */
   recorded({ asset, holding }: Recorded): void {
     if (asset.index !== undefined) this.#setHolding(asset, holding.state === 'priced' ? holding : undefined);
     this.#feed?.recorded({ ...this.#next(), asset, holding });
   }
 
   /**
-   * Serves no more the aggregates that are too old, where nobody says so.
+   * Ends the service of aggregates that are too old, if no leader does so.
    * @param which while there is a leader, an asset that has a price may have newer inputs than its aggregate
-   * @param untilNs one that was signed later is not looked at: to read it takes time
+   * @param untilNs aggregates that were signed later are not checked: reading one takes time
    */
   withdraw(
     which: 'all' | 'without a price',

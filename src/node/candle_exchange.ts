@@ -13,14 +13,14 @@ import {
 export interface CandleExchangeOptions {
   readonly shelf: SharedCandles;
   readonly store: Pick<Store, 'candles' | 'sealedDays' | 'newest'>;
-  /** The configured assets. */
+  /** Returns the configured assets. */
   readonly assets: () => readonly AssetName[];
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** Blocks that are on their way to the shelf at a time. */
+/** The largest number of blocks that are on their way to the shelf at a time. */
 const PUTS_MAX = 8;
-/** Before blocks that the shelf did not take are put again. */
+/** The delay before blocks that the shelf did not take are put again. */
 const RETRY_MS = 1_000;
 const MINUTES_PER_HOUR = 60;
 const HOURS_PER_DAY = 24;
@@ -30,14 +30,14 @@ interface Due extends CandleSpan {
 }
 
 /**
- * Keeps the candles of a leader on the shelf of the cluster: an hour after each of its closed minutes, and a day when it is sealed. So a
- * node that is newer than the log, or was away for longer, has all candles.
+ * Keeps the candles of a leader on the shelf, the candles that all nodes of the cluster share: an hour after each of its closed
+ * minutes, and a day when it is sealed. So a node that is newer than the log, or was away for longer, has all candles.
  */
 export class CandleExchange {
   readonly #options: CandleExchangeOptions;
-  /** By key on the shelf, in the order in which they became due. */
+  /** The blocks to put, by key on the shelf, in the order in which they became due. */
   readonly #due = new Map<string, Due>();
-  /** By asset on the shelf: sealed days before this one have been put. */
+  /** The day, by asset on the shelf, before which all sealed days have been put. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export class CandleExchange {
     this.#options = options;
   }
 
-  /** From now on the shelf is kept by this node. @param isFirst of all leaders: everything goes to the shelf */
+  /** Makes this node keep the shelf from now on. @param isFirst true for the first of all leaders: everything goes to the shelf */
   lead(isFirst: boolean): void {
     const { store, assets } = this.#options;
     this.#isLeading = true;
@@ -70,12 +70,12 @@ export class CandleExchange {
     this.#retry = undefined;
   }
 
-  /** A minute of the asset has closed. @param minute since 1970 */
+  /** Notes that a minute of the asset has closed. @param minute since 1970 */
   closed(asset: AssetName, minute: number): void {
     if (this.#isLeading) this.#add({ asset, unit: 'hour', number: Math.floor(minute / MINUTES_PER_HOUR) });
   }
 
-  /** Puts the days that were sealed since; to be called now and then. */
+  /** Puts the days that were sealed since the last call; must be called at intervals. */
   putDays(): void {
     if (!this.#isLeading) return;
     const { store, assets } = this.#options;
@@ -109,7 +109,7 @@ export class CandleExchange {
   }
 
   #add(due: Due): void {
-    // Behind what is due already, for it has the newest minutes.
+    // The block is put after all blocks that are due already, because it has the newest minutes.
     const key = candleKey(due.asset, due).join('.');
     this.#due.delete(key);
     this.#due.set(key, due);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { CandleKey } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
 
-/** Which candles of an asset a block holds. Hours and days are counted since 1970. */
+/** The time span of an asset's candles in a block. Hours and days are counted since 1970. */
 export interface CandleSpan {
   readonly unit: 'hour' | 'day';
   readonly number: number;
 }
 
-/** Hours are kept for two days: by then they are part of a sealed day. */
+/** The number of hours that are kept, two days: after them, hours are part of a sealed day. */
 const HOURS_KEPT = 48;
 const NUMBER_BYTES = 4;
-/** Of the hash that stands for an asset, whose symbol may have any letters. */
+/** The number of digits of an asset's hash, which replaces the symbol: a symbol may have any letters. */
 const ASSET_DIGITS = 32;
 
-/** The words that name an asset on the shelf. */
+/** Returns the words that name an asset on the shelf. */
 export function candleAsset({ symbol, signatureType }: AssetName): string {
   return createHash('sha256').update(`${signatureType} ${symbol}`).digest('hex').slice(0, ASSET_DIGITS);
 }
@@ -23,7 +23,7 @@ export function candleKey(asset: AssetName, { unit, number }: CandleSpan): Candl
   return [candleAsset(asset), unit, String(unit === 'hour' ? number % HOURS_KEPT : number)];
 }
 
-/** The number stands before the candles, for the keys of hours come again. */
+/** Returns a block: its number stands before the candles, because the keys of hours are used again. */
 export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(NUMBER_BYTES + candles.length);
   bytes.writeUInt32BE(number);
@@ -31,7 +31,7 @@ export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Arra
   return bytes;
 }
 
-/** @returns `undefined` for a block that is not of this form. The candles are a copy, aligned as their reader needs them. */
+/** Reads a block. @returns `undefined` for a block of another form. The candles are a copy, aligned for their reader. */
 export function readCandleBlockBytes(
   [asset, unit]: CandleKey,
   bytes: Uint8Array,

@@ -8,9 +8,10 @@ export interface CheckpointsOptions<Asset> {
 }
 
 /**
- * The log keeps its records for some time, and an input may count for longer: a leader writes such inputs again, so that a node which reads
- * what the log has, and then leads, has them all. The clock gives every asset its second out of {@link CHECKPOINT_S}, whoever leads then:
- * little is written at a time, and a change of the leader delays no asset by more than one round.
+ * The checkpoints of a log. The log keeps its records for some time, and an input may count for longer: a leader writes such
+ * inputs again, so that a node that reads the log and then leads has all of them. The clock gives each asset its own second out
+ * of {@link CHECKPOINT_S}, the same for each leader: little is written at a time, and a change of the leader delays no asset by
+ * more than one round.
  */
 export class Checkpoints<Asset> {
   readonly #options: CheckpointsOptions<Asset>;

@@ -3,7 +3,7 @@ import { decodeLogBatch } from '../cluster/log/log_batch.js';
 import { type Clock, NS_PER_SECOND } from '../model/time.js';
 import { openHolding } from '../records/second_record.js';
 
-/** The minute since 1970 of the first aggregate that the log has, or of now when it has none. */
+/** Returns the minute since 1970 of the first aggregate in the log, or the present minute if the log has none. */
 export async function firstMinuteOf(
   bus: Pick<Bus, 'read'>,
   firstSequence: number,

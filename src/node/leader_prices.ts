@@ -5,13 +5,13 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Clock } from '../model/time.js';
 
-/** Serves the prices of another node that leads, which may know other assets than this one. */
+/** Serves the prices of another node that leads, which may have other assets than this one. */
 export class LeaderPrices implements PriceListener {
   readonly #source: Pick<FeedSource, 'priced' | 'ended'>;
   readonly #clock: Clock;
   readonly #catalogue: () => Catalogue;
 
-  /** @param catalogue in force */
+  /** @param catalogue returns the catalogue in force */
   constructor(source: Pick<FeedSource, 'priced' | 'ended'>, clock: Clock, catalogue: () => Catalogue) {
     this.#source = source;
     this.#clock = clock;

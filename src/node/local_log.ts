@@ -11,7 +11,10 @@ export interface LocalLogOptions {
   readonly source: Pick<FeedSource, 'recorded'>;
 }
 
-/** The log of a process that is alone: the store. A record is applied when it is appended, and encoded when the store writes it. */
+/**
+ * The log of a process that is alone, which is its store. A record is applied when it is appended, and encoded when the store
+ * writes it.
+ */
 export class LocalLog implements PriceLog {
   readonly #options: LocalLogOptions;
   readonly isOver = false;
@@ -20,7 +23,7 @@ export class LocalLog implements PriceLog {
     this.#options = options;
   }
 
-  /** There is no other node. */
+  /** Does nothing, because there is no other node. */
   priced(): void {}
 
   ended(): void {}

@@ -12,25 +12,26 @@ import type { Store } from '../store/store.js';
 export interface LogApplierOptions {
   readonly store: Store;
   readonly source: Pick<FeedSource, 'recorded'>;
-  /** In force. */
+  /** Returns the catalogue in force. */
   readonly catalogue: () => Catalogue;
-  /** Whether inputs are stored: an edge never makes prices of them. */
+  /** True when inputs are stored: an edge never makes prices of them. */
   readonly keepsInputs: boolean;
-  /** A minute of an asset, counted since 1970, has closed. */
+  /** Called when a minute of an asset, counted since 1970, has closed. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
-  /** The store has records of which readers were not told one by one. */
+  /** Called when the store has records that readers did not receive singly. */
   readonly onStoreChanged: () => void;
 }
 
 /**
- * Takes the records of the log: what is in them is stored as it came, and served once the log has been read to its end. Before that readers
- * may have been shown newer aggregates than the store has: a process that is killed loses what was not yet on disk, and the log has it.
+ * Applies the records of the log: their entries are stored unchanged, and served once the log has been read to its end. Before
+ * that readers may have seen newer aggregates than those of the store: a killed process loses everything that was not yet on
+ * disk, and the log has it.
  */
 export class LogApplier {
   readonly #options: LogApplierOptions;
   #newestNs: bigint;
   #isServed = false;
-  /** There are records of which readers were not told. */
+  /** True when there are records that readers did not receive. */
   #isAhead = false;
 
   constructor(options: LogApplierOptions) {
@@ -38,19 +39,19 @@ export class LogApplier {
     this.#newestNs = BigInt((options.store.newestSecond ?? -1) + 1) * NS_PER_SECOND;
   }
 
-  /** No aggregate that was recorded was signed later. */
+  /** The latest time at which a recorded aggregate was signed. */
   get newestNs(): bigint {
     return this.#newestNs;
   }
 
-  /** All records of the log have been applied. */
+  /** Notes that all records of the log have been applied. */
   caughtUp(): void {
     const { store, keepsInputs } = this.#options;
     if (keepsInputs) store.log.lacksInputs = false;
     this.serve();
   }
 
-  /** Nothing that readers were shown is missing any more: what the store has is served, until its inputs are too old. */
+  /** Serves the aggregates of the store, until their inputs are too old. The store now has everything that readers have seen. */
   serve(): void {
     if (this.#isServed) return;
     this.#isServed = true;
@@ -62,12 +63,12 @@ export class LogApplier {
     if (this.#isAhead) onStoreChanged();
   }
 
-  /** The next record of the log. */
+  /** Applies the next record of the log. */
   apply({ entries }: LogBatch, position: LogPosition): void {
     const { store, keepsInputs } = this.#options;
     for (const { publisherKey, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
-      // They outlive the record, which is much larger.
+      // The bytes are copied: they outlive the record, which is much larger.
       const own = new Uint8Array(bytes);
       if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
@@ -88,7 +89,7 @@ export class LogApplier {
   }
 }
 
-/** After which record the log is to be read. A node that was an edge reads all of it again, for the inputs. */
+/** Returns the position after which the log must be read. A node that was an edge reads all of the log again, for the inputs. */
 export function placeToReadFrom(log: LogProgress, keepsInputs: boolean): LogPosition {
   if (!keepsInputs) log.lacksInputs = true;
   return (keepsInputs && log.lacksInputs ? undefined : log.position) ?? LOG_START;

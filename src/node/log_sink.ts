@@ -14,12 +14,13 @@ export interface LogSinkOptions {
 }
 
 /**
- * Takes what the aggregator tells. Prices go to the readers of this process and of the other nodes at once; aggregates, and the ends of
- * prices, go to the log, and are served when it applies them. When the log takes nothing any more, nothing goes anywhere.
+ * Receives the results of the aggregator. Prices go to the readers of this process and of the other nodes at once. Aggregates,
+ * and the ends of prices, go to the log, and are served when the log applies them. When the log accepts nothing any more, all
+ * results are ignored.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
-  /** By asset index: the newest holding that was appended to the log. */
+  /** The newest holding that was appended to the log, by asset index. */
   readonly #appended: (Holding | undefined)[] = [];
   /** Indexes of the assets that have a live price. */
   readonly #live = new Set<AssetIndex>();
@@ -29,13 +30,13 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Notes which prices ended while nobody made prices, once the aggregator has told which assets still have one. The latest
-   * aggregates of the others wait for the next ones, which are signed at once: before a crash newer ones may have been served than the store
-   * holds.
+   * Appends the ends of prices that ended while no node made prices, after the aggregator has reported which assets still have
+   * one. The latest aggregates of assets that still have one wait for the next ones, which are signed at once: before a crash
+   * newer ones may have been served than the store holds.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
-      // First, for an aggregate that was only stored takes 0.2 ms to read.
+      // This check comes first, because reading an aggregate that was only stored takes 0.2 ms.
       if (this.#live.has(asset.index)) continue;
       const newest = this.#newest(asset);
       if (newest?.aggregate !== undefined)

@@ -19,12 +19,15 @@ export interface NodeCandlesOptions {
 /** Poll interval: were days sealed? */
 const DAYS_NS = 10n * NS_PER_SECOND;
 
-/** The candles of a node: what the log no longer has comes from the shelf of the cluster. */
+/** The candles of a node: the shelf of the cluster has the candles that the log no longer has. */
 export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
   readonly exchange: CandleExchange;
-  /** The records that the log was found to lack at the start: their candles are there already. */
+  /**
+   * True until the first call of {@link missing}, if the log was found to lack records at the start: their candles are already
+   * present.
+   */
   #hasFirst: boolean;
   #isChanged = false;
   #daysNs = 0n;
@@ -37,7 +40,7 @@ export class NodeCandles {
     this.exchange = new CandleExchange({ shelf: bus.candles, store, assets: () => this.#assets, logger });
   }
 
-  /** Reads the candles that the log cannot bring. @param applied the sequence of the last record that the store has */
+  /** Reads the candles that the log cannot bring. @param applied the sequence of the last record in the store */
   static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
     const { firstSequence } = await options.bus.extent();
     const isMissing = firstSequence > applied + 1;
@@ -46,7 +49,7 @@ export class NodeCandles {
     return candles;
   }
 
-  /** The log was deleted up to this record before this node had read it. */
+  /** Reads candles from the shelf: the log was deleted up to this record before this node had read it. */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;
     logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
@@ -60,12 +63,12 @@ export class NodeCandles {
     }
   }
 
-  /** Puts changed assets in force. */
+  /** Applies changed assets. */
   reload(assets: readonly AssetName[]): void {
     this.#assets = assets;
   }
 
-  /** Tells once whether candles were read since the last call. */
+  /** Returns true once when candles were read since the last call. */
   takeChanged(): boolean {
     const isChanged = this.#isChanged;
     this.#isChanged = false;

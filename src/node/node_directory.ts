@@ -3,7 +3,7 @@ import type { NodeReport } from '../cluster/node_report.js';
 import type { NodeList, NodeRole, NodeSigner, NodeState, Signer } from '../model/node_list.js';
 
 export interface NodeDirectoryOptions {
-  /** This node. */
+  /** The number of this node. */
   readonly node: number;
   readonly name: string;
   readonly signers: () => readonly Signer[];
@@ -11,14 +11,17 @@ export interface NodeDirectoryOptions {
   readonly nowMs: () => number;
 }
 
-/** Aggregates of a node that has gone are served until their inputs are too old, which nobody waits an hour for. */
+/**
+ * The longest time for which a node that has gone is kept: its aggregates are served until their inputs are too old, and an hour
+ * is enough for that.
+ */
 const GONE_MS_MAX = 3_600_000;
 const GONE_KEYS_MAX = 256;
 
 /** The nodes of a cluster and their keys, as one of them knows them. */
 export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
-  /** Keys of aggregates that a node had, by node and key; the one that was seen longest ago first. */
+  /** Keys of aggregates that a node had, by node and key; the key with the oldest sighting is the first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
   #toldText = '';
 
@@ -26,7 +29,7 @@ export class NodeDirectory {
     this.#options = options;
   }
 
-  /** Tells the nodes and their keys when they are others than at the last call. */
+  /** Returns the nodes and their keys when they have changed since the last call. */
   takeChanged(): NodeList | undefined {
     const nodes = this.nodes();
     const text = JSON.stringify(nodes);
@@ -51,7 +54,7 @@ export class NodeDirectory {
     };
   }
 
-  /** The log says sooner than a report who leads. */
+  /** Returns the role of a node. The log names the leader sooner than a report. */
   #roleOf({ node, role }: NodeReport): NodeRole {
     if (this.#options.member.leader?.node === node) return 'leader';
     return role === 'leader' ? 'standby' : role;
@@ -78,7 +81,7 @@ export class NodeDirectory {
       if (this.#seen.size <= GONE_KEYS_MAX && nowMs < seenMs + GONE_MS_MAX) break;
       this.#seen.delete(key);
     }
-    // In an order that does not depend on when a key was seen.
+    // The order must not depend on when a key was seen.
     return [...this.#seen.values()]
       .map(({ signer }) => signer)
       .sort((a, b) => a.signatureType.localeCompare(b.signatureType) || a.address.localeCompare(b.address));

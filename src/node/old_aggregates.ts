@@ -2,13 +2,13 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 
-/** How much later than by its own clock a node takes an aggregate for too old, while there is a leader to say so. */
+/** The extra time before a node counts an aggregate as too old by its own clock, while there is a leader that can end the aggregate. */
 const SLACK_NS = 2n * NS_PER_SECOND;
 
 /**
- * Serves no more the aggregates whose inputs are too old. Whoever leads ends them itself, but not those of an asset that it does not
- * know, nor while the log does not take it.
- * @param isSilent no leader is heard
+ * Stops serving the aggregates whose inputs are too old. The leader ends them itself, except the aggregates of an asset that it
+ * does not know, and except while the log accepts nothing.
+ * @param isSilent true when no message of a leader comes
  */
 export function withdrawOld(source: Pick<FeedSource, 'withdraw'>, nowNs: TimeNs, isSilent: boolean): void {
   const pastNs = (isSilent ? nowNs : nowNs - SLACK_NS) as TimeNs;

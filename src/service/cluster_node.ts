@@ -33,9 +33,9 @@ export interface ClusterNodeOptions extends PriceMakerOptions {
 }
 
 export interface NodeHooks {
-  /** Called when the nodes that {@link PriceMaker.nodes} says, or their keys, are others than before. */
+  /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
   readonly onNodes: (nodes: NodeList) => void;
-  /** Called when the store got candles in another way than by the feed. */
+  /** Called when the store received candles in another way than by the feed. */
   readonly onStoreChanged: () => void;
 }
 
@@ -55,7 +55,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 }
 
 /**
- * One node of a cluster: it has its prices from the leader and its records from the log that all nodes share, and makes prices itself
+ * A node of a cluster. Its prices come from the leader and its records from the log that all nodes share; it makes prices itself
  * while it leads.
  */
 class ClusterNode implements PriceMaker {
@@ -73,12 +73,12 @@ class ClusterNode implements PriceMaker {
   readonly #forwarder: Forwarder;
   readonly #directory: NodeDirectory;
   readonly #status: NodeStatus;
-  /** While this node leads. */
+  /** The term, while this node leads. */
   #term: LeaderTerm | undefined;
   #fatal: string | undefined;
   #lookNs = 0n;
 
-  /** @param applied the last record of the log that the store has */
+  /** @param applied the last record of the log in the store */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
     const { bus, settings, parts, hooks, member } = options;
     const { clock, store, source, logger } = parts;
@@ -120,7 +120,7 @@ class ClusterNode implements PriceMaker {
       nowMs,
       defer: setImmediate,
     });
-    // What waits here when this node begins to lead goes the same way.
+    // Messages that wait here when this node begins to lead go the same way.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, run, epoch, nameOf: callerNameOf, nowMs });
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
@@ -133,7 +133,7 @@ class ClusterNode implements PriceMaker {
       configHash,
       nowMs,
     });
-    // The process that handed the folder over wrote all that it had shown.
+    // The process that handed over the folder wrote everything that it had shown.
     if (store.isHandedOver) this.#records.serve();
   }
 
@@ -205,7 +205,7 @@ class ClusterNode implements PriceMaker {
       this.#term.maker.aggregator.reload(catalogue);
       return;
     }
-    // Assets that are gone lose their price, and new ones get that of the leader.
+    // Removed assets lose their price, and new assets get the leader's price.
     this.#leaderPrices.endRemoved(before);
     this.#member.reloaded();
   }
@@ -235,7 +235,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        // Who leads is another one: what that changes is due at once.
+        // Another node leads: the effects of that are due at once.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),
@@ -267,7 +267,7 @@ class ClusterNode implements PriceMaker {
     this.#candles.exchange.lead(term.epoch === 1);
   }
 
-  /** @param own what this node says of it while it leads; the log may have it also when the term ended before that */
+  /** @param own the outcome from this node while it leads; after the term ended without one, the log may still have the message */
   async #orForward(
     own: Promise<PublishOutcome | undefined>,
     session: PublisherSession,

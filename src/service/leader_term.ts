@@ -15,17 +15,17 @@ export interface LeaderTermOptions
   extends Pick<LocalMakerOptions, 'parts' | 'hooks' | 'settings' | 'troubles'>,
     Pick<SubmissionsOptions, 'bus' | 'rightsOf'> {
   readonly term: Term;
-  /** When the newest aggregate of the log was signed. */
+  /** The time at which the newest aggregate of the log was signed. */
   readonly startAfterNs: bigint;
 }
 
-/** Nothing is seen before the log has it, so its newest aggregate says which times may be used. */
+/** No aggregate is seen before the log has it, so the log's newest aggregate shows which times may be used. */
 const NO_MARK: MarkPlace = {
   read: () => undefined,
   write: (_timeNs, onSettled) => onSettled(true),
 };
 
-/** What a node makes while it leads. */
+/** The parts of a node that make prices while it leads. */
 export class LeaderTerm {
   readonly maker: LocalMaker;
   readonly #term: Term;
@@ -55,7 +55,7 @@ export class LeaderTerm {
     this.#submissions.start();
   }
 
-  /** @returns `undefined` when the term ended before there was an outcome: another node may take the message */
+  /** @returns `undefined` when the term ended before the outcome was known: another node may take the message */
   receive(
     session: PublisherSession,
     message: ReadMessage,
@@ -75,7 +75,7 @@ export class LeaderTerm {
     return known.ok || !this.#term.isOver ? known : undefined;
   }
 
-  /** The term is over: what publishers of other nodes sent and was not answered goes to the next leader. */
+  /** Ends the term: unanswered messages of publishers of other nodes go to the next leader. */
   stepDown(): void {
     this.#submissions.stop();
   }
@@ -85,11 +85,11 @@ export class LeaderTerm {
     this.#checkpoints.tick(nowNs);
   }
 
-  /** For another node, which asks the next leader when there is no answer. */
+  /** Answers another node, which asks the next leader if there is no answer. */
   async #answer(session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {
     const outcome = await this.receive(session, message);
     if (outcome === undefined) throw new Error('this node leads no more');
-    // Readers wait for the price, which leaves at the end of this turn: it goes first.
+    // Readers wait for the price, which is sent at the end of this turn: the price goes first.
     await endOfTurn();
     return outcome;
   }

@@ -12,7 +12,7 @@ import type { PriceLog } from '../node/price_log.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
 
-/** The parts of the process that prices are made with. */
+/** The parts of the process that are needed to make prices. */
 export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
   readonly source: FeedSource;
@@ -24,7 +24,7 @@ export type MakerHooks = Pick<AggregatorOptions, 'onDue' | 'onApplied'>;
 export interface LocalMakerOptions {
   readonly parts: MakerParts;
   readonly hooks: MakerHooks;
-  /** In force. */
+  /** Returns the settings in force. */
   readonly settings: () => Settings;
   readonly log: PriceLog;
   /** The times that aggregates are signed with. */
@@ -33,7 +33,7 @@ export interface LocalMakerOptions {
   readonly troubles?: readonly Trouble[];
 }
 
-/** Makes prices in this process, for the log that it is given: that of a cluster, or its own. */
+/** Makes prices in this process, for the given log: that of a cluster, or that of the process. */
 export class LocalMaker {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
@@ -78,7 +78,7 @@ export class LocalMaker {
     return whenDurable(session, this.aggregator.receive(session, message), this.written);
   }
 
-  /** A price that moved far enough is signed at the end of this turn: its aggregate is to be in the same commit, or record of the log. */
+  /** A price that moved far enough is signed at the end of this turn: its aggregate must be in the same commit, or record of the log. */
   readonly written = async (): Promise<void> => {
     await endOfTurn();
     await this.#log.durable();

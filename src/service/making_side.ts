@@ -25,7 +25,7 @@ interface MakingSideParts {
   readonly source: FeedSource;
 }
 
-/** Opens all of a service but its sockets. @throws Error of one sentence */
+/** Opens all parts of a service except its sockets. @throws Error of one sentence */
 export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
   const { port, threads, loaded } = prepared;
   const { config, clock, logger, takeOver = false, onProgress } = options;
@@ -44,7 +44,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   return making;
 }
 
-/** The half of a service that makes prices and records them, up to the feed, with what both halves use. */
+/** The half of a service that makes and records prices, up to the feed, with the parts that both halves use. */
 export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
   readonly pool: CryptoPool;
@@ -53,7 +53,7 @@ export class MakingSide implements PublishReceiver {
   readonly ticker: Ticker;
   readonly counters = createCounters();
   readonly askedToHandOver: Promise<void>;
-  /** In force. */
+  /** The settings in force. */
   settings: Settings;
   #maker: PriceMaker | undefined;
   #edges: EdgeSet | undefined;
@@ -73,7 +73,7 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** Opens the maker of prices, which tells the feed from then on. */
+  /** Opens the maker of prices, which reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
     const { settings, counters, pool, store, source, onDue } = this;
     this.#maker = await openPriceMaker({
@@ -89,17 +89,17 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** Where the prices come from, once this side is open. */
+  /** The source of the prices, once this side is open. */
   get maker(): PriceMaker {
     return this.#maker!;
   }
 
-  /** Another process asked for the data folder: nothing of publishers is taken any more. */
+  /** True after another process requested the data folder: messages of publishers are refused. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
 
-  /** Something needs a tick at this time, if not before. */
+  /** Requests a tick at this time at the latest. */
   readonly onDue = (timeNs: bigint): void => this.ticker.noLaterThan(timeNs);
 
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
@@ -112,14 +112,14 @@ export class MakingSide implements PublishReceiver {
     this.maker.closed?.(session);
   }
 
-  /** Begins to make prices, for these edges. */
+  /** Begins to make prices for these edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
     this.ticker.start([this.maker, edges]);
     this.maker.start();
   }
 
-  /** Ends all but the edges, once. @throws Error when the last commit failed */
+  /** Ends all parts except the edges, once. @throws Error when the last commit failed */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;

@@ -11,12 +11,12 @@ export interface NodeStatusOptions {
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
   readonly servers: Pick<ServerWatch, 'logCopies'>;
-  /** The hash of what must be equal on all nodes. */
+  /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   readonly nowMs: () => number;
 }
 
-/** An edge shows prices of a silent leader for a while; it is not ready after this. */
+/** The silence of a leader after which an edge is not ready, though it still shows the leader's prices for a while. */
 const SILENCE_MS_MAX = 2_000;
 
 /** The state of a node of a cluster, for its operator. */
@@ -27,7 +27,7 @@ export class NodeStatus {
     this.#options = options;
   }
 
-  /** The leader, which is another node, has told no prices for a while. */
+  /** True when the leader is another node and has sent no prices for a while. */
   get isSilent(): boolean {
     return this.#silentMs() > SILENCE_MS_MAX;
   }
@@ -50,7 +50,7 @@ export class NodeStatus {
     };
   }
 
-  /** Why the node is not ready. */
+  /** Returns the reasons why the node is not ready. */
   troubles(): string[] {
     const { node, member, configHash } = this.#options;
     const { leader } = member;
@@ -63,7 +63,7 @@ export class NodeStatus {
     ];
   }
 
-  /** The time without a tick, where this node does not lead. */
+  /** Returns the time without a tick, if this node does not lead. */
   #silentMs(): number {
     const { member, nowMs } = this.#options;
     return member.role === 'leader' ? 0 : nowMs() - member.ticks.tickMs;

@@ -21,19 +21,19 @@ export interface OperatorSideOptions {
   readonly listen: {
     readonly webSockets: WebSocketLibrary;
     readonly at: Config['admin'];
-    /** Another process listens on the admin port until it is replaced. */
+    /** True when another process listens on the admin port until it is replaced. */
     readonly sharesPort: boolean;
   };
   readonly parts: OperatedParts;
-  /** In force. */
+  /** Returns the settings in force. */
   readonly settings: () => Settings;
   readonly edgesExpected: number;
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
   readonly logger: Logger;
 }
 
-/** The parts of a service whose state an operator sees. */
+/** The parts of a service whose state the operator sees. */
 export interface OperatedParts {
   readonly edges: EdgeSet;
   readonly pool: CryptoPool;
@@ -46,15 +46,15 @@ export interface OperatedParts {
   readonly reloads: Reloads;
 }
 
-/** What an operator sees of the service. */
+/** The operator's side of the service. */
 export interface OperatorSide {
   readonly port: number;
-  /** From now on the service is not ready. */
+  /** Makes the service not ready from now on. */
   stopping(): void;
   close(): void;
 }
 
-/** Opens the admin listener, with readiness and metrics of everything. @throws Error when its address is in use. */
+/** Opens the admin listener, with readiness and metrics of all parts. @throws Error when its address is in use. */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { listen, settings, logger } = options;
   const { edges, pool, maker, source, store, clock, ticker, counters, reloads } = options.parts;
@@ -85,7 +85,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     });
   }
 
-  // Its port is claimed when the other one is taken, or both could be picked the same.
+  // The admin port is claimed after the other one; otherwise the same port could be picked for both.
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,

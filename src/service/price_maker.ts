@@ -5,30 +5,30 @@ import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
 /**
- * Where the prices of this process come from: it makes them, or another machine does. They go to the feed of the edges; it takes what
- * publishers send to them.
+ * The source of the prices of this process: makes them, or receives them from another machine. Reports them to the feed of the
+ * edges, and receives the messages of publishers.
  */
 export interface PriceMaker extends Ticked, PublishReceiver {
-  /** Publishers' updates that wait for their verdict. */
+  /** The number of publishers' updates that wait for their verdict. */
   readonly updatesWaiting: number;
-  /** What the configured assets and publishers last did. */
+  /** Returns the last activity of the configured assets and publishers. */
   activity(): Activity;
-  /** What a node of a cluster says of itself. */
+  /** Returns the state of this node of a cluster. */
   cluster?(): ClusterState;
-  /** How far the times that aggregates are signed with are ahead of the clock. */
+  /** The time by which the times of signed aggregates are ahead of the clock. */
   readonly aggregatesAheadSeconds: number;
-  /** The processes that serve these prices. */
+  /** Returns the processes that serve these prices. */
   nodes(): NodeList;
-  /** Why the service is not ready. */
+  /** Returns the reasons why the service is not ready. */
   troubles(): readonly string[];
-  /** What is wrong with the clock, or with the times that are signed. */
+  /** Returns the troubles of the clock and of the signed times. */
   clockTroubles(): readonly string[];
-  /** Begins, when the edges are there. */
+  /** Begins, when the edges exist. */
   start(): void;
-  /** Puts a changed configuration in force; the feed and the edges have it. */
+  /** Applies a changed configuration; the feed and the edges already have it. */
   reload(next: Settings): void;
-  /** The process is about to end: another one may make prices from now on. */
+  /** Lets another process make prices from now on: this process is about to end. */
   leave(): Promise<void>;
-  /** Signs nothing from now on. */
+  /** Ends all signing. */
   close(): Promise<void>;
 }

@@ -18,39 +18,42 @@ import { SOLO_NODE } from './solo.js';
 export interface Service {
   readonly port: number;
   readonly adminPort: number;
-  /** The EVM address that signs aggregates; none on an edge of a cluster. */
+  /** The EVM address that signs aggregates; absent on an edge of a cluster. */
   readonly evmAddress: string | undefined;
   /** The x coordinate of the key that signs Stark aggregates. */
   readonly starkPublicKey: string | undefined;
-  /** Assets of the configuration that have no live price now. */
+  /** Returns the number of configured assets that have no live price now. */
   staleAssets(): number;
   /**
-   * Puts a changed configuration in force without closing anything that need not.
+   * Applies a changed configuration, and closes only connections that must be closed.
    * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
    */
   reload(config: Config, keys: PrivateKeys): void;
-  /** Resolves when another service asks for the data folder: {@link stop} then hands over first, and closes connections when that one serves. */
+  /**
+   * Resolves when another service requests the data folder: {@link stop} then hands over first, and closes connections when the
+   * other service serves.
+   */
   readonly askedToHandOver: Promise<void>;
-  /** A file was to be reloaded and is not valid: the metrics say so. */
+  /** Notes in the metrics that a file that was to be reloaded is invalid. */
   noteInvalidReload(): void;
   /**
-   * Closes all connections with 1001, writes what is waiting and frees the ports; once, however often it is called.
+   * Closes all connections with 1001, writes the waiting data and frees the ports; only the first call has an effect.
    * @throws Error when the last commit failed; the ports are free then too.
    */
   stop(): Promise<void>;
   /**
-   * For a process that is to exit after a fault: closes every connection and ends the threads. Nothing more is written;
-   * what was acknowledged as durable is on disk.
+   * Closes every connection and ends the threads, for a process that is to exit after a fault. Writes nothing more; updates that
+   * were acknowledged as durable are on disk.
    */
   abandon(): Promise<void>;
 }
 
-/** How long the folder is kept for updates whose signatures are being verified. */
+/** The longest time for which the folder is kept for updates whose signatures are being verified. */
 const VERDICTS_MS_MAX = 1_000;
 
 /**
- * Puts the service together: the making side makes prices and tells them to the feed, which brings them to the edges. A part is
- * made after all that it reads.
+ * Puts the service together: the making side makes prices and reports them to the feed, which brings them to the edges. Each part
+ * is made after all parts that it reads.
  */
 export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
   const making = await openMakingSide(prepared, options);
@@ -182,13 +185,14 @@ class RunningService implements Service {
     await Promise.all([this.#edges.close(), ticker.stop(), pool.close()]);
   }
 
-  /** Puts a reload in force. The order matters: each part finds what it reads changed already. */
+  /** Applies a reload. The order matters: each part finds the parts that it reads already changed. */
   #apply(next: Settings): void {
     const { store, maker } = this.#making;
-    // The only step that can fail, on a damaged record of an asset that comes back: nothing has changed before it.
+    // The next step is the only one that can fail, on a damaged record of an asset that comes back: nothing has changed before
+    // it.
     store.reconfigure(storeOptions(next));
     this.#making.settings = next;
-    // The edges know a new asset before anybody can price it.
+    // The edges must know a new asset before it can be priced.
     this.#edges.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
     maker.reload(next);
     this.#edges.tell({ do: 'setNodes', nodes: maker.nodes() });
@@ -208,17 +212,20 @@ class RunningService implements Service {
     }
   }
 
-  /** The next process writes from the middle of this on, and serves at its end. What is left is to close the connections, in their time. */
+  /**
+   * Hands over the data folder. The next process writes from the middle of this method on, and serves at its end. Then only the
+   * connections are left to close, in their time.
+   */
   async #handOver(): Promise<void> {
     const { ticker, maker, store } = this.#making;
     this.#edges.tell({ do: 'handOver' });
     void ticker.stop();
-    // What is being verified is accepted still.
+    // Updates whose signatures are being verified are still accepted.
     const endMs = performance.now() + VERDICTS_MS_MAX;
     do await endOfTurn();
     while (maker.updatesWaiting > 0 && performance.now() < endMs);
     await maker.close();
-    // The next process waits for this. A disk that fails is told by `end`.
+    // The next process waits for this. `end` reports a disk that fails.
     await store.handOver().catch(() => this.#making.end());
     await store.successorServes();
     this.#operatorSide.close();

@@ -15,23 +15,23 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The prices are simulated: shown wherever assets are listed. */
+  /** True when the prices are simulated: shown wherever assets are listed. */
   readonly simulation?: boolean;
-  /** Asks a service that has the data folder and the ports to hand them over. */
+  /** True when the service that has the data folder and the ports must be asked to hand them over. */
   readonly takeOver?: boolean;
-  /** Of the program, for the metrics. */
+  /** The version of the program, for the metrics. */
   readonly version?: string;
-  /** Threads that verify and sign; as many as the cores leave, unless given. With 0 the main thread does it all. */
+  /** The number of threads that verify and sign; by default as many as the cores leave. With 0 the main thread does all of this work. */
   readonly cryptoThreads?: number;
   /** Called while the start checks a large data folder. */
   readonly onProgress?: StoreOptions['onProgress'];
 }
 
-/** What a start has before it asks another service to hand over. */
+/** The parts that a start has before it asks another service to hand over. */
 export interface Prepared {
   readonly port: StartingPort;
   readonly webSockets: WebSocketLibrary;
   readonly threads: { readonly listen: number; readonly crypto: number };
-  /** The threads of the edges, where they have some. */
+  /** The threads of the edges, if any. */
   readonly loaded: readonly LoadedThread[];
 }

@@ -11,16 +11,16 @@ import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS } from '../model/time.js';
 import type { StoreOptions } from '../store/store.js';
 
-/** What a reload changes. */
+/** The settings that a reload changes. */
 export interface Settings {
   readonly config: Config;
   readonly keys: PrivateKeys;
   readonly catalogue: Catalogue;
-  /** Signs aggregates; absent on an edge of a cluster. */
+  /** The signer of aggregates; absent on an edge of a cluster. */
   readonly signer: AggregateSigner | undefined;
 }
 
-/** @param before the catalogue that is in force, for a reload */
+/** @param before the catalogue in force, for a reload */
 export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): Settings {
   const catalogue = new Catalogue(config, before);
   const { evm } = keys;
@@ -30,8 +30,9 @@ export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, befo
 }
 
 /**
- * A file for the next start, as of an edge, may lack keys that this process signs with.
- * @throws Error when a reload would take them away
+ * Checks that a reload keeps the keys with which this process signs. A file for the next start, such as one of an edge, may lack
+ * them.
+ * @throws Error when a reload would remove keys
  */
 export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Config): void {
   if (before.keys.evm !== undefined && next.evm === undefined)
@@ -45,7 +46,7 @@ export function identityOf({ keys }: Settings): Identity {
   return { streamKey: keys.stream ?? keys.evm };
 }
 
-/** The keys that this process signs with. @param sinceS UNIX seconds: since when it has them */
+/** Returns the keys with which this process signs. @param sinceS the time since which it has them, in UNIX seconds */
 export function signersOf({ signer, keys }: Settings, sinceS: number): Signer[] {
   const signers: Signer[] = [];
   if (signer !== undefined) {

@@ -11,7 +11,7 @@ import type { PriceMaker } from './price_maker.js';
 import { type Settings, signersOf } from './settings.js';
 
 export interface PriceMakerOptions {
-  /** At the start. */
+  /** The settings at the start. */
   readonly settings: Settings;
   readonly parts: MakerParts;
   readonly hooks: MakerHooks;
@@ -20,7 +20,7 @@ export interface PriceMakerOptions {
 /** The number of a process that is alone. */
 export const SOLO_NODE = 0;
 
-/** Opens a node that always leads, whose log is in this process. Resolves when times may be signed, or the disk fails. */
+/** Opens a node that always leads, with its log in this process. Resolves when times may be signed, or when the disk fails. */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
   const { clock, store } = options.parts;
   return new Solo(options, await openAggregateTimes(clock, store.marks, store.newestSecond));
@@ -81,7 +81,7 @@ class Solo implements PriceMaker {
 
   start(): void {}
 
-  /** New assets are priced at once, from inputs that now count; assets that are gone lose their price. */
+  /** Applies settings. New assets are priced at once, from inputs that now count; removed assets lose their price. */
   reload(next: Settings): void {
     this.#settings = next;
     this.#maker.aggregator.reload(next.catalogue);

@@ -11,7 +11,7 @@ import {
 
 const NO_ASSETS: readonly Asset[] = [];
 
-/** One connection of `/evm/subscribe` or `/stark/subscribe`. */
+/** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
   constructor(
     readonly streams: ReaderStreams<AggregateSession>,
@@ -23,19 +23,19 @@ export class AggregateSession extends ReaderSession<AggregateGroup> {
     super(connection, rights, budgets);
   }
 
-  /** Ascending by index. */
+  /** The assets, ascending by index. */
   get assets(): readonly Asset[] {
     return this.group?.assets ?? NO_ASSETS;
   }
 }
 
-/** The connections with the same assets. They share each frame's bytes and the topic it is published on. */
+/** The connections with the same assets. They share each frame's bytes and the topic on which it is published. */
 export class AggregateGroup extends ReaderGroup<AggregateSession> {
   constructor(
     key: string,
     topic: number,
     sequence: number,
-    /** Ascending by index. */
+    /** The assets, ascending by index. */
     readonly assets: readonly Asset[],
   ) {
     super(key, topic, sequence);
@@ -44,7 +44,7 @@ export class AggregateGroup extends ReaderGroup<AggregateSession> {
 
 const NO_GROUPS: ReadonlySet<AggregateGroup> = new Set();
 
-/** The groups that have connections, found by what they share and by asset. */
+/** The groups that have connections, found by the facts that their members share, and by asset. */
 export class AggregateGroupIndex {
   readonly #byKey = new Map<string, AggregateGroup>();
   readonly #byAsset = new Map<AssetIndex, Set<AggregateGroup>>();
@@ -59,7 +59,7 @@ export class AggregateGroupIndex {
     return this.#byKey.size;
   }
 
-  /** All connections that are subscribed to anything, as they are now. */
+  /** Returns all connections that are subscribed to an asset, as they are now. */
   sessions(): AggregateSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
@@ -69,8 +69,9 @@ export class AggregateGroupIndex {
   }
 
   /**
+   * Finds or adds a group.
    * @param assets ascending by index; an asset has one signature type, so no two types share a group
-   * @param sequence what a new group has seen
+   * @param sequence the sequence of a new group
    */
   findOrAdd(assets: readonly Asset[], sequence: number): AggregateGroup {
     const key = assets.map(({ index }) => index).join();

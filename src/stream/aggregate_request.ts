@@ -2,12 +2,12 @@ import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { ERROR_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
 import { isRequestType, readMessage } from './request.js';
 
-/** What a client may send on `/evm/subscribe` and `/stark/subscribe`. */
+/** A message that a client may send on `/evm/subscribe` and `/stark/subscribe`. */
 export interface AggregateSubscription {
   readonly type: RequestType;
-  /** Each once, in the order they came; which of them are assets is for the catalogue to say. */
+  /** The symbols, each once, in the order of the message; the catalogue decides which of them are assets. */
   readonly symbols: readonly string[];
-  /** It comes back in the answer. */
+  /** The ID that the answer repeats. */
   readonly traceId: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function readAggregateRequest(text: string): AggregateSubscription | Aggr
   return { type, symbols: [...new Set<string>(data)], traceId };
 }
 
-/** Without `data`, by which clients know prices. @param about the message that it answers */
+/** Returns an error text without `data`, by which clients recognise prices. @param about the message that the error answers */
 export function aggregateErrorText(
   error: string,
   about: Pick<AggregateRequestError, 'traceId'> | undefined,

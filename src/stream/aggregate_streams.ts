@@ -13,16 +13,19 @@ import type { StreamCounters } from './engine.js';
 import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
-  /** The asset of the configuration in force with this symbol and signature type. */
+  /** Returns the asset of the configuration in force with this symbol and signature type. */
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
-  /** `undefined` while the asset has no live price. */
+  /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** The aggregate as REST serves it; made once for each aggregate. */
+  /** Returns the aggregate in the form of REST; made once for each aggregate. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
-  /** As for `/ws`, with sequences of its own. Connections that do not take the frame come to {@link AggregateStreams.lagged}. */
+  /**
+   * Publishes a frame as for `/ws`, with sequences of its own. Connections that do not take the frame go to
+   * {@link AggregateStreams.lagged}.
+   */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
-  /** A topic that nobody else publishes on. */
+  /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
@@ -31,11 +34,11 @@ export interface AggregateStreamsOptions {
 }
 
 /**
- * Streams of signed aggregates, without their sockets: each connection is sent an aggregate of its assets when it subscribes and
+ * Streams of signed aggregates, without their sockets: each connection receives an aggregate of its assets when it subscribes and
  * whenever one is signed.
  *
- * What is signed in one turn of the event loop is one frame of a group, made and published once. A newcomer or a slow reader
- * waits beside the topic, is brought up to date by frames of its own, and joins.
+ * The aggregates that are signed in one turn of the event loop form one frame of a group, made and published once. A newcomer or
+ * a slow reader waits beside the topic, is brought up to date by frames of its own, and joins.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
@@ -45,10 +48,10 @@ export class AggregateStreams extends Subscriptions<
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  /** Counts signatures; by asset index, where its last one stands. */
+  /** The number of signatures so far, and by asset index the number of its last one. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** Groups that have something to send when the turn ends. */
+  /** The number of signatures so far; by asset index, the number of its last signature. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 
@@ -59,7 +62,7 @@ export class AggregateStreams extends Subscriptions<
     this.#options = options;
   }
 
-  /** The asset's latest aggregate is a new one. */
+  /** Notes that the asset's latest aggregate is a new one. */
   signed({ index }: Asset): void {
     this.#signedAt[index] = ++this.#sequence;
     for (const group of this.#groups.withAsset(index)) {
@@ -69,12 +72,12 @@ export class AggregateStreams extends Subscriptions<
     }
   }
 
-  /** A tick of the clock. */
+  /** Does the work that is due. */
   tick(nowNs: TimeNs): void {
     this.slowReaders.tick(nowNs);
   }
 
-  /** The catalogue or the rights have changed. */
+  /** Applies a changed catalogue or changed rights. */
   reload(): void {
     for (const session of this.#groups.sessions()) {
       const assets = session.assets.flatMap(({ symbol }) => this.#visible(session, symbol) ?? []);
@@ -99,7 +102,7 @@ export class AggregateStreams extends Subscriptions<
 
   protected override enter(group: AggregateGroup, session: AggregateSession): void {
     if (group.dirty) return;
-    // Nothing of the group was signed since its last frame, so members know all that there is.
+    // Nothing of the group was signed since its last frame, so its members have everything.
     group.sequence = this.#sequence;
     this.#updateAndJoin(group, session);
   }
@@ -120,12 +123,12 @@ export class AggregateStreams extends Subscriptions<
     if (fresh.size > 0) session.fresh = fresh;
     this.#answerAndRegroup(session, request, [...assets.values()]);
     if (unknown.length === 0) return;
-    // Clients of this protocol read no errors: one unknown symbol must not keep them from the others.
+    // Clients of this protocol read no errors: one unknown symbol must not block the other ones.
     const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
     this.replyError(session, error, request);
   }
 
-  /** A symbol that the token may not see is like one that does not exist. */
+  /** Returns the assets that the token may see. Another symbol counts as one that does not exist. */
   #visible({ rights, signatureType }: AggregateSession, symbol: string): Asset | undefined {
     return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
   }
@@ -146,7 +149,7 @@ export class AggregateStreams extends Subscriptions<
     this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
-  /** The end of a turn in which something was signed. */
+  /** Sends the frames at the end of a turn in which something was signed. */
   #flush(): void {
     const groups = this.#dirty;
     this.#dirty = [];
@@ -157,7 +160,7 @@ export class AggregateStreams extends Subscriptions<
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
         const frame = this.#frame(signed);
-        // Members that cannot take it leave during the call; they know what the group knew before.
+        // Members that cannot take the frame leave during the call; they have everything that the group had before.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
       group.sequence = this.#sequence;
@@ -166,7 +169,7 @@ export class AggregateStreams extends Subscriptions<
     }
   }
 
-  /** Sends a waiting connection what it alone does not know yet; it joins, unless its socket did not take that. */
+  /** Sends a waiting connection the aggregates that it alone lacks; it joins, unless its socket did not take them. */
   #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
     const { fresh, sequence } = session;
     const due = group.assets.filter(
@@ -182,7 +185,7 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** The aggregate that a restart found on disk counts as signed at 0. */
+  /** Tells whether the asset was signed after a sequence. An aggregate that a restart found on disk counts as signed at 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }

@@ -1,27 +1,27 @@
 import type { AssetIndex } from '../model/asset.js';
 
 /**
- * The assets that a connection is subscribed to. A change of a few of them takes one pass over the others, and neither sorts them
- * again nor writes them down.
+ * The assets of a connection's subscription. A change of a few assets takes one pass over the others: they are neither sorted
+ * again nor written as a text.
  */
 export interface AssetSet {
-  /** Ascending by streaming ID. */
+  /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** A number that equal sets have in common, and hardly any others. */
+  /** A number that equal sets have in common, and other sets hardly ever. */
   readonly hash: number;
 }
 
 export const NO_ASSETS: AssetSet = { assets: [], hash: 0 };
 
-/** @param ids the streaming ID of each asset, by index */
+/** Returns the set of these assets. @param ids the streaming ID of each asset, by index */
 export function assetSetOf(assets: readonly AssetIndex[], ids: readonly number[]): AssetSet {
   return withAssets(NO_ASSETS, assets, ids).set;
 }
 
 /**
- * The set with more assets.
+ * Returns the set with more assets.
  * @param more each once, in any order
- * @returns the same set when it has all of them, and those that it had not
+ * @returns the same set when it has all of them, and the assets that were new
  */
 export function withAssets(
   set: AssetSet,
@@ -47,8 +47,8 @@ export function withAssets(
 }
 
 /**
- * The set without some assets.
- * @param gone each once, in any order; some may not be in it
+ * Returns the set without some assets.
+ * @param gone each once, in any order; some may be absent from the set
  * @returns the same set when it has none of them
  */
 export function withoutAssets(set: AssetSet, gone: readonly AssetIndex[], ids: readonly number[]): AssetSet {
@@ -81,7 +81,7 @@ function sortById(assets: readonly AssetIndex[], ids: readonly number[]): readon
   return assets;
 }
 
-/** 32 bits of the index, mixed: a set's hash is their sum, whatever their order, and a double holds it exactly. */
+/** Returns 32 bits of the index, mixed: a set's hash is their sum, in any order, and a double holds it exactly. */
 function hashOf(asset: AssetIndex): number {
   let mixed = Math.imul(asset + 1, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca77);

@@ -16,15 +16,15 @@ export interface DeliveryOptions extends FrameSigning {
   readonly taxonomyId: number;
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** Per asset index the market status at a UNIX second, or `NO_SCHEDULE`. */
+  /** Returns, by asset index, the market status at a UNIX second, or `NO_SCHEDULE`. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a text frame to every connection of a topic that takes it; {@link Subscriptions.lagged} takes the others
-   * during the call. The bytes are only valid during the call.
-   * @param sequence the frame tells of what changed up to this price sequence
+   * Sends a text frame to every connection of a topic that takes it; {@link Subscriptions.lagged} receives the others during the
+   * call. The bytes are only valid during the call.
+   * @param sequence the frame has all changes up to this price sequence
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
-  /** A topic that nobody else publishes on. */
+  /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
@@ -49,13 +49,13 @@ export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #endTurn: (nowNs: TimeNs) => void;
   readonly #pieces: FramePieces;
-  /** Of one frame that is signed at once. */
+  /** The block of a single frame that is signed at once. */
   readonly #block = new SignedBlock();
   readonly #digest = new Uint8Array(DIGEST_BYTES);
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
-  /** Changes of this turn of the event loop wait for its end; some were sent before it. */
+  /** The state of this turn of the event loop. Changes wait for the end of the turn; 'sent' means that some were sent before it. */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
   /** @param endTurn called at the end of a turn of the event loop in which something changed; it calls {@link flush} */
@@ -69,7 +69,7 @@ export class Delivery {
     });
   }
 
-  /** Whether changes of `real_time` groups wait for the next {@link flush}. */
+  /** True when changes of `real_time` groups wait for the next {@link flush}. */
   get isWaiting(): boolean {
     return this.#dirty.length > 0;
   }
@@ -79,7 +79,7 @@ export class Delivery {
     this.#encoder = new FrameEncoder(this.#options.table, this.#options.taxonomyId);
   }
 
-  /** Schedules the changes of a `real_time` group, at the end of this turn of the event loop or once 1 ms is over. */
+  /** Schedules the changes of a `real_time` group, at the end of this turn of the event loop or after 1 ms. */
   markDirty(group: Group): void {
     if (group.dirty) return;
     this.#flushLater(group);
@@ -91,7 +91,10 @@ export class Delivery {
     });
   }
 
-  /** Once a turn does not wait for its end with frames that are sent soon. A later one has the changes of all other messages. */
+  /**
+   * Sends the frames that are sent soon, see `areSentSoon`, without waiting for the end of the turn; does so once in a turn. A
+   * later frame has the changes of all other messages.
+   */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
     this.#turn = 'sent';
@@ -143,7 +146,7 @@ export class Delivery {
     if (!group.signing) this.#join(group, session);
   }
 
-  /** @param times the `ts` that the unsigned frames of this turn share in each era */
+  /** @param times the common `ts` of the unsigned frames of this turn in each era */
   #emitUnsigned(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): void {
     const { sequence } = this.#options.table;
     this.#updateWaiting(group, nowNs);
@@ -204,18 +207,18 @@ export class Delivery {
 
   #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
     this.#options.publish(group.topic, frame, sequence);
-    // Only now: a connection that left while the frame was signed, or cannot take it, does not get it.
+    // The sequence changes only now: a connection that left during the signature, or cannot take the frame, does not receive it.
     group.sequence = sequence;
     this.#joinWaiting(group);
   }
 
-  /** The next frame holds all changes of the one that is not signed. */
+  /** Handles a failed signature: the next frame holds all changes of the unsigned one. */
   #signingFailed(group: Group): void {
     this.#options.counters.framesSkipped += group.members.size;
     if (group.intervalMs === undefined) this.markDirty(group);
   }
 
-  /** For connections outside the topic: counts the frames that slow readers miss, and sends `real_time` ones their changes. */
+  /** Counts the frames that slow readers outside the topic miss, and sends waiting connections of `real_time` their changes. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
@@ -224,8 +227,8 @@ export class Delivery {
   }
 
   /**
-   * Joins every waiting connection that is at the group's sequence. While a frame is signed, a newcomer may have got newer
-   * prices than the members, or none yet; then it waits for the next frame.
+   * Joins every waiting connection that is at the group's sequence. While a frame is being signed, a newcomer may have received
+   * newer prices than the members, or none yet; then the newcomer waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -245,8 +248,8 @@ export class Delivery {
   }
 
   /**
-   * `real_time`: sends one connection what it alone does not know yet.
-   * @returns `false` when something is due but its last frame is less than 1 ms ago, its caller cannot pay, or no time may be
+   * Sends one connection of `real_time` the prices that it alone lacks.
+   * @returns `false` when prices are due but its last frame is less than 1 ms ago, its caller cannot pay, or no time may be
    * signed.
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
@@ -262,7 +265,7 @@ export class Delivery {
       timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
     }
-    // Before it is sent: a socket that drops it is reported at once.
+    // This must precede the call that sends: a socket that drops the frame is reported at once.
     session.fresh = undefined;
     session.sequence = table.sequence;
     if (timestampNs !== undefined) this.#sendAlone(session, due, timestampNs, nowNs);

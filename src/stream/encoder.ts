@@ -13,13 +13,13 @@ import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 import type { SignedBlock } from './signed_block.js';
 
 declare global {
-  // Node's own fast paths behind `write` and `toString`; its typings leave them out.
+  // Node's own fast paths behind `write` and `toString`; its typings lack them.
   interface Buffer {
     latin1Write(text: string, offset: number): number;
   }
 }
 
-// Where the fields of a payload's head lie, read from the layouts once.
+// The offsets of the fields of a payload's head, read from the layouts once.
 const SIMPLIFIED_HEAD_BYTES = SIMPLIFIED_LAYOUT.head.bytes;
 const SIMPLIFIED_TAXONOMY_AT = SIMPLIFIED_LAYOUT.head.at['taxonomy ID'];
 const SIMPLIFIED_TIME_AT = SIMPLIFIED_LAYOUT.head.at.timestamp;
@@ -31,9 +31,9 @@ const MAGIC_AT = VERSIONED_AT.magic;
 const VERSION_AT = VERSIONED_AT.version;
 const MASK_AT = VERSIONED_AT['attribute mask'];
 
-/** The head with its longest taxonomy ID and timestamp takes 62 bytes. */
+/** The largest size of a head: with its longest taxonomy ID and timestamp it takes 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
-/** An element with its longest ID, price and status takes 66 bytes. */
+/** The largest size of an element: with its longest ID, price and status it takes 66 bytes. */
 export const UNSIGNED_ELEMENT_BYTES_MAX = 72;
 /**
  * Every element begins with a comma. The bracket that opens the array overwrites the first comma, at the end of the head.
@@ -45,10 +45,10 @@ const [UNSIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 
 /**
- * Encodes frames. It returns views of its own buffers, which the next call overwrites.
+ * Encodes frames. Returns views of its own buffers, which the next call overwrites.
  *
- * Measured for 100 assets: to concatenate the table's flat texts and write them once takes 2 µs; with ropes 6, as copied
- * bytes 5 to 8, with `JSON.stringify` 18.
+ * Measured for 100 assets: concatenating the table's flat texts and writing them once takes 2 µs; with ropes 6 µs, as copied
+ * bytes 5 to 8 µs, with `JSON.stringify` 18 µs.
  */
 export class FrameEncoder {
   readonly #table: PriceTable;
@@ -56,7 +56,7 @@ export class FrameEncoder {
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
-  /** The last body: most are as long as the one before. */
+  /** The last body: most bodies are as long as the one before. */
   #lastBody: Uint8Array = new Uint8Array(0);
 
   constructor(table: PriceTable, taxonomyId: number) {
@@ -69,9 +69,9 @@ export class FrameEncoder {
   }
 
   /**
-   * The finished `unsigned` frame.
+   * Returns the finished `unsigned` frame.
    * @param assets indexes of live assets, ascending by ID
-   * @param statuses per asset index the market status or {@link NO_SCHEDULE}, for connections with `addtl_attrs=ms`
+   * @param statuses by asset index the market status or {@link NO_SCHEDULE}, for connections with `addtl_attrs=ms`
    */
   unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
     const head = unsignedHead(this.#taxonomyId, timestampNs);
@@ -87,7 +87,8 @@ export class FrameEncoder {
 
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
-   * @returns its body, in the simplified layout, or the versioned one with `statuses`: what is to be signed, until the next call
+   * @returns the frame's body, which must be signed, in the simplified layout or, with `statuses`, in the versioned one; valid
+   * until the next call
    */
   addSigned(
     block: SignedBlock,
@@ -111,7 +112,7 @@ export class FrameEncoder {
       const run = statuses === undefined ? runLength(assets, i) : 1;
       let from = first * ENTRY_BYTES;
       const to = from + run * ENTRY_BYTES;
-      // A loop takes 3 ns for each byte, a native copy the time of a call: it is faster for several neighbours.
+      // A loop takes 3 ns for each byte, a native copy takes the time of a call: the copy is faster for several neighbours.
       if (run >= COPIED_RUN_MIN) {
         pairs.set(hexEntries.subarray(from, to), bodyAt + at);
         at += entries.copy(body, at, from, to);
@@ -150,25 +151,25 @@ export class FrameEncoder {
   }
 }
 
-/** An `unsigned` frame up to its array. */
+/** Returns an `unsigned` frame up to its array. */
 export function unsignedHead(taxonomyId: number, timestampNs: TimeNs | string): string {
   return `${UNSIGNED_HEAD}${taxonomyId},"ts":${timestampNs},"a":`;
 }
 
-/** An asset in an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` leaves it out */
+/** Returns an asset in an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` for an element without a status */
 export function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
   if (status === NO_SCHEDULE) return table.closedTexts[asset] || table.closedText(asset);
   return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
 }
 
-/** How many bytes follow the digits of a price in {@link unsignedElement}. */
+/** Returns the number of bytes after the digits of a price in {@link unsignedElement}. */
 export function bytesAfterDigits(status: number): number {
   return status === NO_SCHEDULE ? '"}'.length : '"'.length + STATUS_TEXTS[status]!.length;
 }
 
 const COPIED_RUN_MIN = 3;
 
-/** How many assets from `start` on are neighbours in the table. */
+/** Returns the number of assets from `start` on that are neighbours in the table. */
 function runLength(assets: readonly AssetIndex[], start: number): number {
   let end = start + 1;
   while (end < assets.length && assets[end] === assets[end - 1]! + 1) end++;

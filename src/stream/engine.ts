@@ -26,14 +26,14 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-  /** Called when it needs a tick at a time that may be sooner than it said. */
+  /** Called when the engine needs a tick at a time that may be sooner than its last answer. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
 /**
- * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; it calls back
+ * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; the engine calls back
  * with frames.
  */
 export class StreamEngine extends Subscriptions<
@@ -66,7 +66,7 @@ export class StreamEngine extends Subscriptions<
     this.#indexById = indexById(options.catalogue);
   }
 
-  /** Puts a changed catalogue and changed rights in force. The table must already have the new assets and IDs. */
+  /** Applies a changed catalogue and changed rights. The table must already have the new assets and IDs. */
   reload(catalogue: StreamCatalogue): void {
     tellMovedAssets(this.#groups.sessions(), this.#catalogue, catalogue);
     this.#catalogue = catalogue;
@@ -76,7 +76,7 @@ export class StreamEngine extends Subscriptions<
     const { ids } = this.#options.table;
     for (const session of this.#groups.sessions()) {
       const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
-      // IDs may have changed, and with them the order, even when the assets have not.
+      // IDs may have changed, and with them the order, even when the assets are the same.
       this.#regroup(session, assetSetOf(assets, ids));
     }
   }
@@ -86,17 +86,17 @@ export class StreamEngine extends Subscriptions<
     this.#eras.leave(session);
   }
 
-  /** The price of an asset changed in the table. */
+  /** Notes that the price of an asset changed in the table. */
   priceChanged(index: AssetIndex): void {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** All prices of a publisher's message have been told. */
+  /** Notes that all prices of a publisher's message have been reported. */
   messageApplied(): void {
     this.#delivery.flushSoon();
   }
 
-  /** A tick of the clock, at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
+  /** Does the work that is due: called at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
     this.#noticeStepBack(nowNs);
@@ -107,7 +107,10 @@ export class StreamEngine extends Subscriptions<
     if (isChecked && this.#options.times.hasEarlier) this.#leaveEarlierEras(nowNs);
   }
 
-  /** At the next multiple of an interval in use, and after 1 ms while changes wait to be sent. */
+  /**
+   * Returns the time of the next tick that the engine needs: the next multiple of an interval in use, or of 1 ms while
+   * changes wait to be sent.
+   */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
   }
@@ -137,7 +140,7 @@ export class StreamEngine extends Subscriptions<
     super.leaveGroup(session);
   }
 
-  /** The session keeps the time of the group's last frame, too. */
+  /** Takes a member out of the topic; the session keeps the time of the group's last frame, too. */
   protected override leaveTopic(group: Group, session: StreamSession): void {
     session.lastTimestampNs = sentUpToNs(session);
     session.lastFrameNs = group.lastFrameNs;
@@ -149,7 +152,7 @@ export class StreamEngine extends Subscriptions<
     if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
-  /** The groups of the fixed channels whose interval has ended since the last tick. */
+  /** Returns the groups of the fixed channels whose interval has ended since the last tick. */
   #dueGroups(nowNs: TimeNs): Group[] {
     const due: Group[] = [];
     this.#ticks.keepOnly(this.#groups.fixed);
@@ -186,7 +189,10 @@ export class StreamEngine extends Subscriptions<
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
-  /** An ID that the token may not see is like one that does not exist. No connection is subscribed to it either. */
+  /**
+   * Finds the assets of a request. An ID that the token may not see counts as one that does not exist. No connection is
+   * subscribed to it either.
+   */
   #lookUp(session: StreamSession, { assets }: StreamRequest) {
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
@@ -233,12 +239,12 @@ export class StreamEngine extends Subscriptions<
     this.enterGroup(group, session);
   }
 
-  /** After a step back of the clock, before any frame is made: only connections that were sent later times stay. */
+  /** Handles a step back of the clock, before any frame is made: only connections that have received later times stay. */
   #noticeStepBack(nowNs: TimeNs): void {
     if (this.#eras.notice()) this.#leaveEarlierEras(nowNs);
   }
 
-  /** Takes connections of earlier eras into the current one as soon as the clock is past their times. */
+  /** Moves connections of earlier eras into the current one as soon as the clock is past their times. */
   #leaveEarlierEras(nowNs: TimeNs): void {
     this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())

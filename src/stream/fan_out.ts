@@ -12,7 +12,7 @@ export class FanOut implements FrameSender {
   #senders: readonly FrameSender[] = [];
   #topics = 0;
 
-  /** A topic that nobody else publishes on. */
+  /** Returns a topic on which no other group publishes. */
   newTopic(): number {
     return this.#topics++;
   }

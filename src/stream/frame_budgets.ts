@@ -1,25 +1,25 @@
 import type { Budget } from '../fair/budget.js';
 
 /**
- * A signature takes as long as the bytes of so many assets: 36 µs, and 0.09 µs for an asset's share of the body, its hash, its hex
- * and the write to a socket.
+ * The cost of a signature, in assets whose bytes take as long: 36 µs, and 0.09 µs for an asset's share of the body, its hash, its
+ * hex and the write to a socket.
  */
 const SIGNATURE_COST = 400;
 
-/** How many callers are asked for one frame. */
+/** The largest number of callers that are asked to pay for one frame. */
 const ASKED_MAX = 8;
 
-/** The cost of a signed frame of so many assets, where a frame of one asset costs `signedFrameCost(1)`. */
+/** Returns the cost of a signed frame of so many assets; a frame of one asset costs `signedFrameCost(1)`. */
 export function signedFrameCost(assets: number): number {
   return SIGNATURE_COST + assets;
 }
 
 /**
- * The callers whose connections are in one group, which share its signed frames. They pay for a frame in turn, so a frame is
- * only left out when none of them can pay, and nobody can use up another's budget by joining its group.
+ * The callers whose connections are in one group, which share its signed frames. The callers pay for a frame in turn, so a frame
+ * is only skipped when none of them can pay, and no caller can use up another's budget by joining its group.
  */
 export class FrameBudgets {
-  /** Connections by budget; who paid last is last. */
+  /** The number of connections, by budget; the last payer is last. */
   readonly #connections = new Map<Budget, number>();
 
   add(budget: Budget): void {
@@ -32,7 +32,7 @@ export class FrameBudgets {
     else this.#connections.delete(budget);
   }
 
-  /** Has one of the callers pay for a frame. @returns whether one could; otherwise the refusal is counted for the first */
+  /** Makes one of the callers pay for a frame. @returns true when a caller could pay; otherwise the refusal is counted for the first */
   pay(cost: number, nowNs: bigint): boolean {
     const [first] = this.#connections.keys();
     if (first === undefined) return true;

@@ -16,30 +16,30 @@ import {
 } from './reader_session.js';
 import type { StreamQuery } from './stream_options.js';
 
-/** How long a `real_time` group waits when none of its callers could pay. */
+/** The time for which a `real_time` group waits after none of its callers could pay. */
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
 
 /**
  * The connections with the same channel, message type, attributes, asset set and era. They share each frame's bytes, its
- * signature and the topic it is published on.
+ * signature and the topic on which it is published.
  */
 export class Group extends ReaderGroup<StreamSession> {
-  /** When the last frame counts as sent, see `frameTime`. */
+  /** The time at which the last frame counts as sent, see `frameTime`. */
   lastFrameNs = 0n;
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
-  /** A frame is at the signers. The next one waits for it, or on fixed channels is skipped. */
+  /** True while a frame is being signed. The next frame waits for it, or on fixed channels is skipped. */
   signing = false;
-  /** Who pays for its frames; only for `signed_ecdsa`. */
+  /** The callers that pay for its frames; only for `signed_ecdsa`. */
   readonly payers: FrameBudgets | undefined;
-  /** When none of them could. */
+  /** The time at which no caller could pay. */
   unpaidAtNs = 0n;
   /** The number of its last frame among the frames of all groups. */
   lastFrameNumber = 0;
   readonly intervalMs: number | undefined;
-  /** Ascending by streaming ID. */
+  /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** Only for `unsigned` fixed channels, and only while there is memory for it. */
+  /** The frame kept between ticks; only for `unsigned` fixed channels, and only while there is memory for it. */
   keptFrame: KeptFrame | undefined;
 
   constructor(
@@ -56,12 +56,15 @@ export class Group extends ReaderGroup<StreamSession> {
     if (options.messageType === 'signed_ecdsa') this.payers = new FrameBudgets();
   }
 
-  /** Whether it is too early to ask its callers again. */
+  /** Tells whether it is too early to ask the group's callers again. */
   isUnpaid(nowNs: TimeNs): boolean {
     return nowNs >= this.unpaidAtNs && nowNs - this.unpaidAtNs < UNPAID_WAIT_NS;
   }
 
-  /** A fixed channel sends every live asset of the set, `real_time` those that changed since the group's last frame. */
+  /**
+   * Returns the assets of the next frame: on a fixed channel every live asset of the set, on `real_time` those that changed since
+   * the group's last frame.
+   */
   dueAssets({ live, changedAt }: PriceTable): AssetIndex[] {
     const { assets } = this;
     const changedAfter = this.intervalMs === undefined ? this.sequence : -1;
@@ -74,13 +77,13 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 }
 
-/** One connection of `/ws`. */
+/** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
-  /** When the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
+  /** The time at which the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
   lastFrameNs = 0n;
-  /** Where `ts` of its frames comes from. */
+  /** The era that gives the `ts` of its frames. */
   era: StreamEra | undefined;
-  /** The last `ts` that it was sent, or may have been, before it became a member; then see `sentUpToNs`. */
+  /** The last `ts` that it received, or may have received, before it became a member; then see `sentUpToNs`. */
   lastTimestampNs = 0n;
   /** The group's last `ts` when it became a member. */
   joinedTimestampNs = 0n;
@@ -99,13 +102,13 @@ export class StreamSession extends ReaderSession<Group> {
     return this.group?.set ?? NO_ASSETS;
   }
 
-  /** Ascending by streaming ID. */
+  /** The assets, ascending by streaming ID. */
   get assets(): readonly AssetIndex[] {
     return this.set.assets;
   }
 }
 
-/** Has the caller of a connection pay for a frame that is sent to it alone. @returns whether it could */
+/** Makes the caller of a connection pay for a frame that is sent to this connection alone. @returns true when the caller could pay */
 export function payAlone({ budgets, group }: StreamSession, assets: number, nowNs: TimeNs): boolean {
   if (budgets.signedFrames.take(signedFrameCost(assets), nowNs)) return true;
   budgets.signedFrames.countRefusal();

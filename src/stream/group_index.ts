@@ -7,13 +7,13 @@ import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import type { StreamQuery } from './stream_options.js';
 
-/** Memory for kept frames. Groups without room in it make each frame anew. */
+/** Memory for kept frames. Groups without room in it make each frame again. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** Stands behind a key, once for each group before. */
+/** The suffix of a key, repeated once for each earlier group with the same key. */
 const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** The groups that have connections, indexed by what their members share, by interval and by asset. */
+/** The groups that have connections, indexed by the facts that their members share, by interval and by asset. */
 export class GroupIndex {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
@@ -41,7 +41,7 @@ export class GroupIndex {
     return this.#byInterval;
   }
 
-  /** A snapshot of all connections with a subscription. */
+  /** Returns all connections with a subscription, as they are now. */
   sessions(): StreamSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
@@ -51,7 +51,7 @@ export class GroupIndex {
   }
 
   /**
-   * The group of the connections with these options and assets in one era.
+   * Returns the group of the connections with these options and assets in one era.
    * @param sequence the sequence of the group if it is new and `real_time`
    */
   findOrAdd(options: StreamQuery, era: StreamEra, set: AssetSet, sequence: number): Group {

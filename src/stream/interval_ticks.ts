@@ -5,7 +5,7 @@ export class IntervalTicks {
   /** The number of the last multiple, by interval in ms. */
   readonly #last = new Map<number, number>();
 
-  /** Starts counting an interval with its next multiple. It has no effect when the interval is already counted. */
+  /** Starts counting an interval with its next multiple. Has no effect when the interval is already counted. */
   start(intervalMs: number, nowNs: TimeNs): void {
     if (!this.#last.has(intervalMs)) this.#last.set(intervalMs, multipleAt(intervalMs, nowNs));
   }
@@ -23,7 +23,7 @@ export class IntervalTicks {
     return nextNs;
   }
 
-  /** How many multiples have passed since the last call. After the clock was stepped back, counting starts anew. */
+  /** Returns the number of multiples that have passed since the last call. After a step back of the clock, counting starts again. */
   since(intervalMs: number, nowNs: TimeNs): number {
     const multiple = multipleAt(intervalMs, nowNs);
     const last = this.#last.get(intervalMs)!;

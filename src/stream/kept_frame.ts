@@ -11,19 +11,19 @@ import {
 } from './encoder.js';
 import type { PriceTable } from './price_table.js';
 
-/** In place of a market status: the asset has no live price. */
+/** The value in place of a market status when the asset has no live price. */
 const NOT_LIVE = 0xfe;
 
-/** The most memory that the kept frame of this many assets takes. */
+/** Returns the largest memory of the kept frame of this many assets. */
 export function keptFrameBytes(assets: number): number {
   return assets * (UNSIGNED_ELEMENT_BYTES_MAX + Uint32Array.BYTES_PER_ELEMENT + 2);
 }
 
 /**
  * The `unsigned` frame of all live assets of one set, kept between ticks. The time and the digits of changed prices overwrite the
- * old ones. The whole frame is made anew only when a text has another length than before.
+ * old ones. The whole frame is made again only when a text has another length than before.
  *
- * Measured for 100 assets: with one changed a quarter of the time for the whole frame, with all changed a third.
+ * Measured for 100 assets, with the time of the whole frame as 1: a quarter with one changed asset, a third with all changed.
  */
 export class KeptFrame {
   readonly #table: PriceTable;
@@ -34,13 +34,13 @@ export class KeptFrame {
   #headLength = 0;
   readonly #timeStart: number;
   #timeLength = 0;
-  /** The offset at which each element ends in the frame. */
+  /** The offsets of the ends of the elements in the frame. */
   readonly #ends: Uint32Array;
-  /** How many digits each price has, its sign included. */
+  /** The number of digits of each price, including its sign. */
   readonly #digitCounts: Uint8Array;
-  /** The market status that each element shows, or {@link NOT_LIVE}. */
+  /** The market status in each element, or {@link NOT_LIVE}. */
   readonly #shown: Uint8Array;
-  /** The frame holds all changes up to this price sequence. */
+  /** The price sequence up to which the frame holds all changes. */
   #sequence = -1;
   /** The IDs in the frame; a reload may change them. */
   #ids: readonly number[] = [];
@@ -57,8 +57,8 @@ export class KeptFrame {
   }
 
   /**
-   * The finished frame, a view that the next call overwrites; `undefined` when no asset is live.
-   * @param statuses per asset index the market status or `NO_SCHEDULE`, for connections with `addtl_attrs=ms`
+   * Returns the finished frame, a view that the next call overwrites; `undefined` when no asset is live.
+   * @param statuses by asset index the market status or `NO_SCHEDULE`, for connections with `addtl_attrs=ms`
    */
   at(timestampNs: TimeNs, statuses?: Uint8Array): Buffer | undefined {
     const time = String(timestampNs);
@@ -84,7 +84,7 @@ export class KeptFrame {
       if (changedAt[asset]! <= sequence || shown === NOT_LIVE) continue;
       const digits = digitTexts[asset] || table.digits(asset);
       if (digits.length !== this.#digitCounts[i]) return false;
-      // For so few bytes a loop takes half the time of a native write.
+      // A loop takes half the time of a native write for so few bytes.
       let at = this.#ends[i]! - bytesAfterDigits(shown) - digits.length;
       for (let digit = 0; digit < digits.length; digit++) bytes[at++] = digits.charCodeAt(digit);
     }
@@ -118,7 +118,7 @@ export class KeptFrame {
   }
 }
 
-/** The market status that an asset's element shows, or {@link NOT_LIVE}. */
+/** Returns the market status in an asset's element, or {@link NOT_LIVE}. */
 function shownOf(asset: AssetIndex, live: Uint8Array, statuses: Uint8Array | undefined): number {
   if (live[asset] === 0) return NOT_LIVE;
   return statuses === undefined ? NO_SCHEDULE : statuses[asset]!;

@@ -2,7 +2,7 @@ import type { StreamSession } from './group.js';
 import { TAXONOMY_CHANGED } from './request.js';
 import type { StreamCatalogue } from './stream_catalogue.js';
 
-/** Tells the sessions whose assets get other streaming IDs; no frame may hold these before. */
+/** Notifies the sessions whose assets get other streaming IDs; no frame may hold these IDs before. */
 export function tellMovedAssets(
   sessions: Iterable<StreamSession>,
   before: StreamCatalogue,

@@ -2,7 +2,7 @@ import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
 import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
 
-/** An asset in a payload: its ID and its price. */
+/** The size of an asset in a payload: its ID and its price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
 const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
@@ -16,24 +16,27 @@ export const HEX_OF_BYTE = Uint16Array.from(
 
 /**
  * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded
- * once when the first frame of its kind needs it, however many frames hold it.
+ * once, when the first frame of its kind needs it, for any number of frames.
  */
 export class PriceTable {
-  /** {@link ENTRY_BYTES} for each asset that is not {@link stale}: ID and price as in payloads. */
+  /** The entries, {@link ENTRY_BYTES} for each asset that is not {@link stale}: ID and price as in payloads. */
   entries = Buffer.alloc(0);
-  /** The same in hex, with one element for the two digits of a byte. */
+  /** The entries in hex, with one element for the two digits of a byte. */
   hexEntries = new Uint16Array(0);
-  /** For each asset 1 when {@link encode} must be called before its entry is read. */
+  /** The value 1 for each asset for which {@link encode} must be called before its entry is read. */
   stale = new Uint8Array(0);
-  /** The {@link digits} of each asset, or an empty text when they must be made. */
+  /** The {@link digits} of each asset, or an empty text while they must be made. */
   readonly digitTexts: string[] = [];
   /** The {@link openText} of each asset, or an empty text when it must be made. */
   readonly openTexts: string[] = [];
-  /** The {@link closedText} of each asset, or an empty text. Two texts, so that a frame needs one concatenation for each asset. */
+  /**
+   * The {@link closedText} of each asset, or an empty text. There are two texts, so that a frame needs one concatenation for each
+   * asset.
+   */
   readonly closedTexts: string[] = [];
-  /** For each asset 1 while it has a live price, otherwise 0. */
+  /** The value 1 for each asset while it has a live price, otherwise 0. */
   live = new Uint8Array(0);
-  /** For each asset the {@link sequence} of its last price change. */
+  /** The {@link sequence} of the last price change of each asset. */
   changedAt = new Float64Array(0);
   /** The price sequence: it counts the price changes of all assets. */
   sequence = 0;
@@ -67,7 +70,7 @@ export class PriceTable {
     return this.#prices[index];
   }
 
-  /** @returns whether the price has changed */
+  /** Sets a price. @returns true when the price has changed */
   set(index: AssetIndex, price: Price): boolean {
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
@@ -78,7 +81,7 @@ export class PriceTable {
     return true;
   }
 
-  /** Removes an asset's price. Streams leave the asset out until the next {@link set}. */
+  /** Removes an asset's price. Streams skip the asset until the next {@link set}. */
   clear(index: AssetIndex): void {
     this.#prices[index] = undefined;
     this.live[index] = 0;
@@ -94,21 +97,21 @@ export class PriceTable {
     this.stale[index] = 0;
   }
 
-  /** The price of an asset that has one, in decimal digits. */
+  /** Returns the price of an asset that has one, in decimal digits. */
   digits(index: AssetIndex): string {
     const text = String(this.#prices[index]);
     this.digitTexts[index] = text;
     return text;
   }
 
-  /** `,{"id":1,"v":"123"` of an asset with a price, for frames with a market status after it. */
+  /** Returns `,{"id":1,"v":"123"` for an asset with a price, for frames with a market status after it. */
   openText(index: AssetIndex): string {
     const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"`);
     this.openTexts[index] = text;
     return text;
   }
 
-  /** `,{"id":1,"v":"123"}` of an asset with a price. */
+  /** Returns `,{"id":1,"v":"123"}` for an asset with a price. */
   closedText(index: AssetIndex): string {
     const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"}`);
     this.closedTexts[index] = text;
@@ -127,7 +130,7 @@ export class PriceTable {
 }
 
 /**
- * The same text in one piece of memory. V8 makes a rope of a template, and a frame of ropes takes three times as long as one
+ * Returns the same text in one piece of memory. V8 makes a rope of a template. A frame of ropes takes three times as long as one
  * of flat texts, because V8 walks every rope for every frame.
  */
 function flat(text: string): string {

@@ -1,18 +1,18 @@
 import { Roster } from '../fair/roster.js';
 
-/** The connections that share each frame's bytes, and the topic it is published on. */
+/** The connections that share each frame's bytes, and the topic on which it is published. */
 export class ReaderGroup<Session extends { memberPlace: number }> {
-  /** The connections in the topic: they get the next frame. */
+  /** The connections in the topic: they receive the next frame. */
   readonly members = new Roster<'memberPlace', Session>('memberPlace');
-  /** The connections outside the topic: newcomers that must not get a frame made before they came, and slow readers. */
+  /** The connections outside the topic: newcomers that must not receive a frame made before they came, and slow readers. */
   readonly waiting = new Set<Session>();
-  /** The group is in the list of those that have something to send. */
+  /** True while the group is in the list of groups that have something to send. */
   dirty = false;
 
   constructor(
     readonly key: string,
     readonly topic: number,
-    /** The members have got all changes up to this sequence. */
+    /** The sequence up to which the members have received all changes. */
     public sequence: number,
   ) {}
 

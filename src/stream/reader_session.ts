@@ -1,64 +1,64 @@
 import type { Budget } from '../fair/budget.js';
 import type { AssetIndex } from '../model/asset.js';
 
-/** The sequence of a connection that was sent nothing: all of its prices are due. */
+/** The sequence of a connection that has received nothing: all of its prices are due. */
 export const NOTHING_SENT = -1;
 
-/** A WebSocket as the engine needs it. Frames are text; their bytes are only valid during the call. */
+/** A WebSocket in the form that the engine needs. Frames are text; their bytes are only valid during the call. */
 export interface StreamConnection {
   send(frame: Uint8Array | string): void;
   /**
-   * From now on it gets the frames of the topic, until it leaves or {@link ReaderStreams.lagged} reports it.
-   * @param sequence it has got all changes up to this price sequence
+   * Adds the connection to a topic: it receives the topic's frames until it leaves or {@link ReaderStreams.lagged} reports it.
+   * @param sequence the connection has received all changes up to this price sequence
    */
   join(topic: number, sequence: number): void;
   leave(topic: number): void;
   close(code: number, reason: string): void;
 }
 
-/** What the token of a connection allows it to see. */
+/** The rights that the token of a connection gives it. */
 export interface StreamRights {
   maySee(symbol: string): boolean;
 }
 
-/** What the caller of a connection may do in a second, over all of its connections. */
+/** The work that the caller of a connection may cause in a second, over all of its connections. */
 export interface ReaderBudgets {
-  /** In the costs of `signedFrameCost`. */
+  /** The budget in the costs of `signedFrameCost`. */
   readonly signedFrames: Budget;
-  /** In assets that `subscribe` and `unsubscribe` name. */
+  /** The budget in assets that `subscribe` and `unsubscribe` name. */
   readonly subscriptionChanges: Budget;
 }
 
-/** The streams that a session belongs to, as it calls them when something happens on its socket. */
+/** The streams of a session, in the form in which it reports the events of its socket. */
 export interface ReaderStreams<Session> {
-  /** A text message of the client. */
+  /** Handles a text message of the client. */
   receive(session: Session, text: string): void;
-  /** A text message longer than `client_message_bytes`. */
+  /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void;
-  /** A frame was left out. @param sequence the connection has got all changes up to this one */
+  /** Notes that a frame was skipped. @param sequence the connection has received all changes up to this one */
   lagged(session: Session, sequence: number): void;
-  /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
+  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void;
-  /** The socket is gone. */
+  /** Notes that the socket is closed. */
   closed(session: Session): void;
 }
 
 /**
- * One connection that gets prices in any form, and the events of its socket: one object, for there may be tens of thousands, most
- * of them idle.
+ * A connection that receives prices in any form, and the events of its socket: one object, because there may be tens of
+ * thousands, most of them idle.
  */
 export abstract class ReaderSession<Group> {
   group: Group | undefined;
-  /** Its place among the group's members. */
+  /** The session's place among the group's members. */
   memberPlace = 0;
-  /** The connection has got all changes up to this sequence. */
+  /** The sequence up to which the connection has received all changes. */
   sequence = 0;
   /** Newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
   fresh: Set<AssetIndex> | undefined;
-  /** While the socket does not take what it is sent: when it last took any of it, or was found not to. */
+  /** The time at which the socket last took some of its bytes, or was found not to; only while the socket does not take them. */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;
-  /** Control messages left in the current second. */
+  /** The number of control messages left in the current second. */
   controlMessagesLeft = 0;
   controlSecond = 0;
   abstract readonly streams: ReaderStreams<this>;
@@ -85,7 +85,10 @@ export abstract class ReaderSession<Group> {
     this.streams.drained(this, bufferedBytes);
   }
 
-  /** A frame for this connection alone did not fit behind what waits for it: all of its prices are due when it has drained. */
+  /**
+   * Notes that a frame for this connection alone did not fit behind the waiting bytes: all of its prices are due when the socket
+   * has sent them.
+   */
   dropped(): void {
     this.streams.lagged(this, NOTHING_SENT);
   }

@@ -9,17 +9,17 @@ import {
 } from '../wire/stream.js';
 import { type RequestId, readRequestId } from './request_id.js';
 
-/** A change of what a client is sent on `/ws`. */
+/** A change of a client's subscription on `/ws`. */
 export interface StreamRequest {
   readonly type: RequestType;
-  /** Integers, each once, in the order they came; which of them are assets is for the catalogue to say. */
+  /** The integers of the message, each once, in its order; the catalogue decides which of them are assets. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
-  /** A request with an ID is answered. */
+  /** The ID of the request. A request with an ID is answered. */
   readonly id: RequestId | undefined;
 }
 
-/** A client asks whether the connection still works. */
+/** A client's test whether the connection still works. */
 export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
@@ -30,7 +30,7 @@ export interface RequestError {
   readonly id: RequestId | undefined;
 }
 
-/** A request has one array and one object; `JSON.parse` takes 20 ms for thousands inside each other. */
+/** The largest number of arrays and objects: a request has one of each; `JSON.parse` takes 20 ms for thousands inside each other. */
 const CONTAINERS_MAX = 64;
 
 /** Reads one client message; the error names the field that is wrong. */
@@ -49,13 +49,13 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid ?? false, id };
 }
 
-/** Ascending numbers, as most clients send them, need no set: it takes longer than to parse them. */
+/** Returns the numbers, each once. Ascending numbers, which most clients send, need no set: a set takes longer than parsing them. */
 function eachOnce(numbers: readonly number[]): readonly number[] {
   for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
   return numbers;
 }
 
-/** Reads the JSON object that a message is. @returns what is wrong where it is none */
+/** Reads the JSON object of a message. @returns the error if the message is none */
 export function readMessage(text: string): Readonly<Record<string, unknown>> | string {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return `the message holds more than ${CONTAINERS_MAX} objects and arrays`;
@@ -70,15 +70,15 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
     : 'the message is not a JSON object';
 }
 
-/** Tells a client that IDs of its assets changed. */
+/** The message to a client that IDs of its assets changed. */
 export const TAXONOMY_CHANGED = `{"type":"${TAXONOMY_TYPE}"}`;
 
-/** The answer to a ping. */
+/** Returns the answer to a ping. */
 export function pongText({ id }: PingRequest): string {
   return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
 }
 
-/** The answer to a request with an ID: the whole set now, and what of the request is unknown. */
+/** Returns the answer to a request with an ID: the whole present set, and the unknown assets of the request. */
 export function answerText(
   type: RequestType,
   id: RequestId,
@@ -88,7 +88,7 @@ export function answerText(
   return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
 }
 
-/** @param about the message that it answers */
+/** Returns an error text. @param about the message that the error answers */
 export function errorText(error: string, about: Pick<RequestError, 'id'> | undefined): string {
   const id = about?.id;
   return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;

@@ -1,13 +1,14 @@
 import { hasAtMost } from '../model/text.js';
 import { REQUEST_ID_LENGTH_MAX } from '../wire/stream.js';
 
-/** The `id` of a request as JSON text. A number is the text that came: a double keeps neither 17 digits nor `1.0`. */
+/** The `id` of a request as JSON text. A number is the received text: a double keeps neither 17 digits nor `1.0`. */
 export type RequestId = string;
 
 /**
+ * Returns the ID of a request.
  * @param id the parsed value
- * @param message the JSON object that it was parsed from
- * @returns `undefined` when it is not a number or a string of at most {@link REQUEST_ID_LENGTH_MAX} characters
+ * @param message the JSON object from which the value was parsed
+ * @returns `undefined` when the value is not a number or a string of at most {@link REQUEST_ID_LENGTH_MAX} characters
  */
 export function readRequestId(id: unknown, message: string): RequestId | undefined {
   if (typeof id === 'string') return hasAtMost(REQUEST_ID_LENGTH_MAX, id) ? JSON.stringify(id) : undefined;
@@ -19,10 +20,10 @@ export function readRequestId(id: unknown, message: string): RequestId | undefin
 
 const NUMBER = /\s*([-+.\deE]+)/y;
 
-/** Where the key `id` and its colon end. */
+/** Returns the offset after the key `id` and its colon. */
 function endOfKey(message: string): number {
   const first = message.indexOf('"id"');
-  // Where no text is written with escapes and `"id"` stands once, it is the key: so it is in nearly every request.
+  // When no text is written with escapes and `"id"` stands once, it is the key; this holds in nearly every request.
   return first === message.lastIndexOf('"id"') && !message.includes('\\')
     ? message.indexOf(':', first) + 1
     : searchEndOfKey(message);
@@ -31,7 +32,7 @@ function endOfKey(message: string): number {
 /** A string, with the colon if it is a key; or what changes the depth. */
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/g;
 
-/** The same for any text. Of equal keys the last one counts, as for `JSON.parse`. */
+/** Finds the key in any text. Of equal keys the last one counts, like in `JSON.parse`. */
 function searchEndOfKey(message: string): number {
   let end = 0;
   let depth = 0;

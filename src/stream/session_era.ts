@@ -2,11 +2,11 @@ import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { TimeNs } from '../model/time.js';
 import type { StreamSession } from './group.js';
 
-/** Which era the `ts` of each connection come from. */
+/** The eras that give the `ts` of each connection. */
 export class SessionEras {
   readonly #times: StreamTimes;
   #current: StreamEra;
-  /** Those that were sent times and are subscribed to nothing now, so that they are in no group. */
+  /** The sessions that have received times and are subscribed to nothing now, so that they are in no group. */
   readonly #withoutGroup = new Set<StreamSession>();
 
   constructor(times: StreamTimes) {
@@ -14,38 +14,38 @@ export class SessionEras {
     this.#current = times.current();
   }
 
-  /** @returns whether the clock was stepped back since the last call: then there is another era */
+  /** Notices a step back of the clock. @returns true when the clock was stepped back since the last call: then there is another era */
   notice(): boolean {
     const before = this.#current;
     this.#current = this.#times.current();
     return this.#current !== before;
   }
 
-  /** Whether the session is in an earlier era and the clock is past all that it was sent. */
+  /** Tells whether the session is in an earlier era and the clock is past all times that it received. */
   mayMoveOn(session: StreamSession, nowNs: TimeNs): boolean {
     return session.era !== this.#current && sentUpToNs(session) < nowNs;
   }
 
   /**
-   * The era that the session's next group is to be in: the current one, unless the session was sent times that are ahead
-   * of the clock. It is in no group now.
+   * Returns the era for the session's next group: the current one, unless the session has received times that are ahead of the
+   * clock. The session is in no group now.
    */
   enter(session: StreamSession, nowNs: TimeNs): StreamEra {
     this.#withoutGroup.delete(session);
     return this.#moveOn(session, nowNs);
   }
 
-  /** The session is in no group for now. */
+  /** Notes that the session is in no group for now. */
   rest(session: StreamSession): void {
     if (session.era !== undefined) this.#withoutGroup.add(session);
   }
 
-  /** Takes those that are in no group into the current era, as soon as the clock is past what they were sent. */
+  /** Moves the sessions that are in no group into the current era, as soon as the clock is past the times that they received. */
   moveResting(nowNs: TimeNs): void {
     for (const session of this.#withoutGroup) this.#moveOn(session, nowNs);
   }
 
-  /** Gives up the place of a connection that is gone. */
+  /** Releases the era of a closed connection. */
   leave(session: StreamSession): void {
     this.#withoutGroup.delete(session);
     session.era?.leave();
@@ -63,7 +63,7 @@ export class SessionEras {
   }
 }
 
-/** The last `ts` that a session was sent. A member was sent the group's frames since it joined, and none before. */
+/** Returns the last `ts` that a session received. A member received the group's frames since it joined, and none before. */
 export function sentUpToNs(session: StreamSession): bigint {
   const { group, lastTimestampNs, joinedTimestampNs } = session;
   if (!group?.members.has(session) || group.lastTimestampNs <= joinedTimestampNs) return lastTimestampNs;

@@ -8,16 +8,16 @@ const HEAD = pairsOf(`{"type":"${SIGNED}","p":"0x`);
 const TAIL = pairsOf('"}');
 const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
 
-/** `signed_ecdsa` frames, one behind the other in one piece of memory. They are complete but for their signatures. */
+/** A block of `signed_ecdsa` frames in one piece of memory, without gaps. The frames are complete except for their signatures. */
 export class SignedBlock {
-  /** The frames; an element is two bytes, such as the two digits of a byte. {@link add} may replace it by a larger one. */
+  /** The frames; an element is two bytes, such as the two digits of a byte. {@link add} may replace the array by a larger one. */
   pairs = new Uint16Array(0);
-  /** Where each frame ends. */
+  /** The offsets of the ends of the frames. */
   readonly #ends: number[] = [];
-  /** The last finished frame: most have the place of the one before. */
+  /** The last finished frame: most frames have the place of the one before. */
   #frame: Uint8Array = new Uint8Array(0);
 
-  /** Adds a frame without signature and body. @returns where in {@link pairs} the digits of the body belong */
+  /** Adds a frame without signature and body. @returns the offset in {@link pairs} of the digits of the body */
   add(bodyBytes: number): number {
     const start = this.#startOf(this.#ends.length);
     const bodyAt = start + BODY_AT;
@@ -33,7 +33,7 @@ export class SignedBlock {
 
   /**
    * Writes the signature of a frame.
-   * @param signatures holds its bytes as they stand in a payload, from `from` on
+   * @param signatures holds the bytes of the signature in the form of a payload, from `from` on
    * @returns the finished frame, a view that is valid until {@link add} or {@link clear} is called
    */
   sign(frame: number, signatures: Uint8Array, from: number): Uint8Array {
@@ -54,7 +54,7 @@ export class SignedBlock {
     this.#ends.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
     this.pairs = new Uint16Array(0);
-    // It would keep the memory.
+    // This view would keep the memory.
     this.#frame = new Uint8Array(0);
   }
 
@@ -69,7 +69,7 @@ export class SignedBlock {
   }
 }
 
-/** A block keeps so much memory for its next frames. */
+/** The size of the memory that a block keeps for its next frames. */
 const KEPT_BYTES_MAX = 256 * 1024;
 
 function pairsOf(text: string): Uint16Array {

@@ -2,47 +2,51 @@ import { PAYLOAD_SIGNATURE } from '../wire/payload_fields.js';
 import type { Group } from './group.js';
 import { SignedBlock } from './signed_block.js';
 
-/** How frames are signed. Digests and signatures stand one behind the other, without gaps. */
+/** The way to sign frames. Digests and signatures stand one behind the other, without gaps. */
 export interface FrameSigning {
   /** Writes the digest of a body into `out` from `at` on. */
   readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
-  /** Signs at once. @returns the 65 bytes that stand in a payload, valid until the next call */
+  /** Signs at once. @returns the 65 bytes of a payload's signature, valid until the next call */
   readonly signOne: (digest: Uint8Array) => Uint8Array;
   /**
-   * Signs a few at once, and many on other threads.
-   * @param digests not to be changed until they are signed
+   * Signs a few digests at once, and many on other threads.
+   * @param digests must not change until they are signed
    */
   readonly sign: (digests: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 }
 
-/** What becomes of frames. */
+/** Callbacks for frames. */
 export interface FrameOutcome {
   /**
+   * Called with a signed frame.
    * @param frame a view that is only valid during the call
-   * @param sequence the price sequence of the frame: it holds all changes up to it
+   * @param sequence the price sequence of the frame, which holds all changes up to it
    */
   readonly onSigned: (group: Group, frame: Uint8Array, sequence: number) => void;
-  /** Without a signature there is no frame. */
+  /** Called when there is no signature, and so no frame. */
   readonly onFailed: (group: Group) => void;
 }
 
 export const DIGEST_BYTES = 32;
 
-/** So few are signed at once, on the calling thread: the smallest frames of a tick do not wait for another thread. */
+/** The number of frames that are signed at once, on the calling thread: the smallest frames of a tick do not wait for another thread. */
 const FIRST_PIECE_FRAMES = 4;
-/** Some 5 ms of signatures; a piece costs 40 µs of this thread. */
+/** The number of frames in a piece: some 5 ms of signatures; a piece costs 40 µs of this thread. */
 const PIECE_FRAMES = 128;
-/** So many pieces are kept for later frames. */
+/** The number of pieces that are kept for later frames. */
 const SPARE_PIECES_MAX = 16;
 
-/** Puts the groups in the order in which they are served: small ones first, and of equal ones the one whose last frame is oldest. */
+/**
+ * Sorts the groups into the order in which they are served: small groups first, and of equal ones the group whose last frame is
+ * oldest.
+ */
 export function smallFirst(groups: Group[]): Group[] {
   return groups.sort(
     (one, other) => one.assets.length - other.assets.length || one.lastFrameNumber - other.lastFrameNumber,
   );
 }
 
-/** Frames that are signed together. Each is made in the block, where its signature is written. */
+/** Frames that are signed together. Each frame is made in the block, and its signature is written there. */
 interface FramePart {
   readonly block: SignedBlock;
   readonly digests: Uint8Array;
@@ -50,7 +54,7 @@ interface FramePart {
   readonly sequences: number[];
 }
 
-/** Signs the frames of a tick in pieces, in the order in which they come. Each piece goes out as soon as it is signed. */
+/** Signs the frames of a tick in pieces, in the order in which they come. Each piece is sent as soon as it is signed. */
 export class FramePieces {
   readonly #signing: FrameSigning;
   readonly #outcome: FrameOutcome;
@@ -63,12 +67,12 @@ export class FramePieces {
     this.#outcome = outcome;
   }
 
-  /** Where the next frame is to be made. */
+  /** The block of the next frame. */
   get block(): SignedBlock {
     return this.#piece.block;
   }
 
-  /** A frame of the group was made. @param body its body, which is not used after the call */
+  /** Adds a frame of the group. @param body the frame's body, which is not used after the call */
   add(group: Group, body: Uint8Array, sequence: number): void {
     const { digests, groups, sequences } = this.#piece;
     this.#signing.digest(body, digests, groups.length * DIGEST_BYTES);
@@ -77,7 +81,7 @@ export class FramePieces {
     if (groups.length === this.#size) this.#signPiece();
   }
 
-  /** The tick has no more frames: signs what is left. */
+  /** Signs the remaining frames: the tick has no more. */
   finish(): void {
     this.#signPiece();
     this.#size = FIRST_PIECE_FRAMES;

@@ -4,16 +4,16 @@ import type { ReaderSession } from './reader_session.js';
 
 /** Counts since the start. */
 export interface SlowReaderCounters {
-  /** Frames that slow readers were not sent. */
+  /** Frames that slow readers did not receive. */
   framesSkipped: number;
   /** Connections closed with 1013. */
   slowConsumersClosed: number;
 }
 
-/** How often they are looked at. */
+/** The interval between checks of slow readers. */
 const CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
-/** The connections whose sockets do not take what they are sent. Those that make no progress for too long are closed. */
+/** The connections whose sockets do not take their bytes. Connections that make no progress for too long are closed. */
 export class SlowReaders<S extends ReaderSession<unknown>> {
   readonly #sessions = new Set<S>();
   readonly #withoutProgressNsMax: bigint;
@@ -26,7 +26,7 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
     this.#counters = counters;
   }
 
-  /** The socket held bytes when it was to get a frame, and was left out. */
+  /** Adds a connection that was skipped: its socket still held bytes when a frame was due. */
   add(session: S, nowNs: TimeNs): void {
     session.stalledSinceNs ??= nowNs;
     this.#sessions.add(session);
@@ -34,8 +34,8 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
   }
 
   /**
-   * The socket has taken some of what waited for it; `bufferedBytes` still wait.
-   * @returns whether it was slow and now takes frames again
+   * Notes that the socket has taken some of its waiting bytes; `bufferedBytes` still wait.
+   * @returns true when the connection was slow and now takes frames again
    */
   drained(session: S, bufferedBytes: number, nowNs: TimeNs): boolean {
     if (session.stalledSinceNs === undefined) return false;
@@ -47,12 +47,12 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
     return this.#sessions.delete(session);
   }
 
-  /** The socket is gone. */
+  /** Removes a closed connection. */
   delete(session: S): void {
     this.#sessions.delete(session);
   }
 
-  /** A tick of the clock: now and then closes those that made no progress. @returns whether it checked them */
+  /** Closes connections that made no progress, at intervals. @returns true when it checked them */
   tick(nowNs: TimeNs): boolean {
     if (nowNs - this.#checkedNs < CHECK_INTERVAL_NS && nowNs >= this.#checkedNs) return false;
     this.#checkedNs = nowNs;

@@ -31,7 +31,7 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQu
 
 const KNOWN_OPTIONS = new Map<string, StreamQuery>();
 
-/** One object for all connections with the same options. */
+/** Returns one object for all connections with the same options. */
 function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamQuery {
   const key = `${channel} ${messageType} ${marketStatus}`;
   let options = KNOWN_OPTIONS.get(key);

@@ -19,15 +19,15 @@ export interface StreamLimits {
   readonly slowConsumerNs: bigint;
 }
 
-/** A message of a client that is no request. */
+/** A message of a client that is not a valid request. */
 interface RequestFault {
   readonly error: string;
 }
 
-/** The texts that clients send and get. */
+/** The texts that clients send and receive. */
 interface ClientProtocol<Request, Fault> {
   readonly read: (text: string) => Request | Fault;
-  /** @param about the message that the error answers, whose ID it carries; `undefined` when that was not read */
+  /** Returns an error text. @param about the message that the error answers, with its ID; `undefined` when the ID was not read */
   readonly errorText: (error: string, about: Request | Fault | undefined) => string;
 }
 
@@ -37,12 +37,12 @@ interface KnownGroups<Group> {
   remove(group: Group): void;
 }
 
-/** A longer message past the limit is not read. */
+/** The longest message that is read after the limit of messages is reached. */
 const FLOOD_LENGTH_MAX = 1_024;
 
 /**
- * The connections of one streaming protocol: takes their requests within the limits, and takes them out of topics and groups when
- * they lag or leave. The protocol itself says how requests are read and carried out, and what frames are made.
+ * The connections of one streaming protocol. Takes their requests within the limits, and takes them out of topics and groups when
+ * they lag or leave. The protocol itself reads and carries out requests, and makes frames.
  */
 export abstract class Subscriptions<
   Session extends ReaderSession<Group>,
@@ -73,7 +73,7 @@ export abstract class Subscriptions<
     return this.#groups.size;
   }
 
-  /** The socket is gone: nothing may be sent on it any more. */
+  /** Removes a session whose socket is closed: nothing may be sent on it any more. */
   closed(session: Session): void {
     this.slowReaders.delete(session);
     // A closed socket has already left its topics.
@@ -82,9 +82,9 @@ export abstract class Subscriptions<
   }
 
   /**
-   * The socket still held bytes, so it did not get a frame, which would only have waited behind older ones. The connection
-   * gets nothing more until it has drained, and then the newest values.
-   * @param sequence it has got all changes up to this sequence
+   * Handles a socket that still held bytes, so it did not receive a frame, which would only have waited behind older ones. The
+   * connection receives nothing more until its socket has sent all bytes, and then the newest values.
+   * @param sequence the connection has received all changes up to this sequence
    */
   lagged(session: Session, sequence: number): void {
     const { group } = session;
@@ -96,17 +96,17 @@ export abstract class Subscriptions<
     this.slowReaders.add(session, this.#clock.nowNs());
   }
 
-  /** The socket has sent some of its waiting bytes. @param bufferedBytes how many still wait */
+  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void {
     const nowNs = this.#clock.nowNs();
     if (this.slowReaders.drained(session, bufferedBytes, nowNs)) this.resume(session, nowNs);
   }
 
-  /** A text message of the client. */
+  /** Handles a text message of the client. */
   receive(session: Session, text: string): void {
     const nowNs = this.#clock.nowNs();
     const isAllowed = this.#takeControlMessage(session, Number(secondOf(nowNs)));
-    // A flood costs no reading: only an ordinary message past the limit is looked at for the ID that its error carries.
+    // Flood messages are not parsed: past the limit, only a message of ordinary length is read for the ID that its error carries.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
     if (!isAllowed || request === undefined) {
       const { controlMessagesPerSecond } = this.#limits;
@@ -116,7 +116,7 @@ export abstract class Subscriptions<
     else this.carryOut(session, request, nowNs);
   }
 
-  /** A text message longer than `client_message_bytes`. */
+  /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void {
     const error = `the message has ${messageBytes} bytes, client_message_bytes is ${this.#limits.clientMessageBytes}`;
     this.#refuseBadMessage(session, error, undefined);
@@ -127,17 +127,20 @@ export abstract class Subscriptions<
   /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
   protected abstract enter(group: Group, session: Session): void;
 
-  /** The connection takes frames again. */
+  /** Notes that the connection takes frames again. */
   protected resume(session: Session, _nowNs: TimeNs): void {
     if (session.group) this.enter(session.group, session);
   }
 
-  /** Answers a request that cannot be done. */
+  /** Answers a request that cannot be carried out. */
   protected replyError(session: Session, error: string, about: Request | Fault | undefined): void {
     session.connection.send(this.#protocol.errorText(error, about));
   }
 
-  /** @param assets how many the request names. @returns whether the caller may change so many now; otherwise the request was refused */
+  /**
+   * Tells whether the caller may change so many assets now; otherwise refuses the request. @param assets the number of assets
+   * that the request names
+   */
   protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
     const { subscriptionChanges } = session.budgets;
     if (subscriptionChanges.take(assets, nowNs)) return true;
@@ -148,7 +151,10 @@ export abstract class Subscriptions<
     return false;
   }
 
-  /** @param assets how many the connection would have. @returns whether it may; otherwise the request was refused */
+  /**
+   * Tells whether the connection may have so many assets; otherwise refuses the request. @param assets the number of assets that
+   * the connection would have
+   */
   protected mayHave(session: Session, request: Request, assets: number): boolean {
     const { subscriptionsPerConnection } = this.#limits;
     if (assets <= subscriptionsPerConnection) return true;
@@ -157,7 +163,7 @@ export abstract class Subscriptions<
     return false;
   }
 
-  /** @param session in no group */
+  /** Adds a session to a group. @param session in no group */
   protected enterGroup(group: Group, session: Session): void {
     session.group = group;
     group.waiting.add(session);
@@ -173,21 +179,21 @@ export abstract class Subscriptions<
     if (group.isEmpty) this.#groups.remove(group);
   }
 
-  /** Takes a member out of the topic; it knows what the group knew. */
+  /** Takes a member out of the topic; it has received everything that the group has. */
   protected leaveTopic(group: Group, session: Session): void {
     group.members.delete(session);
     session.connection.leave(group.topic);
     session.sequence = group.sequence;
   }
 
-  /** Answers a message that is no request; closes a connection that sends too many of them. */
+  /** Answers an invalid message; closes a connection that sends too many of them. */
   #refuseBadMessage(session: Session, error: string, about: Fault | undefined): void {
     this.replyError(session, error, about);
     const { code, reason } = CLOSES.badMessages;
     if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
   }
 
-  /** Counts a message of a client. @returns whether it is within the client's messages of this UNIX second */
+  /** Counts a message of a client. @returns true when the message is within the client's messages of this UNIX second */
   #takeControlMessage(session: Session, second: number): boolean {
     if (second !== session.controlSecond) {
       session.controlSecond = second;

@@ -4,7 +4,7 @@ import { withstands } from './simulation/withstands.js';
 // Seeds that no run before has tried: they follow the time in seconds.
 
 const PART = 5_000;
-/** More than run in a second, so that no run tries the seeds of the one before. */
+/** A number of seeds above that of any run in a second, so that no run tries the seeds of the run before. */
 const SEEDS_PER_SECOND = 200;
 /** A seed has 32 bits. */
 const SEEDS = 2 ** 32;

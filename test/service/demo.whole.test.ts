@@ -29,7 +29,7 @@ test('the demo prints its addresses and serves live prices of both kinds', async
   const latest = await eventually(async () => {
     const text = await ask(`${url}/v1/prices/latest?assets=${symbols.join()}`);
     const { data, error } = JSON.parse(text) as { data?: object; error?: string };
-    // The demo's token has the usual five requests a second.
+    // The demo's token has the default five requests a second.
     if (error !== undefined) return !/too many/.test(error) && Promise.reject(new Error(error));
     return Object.keys(data!).length === symbols.length && text;
   });

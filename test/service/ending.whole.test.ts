@@ -38,7 +38,7 @@ test('the publishers of a demo end with a service that is killed while they load
   await first.line(/wscat/);
   first.child.kill('SIGTERM');
   await first.exited;
-  // The prices come from the store, so this process is ready before its publishers are.
+  // The prices come from the store, so this process is ready before its publishers.
   const second = new ServeProcess(demoArguments(dir));
   t.teardown(() => second.kill());
   await second.line(/wscat/);

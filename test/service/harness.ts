@@ -197,7 +197,7 @@ export class TestSocket {
     const text = this.#received.shift();
     if (text !== undefined) return Promise.resolve(text);
     return new Promise((resolve, reject) => {
-      // A wait that was given up must not keep the test's process alive.
+      // A timer of a wait that was given up must not keep the test's process alive.
       const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS).unref();
       this.#waiting.push((received) => {
         clearTimeout(timer);

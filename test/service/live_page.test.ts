@@ -9,7 +9,7 @@ interface Answer {
   readonly bytes: number;
 }
 
-/** Asks without the decoding that `fetch` does. */
+/** Sends a request without the decoding of `fetch`. */
 function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, (response) => {

@@ -12,7 +12,7 @@ import {
 import { Feed, units } from './feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 
-// What a program that shows prices to people asks of the client beyond ticks, against a running service.
+// The further uses of the client by a program that shows prices to people, beyond ticks, against a running service.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },

@@ -51,7 +51,7 @@ for (const threads of [1, 2])
     const publisher = await publish(socketUrl, 1n);
     const before = timeOf(await stream.next());
 
-    // A client asks all the time: each answer is prices, or "ask again".
+    // A client sends requests all the time: each answer is prices, or "ask again".
     const statuses = new Map<number | string, number>();
     let servedMs = performance.now();
     let gapMs = 0;

@@ -18,7 +18,7 @@ export const OTHERS = [
 ];
 export const BOTH: Sections = { assets: [STARK, EVM, ...OTHERS] };
 
-/** Asks REST; returns the text, and its `data` or `error`. */
+/** Sends a request to REST; returns the text, and its `data` or `error`. */
 export async function ask(service: TestService, path: string, token = TOKEN) {
   const response = await get(`${service.url}${path}`, { Authorization: `Basic ${token}` });
   const text = await response.text();

@@ -2,9 +2,9 @@ import type { Bus, LogPosition, LogRecord } from '../bus.js';
 import { type Claim, encodeLogBatch } from '../log/log_batch.js';
 import { type ClusterTiming, LEASE_MARGIN, RANK_DELAY_MS } from '../timing.js';
 
-/** Later standbys wait no longer than this one. */
+/** The highest rank that adds waiting time: later standbys wait no longer. */
 const RANK_MAX = 10;
-/** A leader that ticked within this part of the lease is there. */
+/** The part of the lease within which a tick shows that the leader is present. */
 const TICK_SHARE = 0.6;
 
 export interface ClaimantOptions {
@@ -17,17 +17,18 @@ export interface ClaimantOptions {
   };
   readonly newId: () => string;
   readonly claim: () => Claim;
-  /** Standbys that claim before this one. */
+  /** Returns the number of standbys that claim before this one. */
   readonly rank: () => number;
-  /** When the last tick of the leader came. */
+  /** Returns the time of the leader's last tick. */
   readonly tickMs: () => number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'tickLeaseMs' | 'retryMs'>;
   readonly nowMs: () => number;
 }
 
 /**
- * Claims the lead for a standby: by a write that expects what this node has applied, so that of all who claim at a time one wins, and
- * only one who has applied everything. How long it waits decides when, not whether that is safe.
+ * Claims the lead for a standby, by a write that expects the last record that this node has applied. So of several nodes that
+ * claim at a time one wins, and only a node that has applied everything. The waiting time decides only when a node claims, not
+ * whether the claim is safe.
  */
 export class Claimant {
   readonly #options: ClaimantOptions;
@@ -40,17 +41,17 @@ export class Claimant {
     this.#options = options;
   }
 
-  /** When this claim was sent; long ago for one that was given up and came through late. */
+  /** Returns the time at which this claim was sent; minus infinity for an abandoned claim that arrived late. */
   sentMsOf(id: string): number {
     return id === this.#sent.id ? this.#sent.atMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Nobody leads: another node has resigned. */
+  /** Notes that no node leads: another node has resigned. */
   resigned(): void {
     this.#resignedMs = this.#options.nowMs();
   }
 
-  /** Somebody leads. */
+  /** Notes that a node leads. */
   claimed(): void {
     this.#resignedMs = undefined;
   }
@@ -89,7 +90,7 @@ export class Claimant {
       .then((appended) => {
         if (appended === sequence) follower.offer({ sequence, id, bytes });
       })
-      // Somebody else was first, or nobody knows: the log says who leads.
+      // Another node was first, or the outcome is unknown: the log has the claim of the leader.
       .catch(() => follower.catchUp())
       .finally(() => {
         this.#isClaiming = false;

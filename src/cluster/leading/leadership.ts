@@ -7,24 +7,25 @@ export interface LeadershipOptions
   extends Omit<TermOptions, 'epoch' | 'claimedMs' | 'failed' | 'overflowed'> {
   readonly follower: LogWriterOptions['follower'];
   readonly host: LeaderHost;
-  /** The record with which a term ends. */
+  /** Returns the record with which a term ends. */
   readonly resignation: () => Claim;
 }
 
-/** What a node does about leading. */
+/** Callbacks of a node that may lead. */
 export interface LeaderHost {
   /**
-   * Make prices from now on, of all that was applied. Aggregates are signed with times after the newest applied one. Ticks begin when
-   * this returns or resolves, so tell all live prices before; when it fails, the node resigns.
+   * Called when this node begins to lead: it makes prices from now on, from all applied records. Aggregates are signed with times
+   * after the newest applied one. Ticks begin when this returns or resolves, so report all live prices before; when it fails, the
+   * node resigns.
    */
   lead(term: Term): void | Promise<void>;
-  /** The term is over: make no more prices. */
+  /** Called when the term is over: the node makes no more prices. */
   stepDown(reason: string): void;
-  /** An unhealthy node does not lead. */
+  /** Returns true while this node is healthy; an unhealthy node does not lead. */
   healthy(): boolean;
 }
 
-/** The terms of a node: begins one, and ends it when another node leads, when the node resigns, or when it cannot write. */
+/** The terms of a node. Begins a term, and ends it when another node leads, when the node resigns, or when it cannot write. */
 export class Leadership {
   readonly #options: LeadershipOptions;
   #term: Term | undefined;
@@ -35,22 +36,22 @@ export class Leadership {
     this.#options = options;
   }
 
-  /** The node leads. */
+  /** The term of this node while it leads. */
   get term(): Term | undefined {
     return this.#term;
   }
 
-  /** The node makes no more prices, and its last record is on its way. */
+  /** True when the node makes no more prices, and its last record is being written. */
   get isResigning(): boolean {
     return this.#resigning !== undefined;
   }
 
-  /** Writes that were refused, or of which nobody knew what became. */
+  /** The number of writes that were refused, or whose outcome is unknown. */
   get failedWrites(): number {
     return this.#failedWrites;
   }
 
-  /** @param claimedMs when the claim that was applied now had been sent */
+  /** @param claimedMs the time at which the applied claim had been sent */
   begin(epoch: number, claimedMs: number): void {
     const { host, bus, follower, newId, taxonomy, shown, timing, nowMs, defer } = this.#options;
     const term = new Term({
@@ -78,7 +79,7 @@ export class Leadership {
     );
   }
 
-  /** Resolves when the log says so, another node leads, or a lease has passed. */
+  /** Resolves when the log has the resignation, another node leads, or a lease has passed. */
   resign(reason: string): Promise<void> {
     const { host, nowMs, timing, resignation } = this.#options;
     const term = this.#term;
@@ -91,7 +92,7 @@ export class Leadership {
     });
   }
 
-  /** No term goes on from here. */
+  /** Ends the current term or resignation, if any. */
   end(reason: string): void {
     const term = this.#term;
     this.#term = undefined;
@@ -100,7 +101,7 @@ export class Leadership {
     this.resigned();
   }
 
-  /** The last record of a term is in the log, or does not matter any more. */
+  /** Ends a resignation: the last record of the term is in the log, or no longer matters. */
   resigned(): void {
     const resigning = this.#resigning;
     this.#resigning = undefined;
@@ -108,7 +109,7 @@ export class Leadership {
     resigning?.done();
   }
 
-  /** A record has been applied. */
+  /** Notes that a record has been applied. */
   applied(position: LogPosition): void {
     (this.#term ?? this.#resigning?.term)?.applied(position);
   }

@@ -5,16 +5,16 @@ export interface SilenceWatchOptions {
   readonly bus: Pick<Bus, 'reconnect'>;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'silenceMs' | 'logSilenceMs' | 'tickLeaseMs'>;
   readonly nowMs: () => number;
-  /** When the last record of the log was applied. */
+  /** Returns the time at which the last record of the log was applied. */
   readonly appliedMs: () => number;
-  /** When the last price of the leader came; `undefined` while this node leads. */
+  /** Returns the time of the leader's last price; `undefined` while this node leads. */
   readonly tickMs: () => number | undefined;
 }
 
 /**
- * Goes to another message server when nothing comes of other nodes; when the log is silent, for a server that is cut off from the others may
- * still bring what the nodes behind the same cut say; and when the log goes on without prices, for what is not in the log does not take another
- * way around a link that is cut.
+ * Connects to another message server in three cases. No message of another node comes. The log is silent: a server that is cut
+ * off from the others may still bring messages of the nodes behind the same cut. The log continues without prices: messages
+ * outside the log do not take another way around a broken link.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
@@ -27,7 +27,7 @@ export class SilenceWatch {
     this.#movedMs = this.#heardMs;
   }
 
-  /** Something came of another node. */
+  /** Notes that a message of another node came. */
   readonly heard = (): void => {
     this.#heardMs = this.#options.nowMs();
   };
@@ -43,7 +43,10 @@ export class SilenceWatch {
     return Math.min(this.#heardMs + this.#options.timing.silenceMs, this.#logDueMs(), this.#ticksDueMs());
   }
 
-  /** The log is also silent while the servers elect, wherever a node is: so it moves once, and again only when others could write long since. */
+  /**
+   * Returns the time of the next move because of a silent log. The log is also silent on every node while the servers elect: so
+   * the node moves once, and again only after a time in which others could have written.
+   */
   #logDueMs(): number {
     const { timing, appliedMs } = this.#options;
     const lastMs = appliedMs();

@@ -11,15 +11,15 @@ import type { ClusterTiming } from '../timing.js';
 export interface TermOptions
   extends Omit<LogWriterOptions, 'bus' | 'timing'>,
     Pick<TickSenderOptions, 'nowMs' | 'defer' | 'taxonomy'> {
-  /** What the readers of this node see. */
+  /** The prices that the readers of this node see. */
   readonly shown: ShownPrices;
   readonly bus: LogWriterOptions['bus'] & TickSenderOptions['bus'];
   readonly timing: ClusterTiming;
 }
 
 /**
- * The time in which a node leads: what the host makes goes through it. When it is over, what is still told goes nowhere, so a part of the
- * host that learns of that late does no harm.
+ * A term: the time in which a node leads. The prices and records of the host go through it. A term that is over ignores them, so
+ * a part of the host that notices the end late does no harm.
  */
 export class Term {
   readonly epoch: number;
@@ -34,7 +34,7 @@ export class Term {
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
-    // Readers wait for ticks, and each write to a socket takes time: the log comes one turn of the event loop later.
+    // Readers wait for ticks, and each write to a socket takes time: the log is written one turn of the event loop later.
     this.#writer = new LogWriter({
       bus,
       follower,
@@ -55,25 +55,25 @@ export class Term {
     return this.#isOver;
   }
 
-  /** When another node may have led for long enough that this one must tick no more, unless a write is acknowledged before. */
+  /** The time after which this node must not tick, because another node may have led for long enough; an acknowledged write moves it. */
   get leaseEndMs(): number {
     return this.#writer.acknowledgedSentMs + this.#tickLeaseMs;
   }
 
   /**
-   * Adds to the log. It takes effect when it is applied.
-   * @throws RangeError when the entry is larger than the log takes
+   * Appends an entry to the log. The entry takes effect when it is applied.
+   * @throws RangeError when the entry is larger than the log accepts
    */
   append(entry: LogEntry): void {
     if (!this.#isOver) this.#writer.append(entry);
   }
 
-  /** Resolves when the log has all that was appended before. @throws LeadershipLost when that is not known */
+  /** Resolves when the log has all entries that were appended before. @throws LeadershipLost when that is unknown */
   durable(): Promise<void> {
     return this.#writer.durable();
   }
 
-  /** An asset has another live price than before, or its first. */
+  /** Notes that an asset has another live price than before, or its first. */
   priced(asset: AssetName, price: Price): void {
     if (this.#isOver) return;
     const key = assetKey(asset);
@@ -88,28 +88,31 @@ export class Term {
     this.#sender.ended(key);
   }
 
-  /** For the member: the host has told all live prices, so other nodes may learn of them. */
+  /** Begins the ticks. Called by the member when the host has reported all live prices: other nodes may receive them. */
   startTicks(): void {
     if (this.#isOver) return;
     this.#shown.keep(this.#sender.live);
     this.#sender.start();
   }
 
-  /** For the member: the host makes no more prices; what it has made and then this claim are written. */
+  /**
+   * Ends the prices of the term, and writes the remaining entries and then this claim. Called by the member when the host makes
+   * no more prices.
+   */
   resign(claim: Claim): void {
     this.#isOver = true;
     this.#sender.stop();
     this.#writer.finish(claim);
   }
 
-  /** For the member: another node leads, or nobody. */
+  /** Ends the term. Called by the member when another node leads, or none. */
   end(): void {
     this.#isOver = true;
     this.#sender.stop();
     this.#writer.stop();
   }
 
-  /** For the member: a record of this epoch has been applied. */
+  /** Notes that a record of this epoch has been applied. Called by the member. */
   applied(position: LogPosition): void {
     this.#writer.applied(position);
   }

@@ -4,48 +4,49 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** Of everything that nodes write and send. A node that finds a greater one in the log stops. */
+/** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
 export const WIRE_VERSION = 2;
 
-/** Entries gather up to this size: larger records of the log are not written faster, and delay all that follows them. */
+/** The size up to which entries gather in a record: larger records are not written faster, and delay all records after them. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
- * One entry may be larger than that, as the input of a publisher with a full window of hashes is, and is then alone in its record.
- * With what stands around it, this fits the 1 MiB that message servers take by default.
+ * The largest size of an entry. An entry may be larger than {@link BATCH_BYTES_MAX}, such as the input of a publisher with a full
+ * window of hashes; it is then alone in its record. With the fields around it, the record fits in the 1 MiB that message servers
+ * accept by default.
  */
 export const ENTRY_BYTES_MAX = 960 * 1024;
-/** What an entry takes in a record beside its texts and bytes, at most. */
+/** The largest size of an entry in a record beside its texts and bytes. */
 export const ENTRY_OVERHEAD_BYTES = 64;
 
-/** One record of the log. */
+/** A record of the log. */
 export interface LogBatch {
   /** The sequence of the claim that began it. */
   readonly epoch: number;
-  /** The ID of the record before; empty when its writer did not know it. */
+  /** The ID of the record before; empty if its writer did not know it. */
   readonly after: string;
   readonly claim?: Claim | undefined;
-  /** In order. */
+  /** The entries, in order. */
   readonly entries: readonly LogEntry[];
 }
 
-/** A record of an asset for the store, or with `publisherKey` the accepted input of that publisher for it. */
+/** A record of the asset for the store, or with `publisherKey` the accepted input of that publisher for it. */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
-  /** As `records/second_record.ts` encodes a holding, or `records/accepted_input.ts` an input. */
+  /** The encoding of a holding by `records/second_record.ts`, or of an input by `records/accepted_input.ts`. */
   readonly bytes: Uint8Array;
 }
 
-/** Who leads from this record on, or with `resign` until this record. */
+/** The claim of the node that leads from this record on, or with `resign` until this record. */
 export interface Claim {
   readonly node: number;
   readonly name: string;
-  /** Which process of the node: no other one has the same. */
+  /** The ID of the process; no other process has the same. */
   readonly run: string;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
 }
 
-/** Bytes that an entry adds to a record at most. */
+/** Returns the largest number of bytes that an entry adds to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
   return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
 }
@@ -69,8 +70,8 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
 }
 
 /**
- * Reads what {@link encodeLogBatch} wrote; the bytes of its entries are views.
- * @throws UnreadableMessage also when a newer version wrote it: then it says so
+ * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
+ * @throws UnreadableMessage also when a newer version wrote the batch: then the error reports it
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readMessage('record of the log', bytes, (buffer) => {

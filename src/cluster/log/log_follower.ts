@@ -6,31 +6,31 @@ export interface LogFollowerOptions {
   readonly bus: Pick<Bus, 'read' | 'extent' | 'onCommitted'>;
   /** The last record that this node has applied. */
   readonly position: LogPosition;
-  /** Takes the next record of the log. */
+  /** Called with the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once: the end of the log was reached. All that was in it when following began has been applied. */
+  /** Called once, when the end of the log is reached. All records that the log had when following began have been applied. */
   readonly caughtUp: () => void;
-  /** The log no longer has the record after the position. It goes on at this one. */
+  /** Called when the log no longer has the record after the position. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** This log cannot be followed. Nothing is applied any more. */
+  /** Called when this log cannot be followed. No record is applied any more. */
   readonly broken: (reason: string) => void;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
-  /** Milliseconds of a clock that does not go back. */
+  /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
 }
 
-/** Applies the records of the log in order, each once: as they are committed, and by reading where one is missing. */
+/** Applies the records of the log in order, each once: when they are committed, and by reading where a record is missing. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   #position: LogPosition;
-  /** The greatest sequence that the log is known to have. */
+  /** The greatest known sequence of the log. */
   #endSequence: number;
-  /** Of the records applied; unknown before the first. */
+  /** The epoch of the applied records; unknown before the first. */
   #epoch: number | undefined;
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** When to read again; `undefined` when only silence calls for it. */
+  /** The time of the next read; `undefined` when only silence requires one. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
   #regressedSinceMs: number | undefined;
@@ -59,22 +59,22 @@ export class LogFollower {
     return this.#position;
   }
 
-  /** When the last record was applied, or following began. */
+  /** The time at which the last record was applied, or following began. */
   get appliedMs(): number {
     return this.#appliedMs;
   }
 
-  /** Records that the log is known to have and that are not applied. */
+  /** The number of records that the log is known to have and that are not applied. */
   get lag(): number {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** The end of the log was reached once, and nothing later is known. */
+  /** True when the end of the log was reached once and no later record is known. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /** A record that was committed: it is applied, or read in its order. */
+  /** Receives a committed record, and applies it at once or reads it in its order. */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);
@@ -82,7 +82,7 @@ export class LogFollower {
     else void this.catchUp();
   }
 
-  /** Resolves when the log has been read to its end as some server knows it, or none answered. */
+  /** Resolves when the log has been read to its end as a server knows it, or when no server answered. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read()
       .then((isAtEnd) => {
@@ -98,13 +98,13 @@ export class LogFollower {
     if (!this.#isStopped && nowMs >= this.nextDueMs()) void this.catchUp();
   }
 
-  /** Silence may mean that the last record was lost on its way here. */
+  /** Returns the time of the next read. Silence may mean that the last record was lost on its way to this node. */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  /** @returns whether what was applied reaches to the end that the log had */
+  /** @returns true when the applied records reach the end that the log had */
   async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
@@ -124,7 +124,10 @@ export class LogFollower {
     }
   }
 
-  /** What is committed meanwhile is applied as it comes: to read until nothing is left would have no end in a busy log. */
+  /**
+   * Reads to the end that the log had. Records committed meanwhile are applied when they come: in a busy log, reading until none
+   * is left would not end.
+   */
   async #readToEnd(): Promise<void> {
     let before: number;
     do {
@@ -139,7 +142,10 @@ export class LogFollower {
     this.#options.caughtUp();
   }
 
-  /** A log that ends before what was applied is read again: a server may lag. After a while it has lost records. */
+  /**
+   * Compares the end of the log with the applied records. A log that ends before them is read again, because a server may lag.
+   * After a while the log counts as one that has lost records.
+   */
   #compareEnd(known: LogPosition, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
     const isOther =
@@ -156,7 +162,10 @@ export class LogFollower {
     );
   }
 
-  /** Old records are deleted; a node that was away for longer goes on with those that are left. */
+  /**
+   * Compares the beginning of the log with the applied records. Old records are deleted; a node that was away for longer
+   * continues with the records that are left.
+   */
   async #compareBeginning(): Promise<void> {
     const { firstSequence } = await this.#options.bus.extent();
     if (this.#isStopped || firstSequence <= this.#position.sequence + 1) return;
@@ -185,7 +194,7 @@ export class LogFollower {
     }
   }
 
-  /** What shows that two wrote the log at a time, or that this is another log than before. */
+  /** Returns the fault that shows two writers of the log at a time, or another log than before. */
   #wrongIn({ epoch, after, claim }: LogBatch, sequence: number): string | undefined {
     const { id } = this.#position;
     if (after !== '' && id !== '' && after !== id)

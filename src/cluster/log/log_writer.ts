@@ -9,36 +9,39 @@ import {
   type LogEntry,
 } from './log_batch.js';
 
-/** What may wait to be written. A log that takes nothing for so long is led by someone who can reach it. */
+/**
+ * The largest size of entries that wait to be written. When the log accepts nothing for so long, another node that can reach the
+ * log leads.
+ */
 export const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface LogWriterOptions {
   readonly bus: Pick<Bus, 'append'>;
-  /** All that this node writes takes effect when it is applied. */
+  /** The follower of the log: everything that this node writes takes effect when it is applied. */
   readonly follower: {
     readonly position: LogPosition;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
   readonly epoch: number;
-  /** An ID that no record has. */
+  /** Returns an ID that no record has. */
   readonly newId: () => string;
-  /** When the claim of this epoch was sent. */
+  /** The time at which the claim of this epoch was sent. */
   readonly claimedMs: number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs'>;
   readonly nowMs: () => number;
   /** Calls back when the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** A write was refused, or nobody knows what became of it. */
+  /** Called when a write was refused, or its outcome is unknown. */
   readonly failed: () => void;
-  /** More waits than {@link WAITING_BYTES_MAX}. */
+  /** Called when more than {@link WAITING_BYTES_MAX} wait. */
   readonly overflowed: () => void;
 }
 
 interface Write extends LogRecord {
   readonly after: LogPosition;
   readonly sentMs: number;
-  /** Entries of this epoch up to here, this write's included. */
+  /** The number of entries of this epoch up to this write, including the write's own. */
   readonly entryCount: number;
 }
 
@@ -48,20 +51,20 @@ interface AppendWaiter {
   readonly reject: (error: Error) => void;
 }
 
-/** The node no longer leads, so what was to be written may be lost. */
+/** Thrown when the node no longer leads: entries that were to be written may be lost. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 }
 
 /**
- * Writes one epoch of the log. One write is under way at a time, and entries gather meanwhile: of two, the first could be lost and the
- * second be taken behind the claim of another node. A write that may be lost is sent again as it was, until it is found in the log
- * or the record of another node is.
+ * Writes one epoch of the log. One write is under way at a time, and entries gather meanwhile: with two writes, the first could
+ * be lost and the second be accepted after the claim of another node. A write that may be lost is sent again unchanged, until the
+ * log shows this write or the record of another node.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
   #waiting: LogEntry[] = [];
-  /** By asset and publisher: the number of the input that waits, where entries of this epoch count from 1. */
+  /** The number of the waiting input, by asset and publisher; entries of this epoch count from 1. */
   readonly #waitingInputs = new Map<string, number>();
   #waitingBytes = 0;
   #entryCount = 0;
@@ -80,14 +83,15 @@ export class LogWriter {
     this.#acknowledgedSentMs = options.claimedMs;
   }
 
-  /** When the newest write that was acknowledged was sent: nobody else had claimed then. */
+  /** The time at which the newest acknowledged write was sent: no other node had claimed then. */
   get acknowledgedSentMs(): number {
     return this.#acknowledgedSentMs;
   }
 
   /**
-   * An input takes the place of an older one of its publisher and asset that waits: it has all that the older one had, and aggregates of
-   * either stay behind it. @throws RangeError when the entry is larger than {@link ENTRY_BYTES_MAX}
+   * Appends an entry. An input replaces an older waiting input of its publisher and asset: the new input has everything that the
+   * older one had, and aggregates of either stay behind it. @throws RangeError when the entry is larger than
+   * {@link ENTRY_BYTES_MAX}
    */
   append(entry: LogEntry): void {
     const bytes = entryBytes(entry);
@@ -105,7 +109,7 @@ export class LogWriter {
     else this.#continueLater();
   }
 
-  /** @returns whether an older input that waits was replaced */
+  /** @returns true when an older waiting input was replaced */
   #replace(entry: LogEntry): boolean {
     const key = inputKey(entry);
     if (key === undefined) return false;
@@ -121,7 +125,7 @@ export class LogWriter {
     return true;
   }
 
-  /** Resolves when the log has all that was appended before. @throws LeadershipLost when that is not known */
+  /** Resolves when the log has all entries that were appended before. @throws LeadershipLost when that is unknown */
   durable(): Promise<void> {
     if (this.#isOver) return Promise.reject(lost());
     if (this.#write === undefined && this.#waiting.length === 0) return Promise.resolve();
@@ -130,13 +134,13 @@ export class LogWriter {
     });
   }
 
-  /** Writes what waits and then this, and nothing else. */
+  /** Writes the waiting entries and then this claim, and nothing else. */
   finish(claim: Claim): void {
     this.#last ??= claim;
     this.#continue();
   }
 
-  /** A record of this epoch has been applied. */
+  /** Notes that a record of this epoch has been applied. */
   applied({ id }: LogPosition): void {
     const write = this.#write;
     if (write === undefined || write.id !== id) return;
@@ -148,7 +152,7 @@ export class LogWriter {
     this.#continueLater();
   }
 
-  /** Another node leads, or this one has given up: nothing more is written. */
+  /** Ends writing: another node leads, or this node has given up. */
   stop(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -170,7 +174,7 @@ export class LogWriter {
     return this.#sentMs + this.#options.timing.leaseMs / BEATS_PER_LEASE;
   }
 
-  /** What one turn of the event loop appends goes together. */
+  /** Continues at the end of the turn: entries of one turn of the event loop are written together. */
   #continueLater(): void {
     if (this.#isDeferred || this.#write !== undefined) return;
     this.#isDeferred = true;
@@ -201,7 +205,7 @@ export class LogWriter {
     this.#send();
   }
 
-  /** The next entries that fit one record; at least one when any wait. */
+  /** Takes the next entries that fit in one record; at least one when any wait. */
   #take(): LogEntry[] {
     let bytes = 0;
     let count = 0;
@@ -233,7 +237,7 @@ export class LogWriter {
     );
   }
 
-  /** The log says whether the write is in it. A server that lags says too little: the write goes out again as it was. */
+  /** Reads the log, which shows whether it has the write. A server that lags shows too little: the write is sent again unchanged. */
   #resolveDoubt(write: Write): void {
     if (this.#isOver || this.#write !== write) return;
     const { failed, follower, nowMs, timing } = this.#options;

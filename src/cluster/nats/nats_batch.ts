@@ -2,14 +2,14 @@ import { createInbox, type Msg } from '@nats-io/transport-node';
 import type { BusConnection } from './nats_connection.js';
 
 /**
- * No message of a batch may come later than this after the one before. The question may have gone to a server that was cut off: asked
- * again, it goes to any other that has a copy.
+ * The longest time between two messages of a batch. The request may have gone to a server that was cut off: when it is sent
+ * again, it goes to any other server that has a copy.
  */
 const SILENT_MS_MAX = 2_000;
 
 const END_OF_BATCH = 204;
 const NOT_FOUND = 404;
-/** No server with a copy listens: the stream was made a moment ago, or its servers start. */
+/** The status of an answer when no server with a copy listens: the stream was just created, or its servers are starting. */
 const NO_RESPONDERS = 503;
 const ASK_AGAIN_MS = 100;
 
@@ -18,12 +18,13 @@ export interface BatchRequest {
   readonly seq: number;
   readonly batch: number;
   readonly max_bytes: number;
-  /** Only messages of these subjects. */
+  /** The filter: only messages of these subjects. */
   readonly next_by_subj?: string;
 }
 
 /**
- * Messages of a stream in its order, from any server that has a copy, which may lag: then the newest are missing.
+ * Returns messages of a stream in order, from any server that has a copy. This server may lag: then the newest messages are
+ * missing.
  * @throws Error when no server answers, or the connection is lost meanwhile
  */
 export async function readBatch(
@@ -43,7 +44,7 @@ export async function readBatch(
       if (error) reject(error);
       else resolve(messages);
     };
-    // It throws when the connection is being closed; until then there is nothing to end.
+    // `subscribe` throws while the connection is being closed; until then there is nothing to end.
     const stop = connection.subscribe(inbox, (message) => {
       const code = message.headers?.code ?? 0;
       if (code === NO_RESPONDERS && messages.length === 0) {

@@ -27,7 +27,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   }
 }
 
-/** A bus over NATS servers: the log is a stream of JetStream, and what may be lost are plain messages. */
+/** A bus over NATS servers: the log is a stream of JetStream, and messages that may be lost are plain messages. */
 export class NatsBus implements Bus, LogServers {
   readonly candles: SharedCandles;
   readonly #connection: BusConnection;
@@ -43,7 +43,7 @@ export class NatsBus implements Bus, LogServers {
     this.candles = new NatsCandles(connection, names);
   }
 
-  /** The name of the server in use; `undefined` while there is none. */
+  /** The name of the server in use; `undefined` if none. */
   get server(): string | undefined {
     return this.#connection.server;
   }
@@ -83,7 +83,7 @@ export class NatsBus implements Bus, LogServers {
   answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
     let answering = 0;
     return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply }) => {
-      // Whoever asks does not wait for long, so one that is not answered asks again.
+      // The caller does not wait for long, so it sends an unanswered request again.
       if (reply === undefined || answering >= ANSWERS_MAX) return;
       answering += 1;
       handler(data)

@@ -19,7 +19,7 @@ import { versionProblem } from './nats_version.js';
 
 const DIAL_MS_MAX = 2_000;
 const DIAL_RETRY_MS = 50;
-/** After it connected again to a server that is too old. */
+/** The delay after the client has connected again to a server that is too old. */
 const REFUSED_RETRY_MS = 1_000;
 const PING_MS = 5_000;
 const PINGS_UNANSWERED_MAX = 2;
@@ -27,12 +27,12 @@ const CLOSE_MS_MAX = 1_000;
 const REQUESTS_MAX = 10_000;
 
 /**
- * One connection to one of several servers, which moves to the next one when it is lost, for ever. While it is lost nothing is
- * sent: neither kept for later nor reported as sent.
+ * A connection to one of several servers. When it is lost, it moves to the next server, for ever. While it is lost nothing is
+ * sent: messages are neither kept for later nor reported as sent.
  */
 export class BusConnection {
   readonly client: NatsConnection;
-  /** Users of one role cannot read the answers to those of the other. */
+  /** The prefix of the subjects of answers. Users of one role cannot read the answers to users of the other. */
   readonly inboxPrefix: string;
   readonly #onNotice: (text: string) => void;
   readonly #requests = new Set<() => void>();
@@ -46,7 +46,7 @@ export class BusConnection {
     void this.#watch();
   }
 
-  /** @throws Error of one sentence */
+  /** Connects to one of the servers. @throws Error of one sentence */
   static async open(options: NatsOptions, endMs: number): Promise<BusConnection> {
     const client = await dial(options, endMs);
     const problem = problemOf(client);
@@ -57,7 +57,7 @@ export class BusConnection {
     return new BusConnection(client, options);
   }
 
-  /** The name of the server that it is connected to. */
+  /** The name of the connected server. */
   get server(): string | undefined {
     return this.#isUsable ? this.client.info?.server_name : undefined;
   }
@@ -72,7 +72,10 @@ export class BusConnection {
     if (this.#isUsable && !this.#isClosing) this.client.publish(subject, bytes, reply ? { reply } : {});
   }
 
-  /** @throws Error when nobody answers on the subject, the answer does not come in time, or the connection is lost meanwhile */
+  /**
+   * Sends a request and returns the answer. @throws Error when no process answers on the subject, the answer does not come in
+   * time, or the connection is lost meanwhile
+   */
   request(subject: string, bytes: Uint8Array, timeoutMs: number, headers?: MsgHdrs): Promise<Msg> {
     if (!this.#isUsable || this.#isClosing)
       return Promise.reject(new Error('not connected to a NATS server'));
@@ -87,7 +90,7 @@ export class BusConnection {
     });
   }
 
-  /** @returns how to stop it */
+  /** @returns a function that ends the subscription */
   subscribe(subject: string, listener: (message: Msg) => void): () => void {
     const subscription = this.client.subscribe(subject, {
       callback: (error, message) => {
@@ -100,7 +103,7 @@ export class BusConnection {
     };
   }
 
-  /** Calls back when the connection is lost. @returns how to stop it */
+  /** Calls back when the connection is lost. @returns a function that ends the calls */
   onLost(listener: () => void): () => void {
     this.#requests.add(listener);
     return () => this.#requests.delete(listener);
@@ -112,7 +115,7 @@ export class BusConnection {
     this.#drop();
   }
 
-  /** Sends what waits, for a second at most. */
+  /** Sends the waiting messages, for a second at most, and closes the connection. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -146,10 +149,13 @@ export class BusConnection {
     for (const onLost of [...this.#requests]) onLost();
   }
 
-  /** The client's own way first waits until the socket has taken all bytes, which one that is cut off never does. */
+  /**
+   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes; a socket that is cut
+   * off never takes them.
+   */
   #drop(): void {
     this.#lose();
-    // It would try the first server again that it ever used.
+    // Otherwise the client would try the server again that it used first.
     const listens = this.client.getServers().map(({ listen }) => listen);
     const next = listens.indexOf(this.client.getServer()) + 1;
     this.client.setServers([...listens.slice(next), ...listens.slice(0, next)]);
@@ -194,13 +200,14 @@ function inboxPrefixOf(role: NatsOptions['role']): string {
   return `_INBOX.${role}`;
 }
 
-/** With `tls` set the client refuses a server without TLS. */
+/** Returns the TLS options. With `tls` set the client refuses a server without TLS. */
 function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
   if (tls === undefined && !servers.some((server) => server.startsWith('tls:'))) return {};
   const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
   const options: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     ...tls,
-    // The client does not say which server it reached by its IP address, so the certificate may be that of any server of the cluster.
+    // The client does not tell which server it reached by its IP address, so the certificate may belong to any server of the
+    // cluster.
     checkServerIdentity: (_name, certificate) =>
       hosts.map((host) => checkServerIdentity(host, certificate)).reduce((a, b) => a && b),
   };
@@ -224,7 +231,10 @@ function problemOf(client: NatsConnection): string | undefined {
   return versionProblem(client.info?.version ?? 'unknown', client.getServer());
 }
 
-/** An exception of a listener would end the client's reading without a word; out here it is one that nobody caught. */
+/**
+ * Calls a listener outside of the client's reading. In there, an exception of the listener would silently end the reading; out
+ * here it is an uncaught exception.
+ */
 function callOutside(listener: (message: Msg) => void, message: Msg): void {
   try {
     listener(message);
@@ -235,7 +245,7 @@ function callOutside(listener: (message: Msg) => void, message: Msg): void {
   }
 }
 
-/** What the client does not show; `nats_connection.whole.test.ts` fails when a version of it moves them. */
+/** Fields that the client does not export; `nats_connection.whole.test.ts` fails when a version of the client moves them. */
 interface Internals {
   readonly outbound: { size(): number };
   readonly transport: { readonly socket?: Socket };

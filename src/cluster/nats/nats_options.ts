@@ -1,26 +1,26 @@
 export interface NatsOptions {
-  /** The word in subjects and streams of a cluster, so that several can share servers. */
+  /** The cluster's word in subjects and streams, so that several can share servers. */
   readonly name: string;
   readonly role: 'aggregator' | 'edge';
-  /** `nats://host:port` or `tls://host:port`; the first is preferred, and after a loss the next is used. */
+  /** `nats://host:port` or `tls://host:port`; the first is preferred, and after a loss the next one is used. */
   readonly servers: readonly string[];
   /** A credentials file's text, an NKey seed, or `user:password`. */
   readonly credentials?: string;
-  /** Files, which are read again at each connection. */
+  /** Files that are read again at each connection. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** How many servers keep each record. */
+  /** The number of servers that keep each record. */
   readonly replicas: 1 | 3 | 5;
-  /** How long candles stay on the shelf. */
+  /** The time for which candles stay in the cluster's streams. */
   readonly candleRetentionMs: number;
-  /** How long records stay in the log. */
+  /** The time for which records stay in the log. */
   readonly logRetentionMs: number;
-  /** How long servers may take to answer at the start. */
+  /** The longest time in which servers may answer at the start. */
   readonly startMsMax?: number;
-  /** What an operator should know, in a sentence: a connection lost, a server refused. */
+  /** Called with a sentence for the operator: a connection was lost, or a server refused. */
   readonly onNotice: (text: string) => void;
 }
 
-/** How the streams and subjects of a cluster are called. */
+/** The names of the streams and subjects of a cluster. */
 export class Names {
   readonly logStream: string;
   readonly candleStream: string;
@@ -32,12 +32,12 @@ export class Names {
     this.candleStream = `TS_${name.toUpperCase()}_CANDLES`;
   }
 
-  /** Where a record is appended. */
+  /** Returns the subject on which a record is appended. */
   record(id: string): string {
     return `${this.#root}.log.${id}`;
   }
 
-  /** Where the servers publish a record again when it is committed. */
+  /** Returns the subject on which the servers publish a record again after its commit. */
   live(id: string): string {
     return `${this.#root}.live.${id}`;
   }
@@ -51,5 +51,5 @@ export class Names {
   }
 }
 
-/** What may stand between the dots of a subject. */
+/** The form of a word between the dots of a subject. */
 export const SUBJECT_WORD = /^[A-Za-z0-9_-]{1,128}$/;

@@ -4,7 +4,7 @@ import type { BusConnection } from './nats_connection.js';
 
 const MOVE_MS_MAX = 5_000;
 
-/** The servers as they are. @param nowMs the wall clock */
+/** Returns the present state of the servers. @param nowMs the wall clock */
 export async function reportServers(
   connection: BusConnection,
   manager: JetStreamManager,

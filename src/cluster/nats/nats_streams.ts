@@ -15,8 +15,8 @@ const RETRY_MS = 250;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Makes the streams of a cluster, or makes them hold more copies or older records where they hold less than is asked for. They never
- * hold less than before, because nodes with an older configuration may need it. An edge only waits until there are streams.
+ * Creates the streams of a cluster, or changes them when they hold fewer copies or less old records than requested. Streams never
+ * hold less than before, because nodes with an older configuration may need it. An edge only waits until the streams exist.
  * @throws Error of one sentence
  */
 export async function prepareStreams(
@@ -99,7 +99,7 @@ class ForeignStream extends Error {
   override readonly name = 'ForeignStream';
 }
 
-/** The codes of JetStream's answers: `server/errors.json` of nats-server. */
+/** Codes of JetStream's answers, from `server/errors.json` of nats-server. */
 const STREAM_NOT_FOUND = 10_059;
 const NOT_ENABLED = [10_039, 10_076];
 const NO_PLACE = [10_005, 10_023];
@@ -109,7 +109,7 @@ function isCode(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 
-/** Others may pass: at the start of a cluster its servers need a few seconds to find each other. */
+/** Tells whether an error will last. Others may pass: at the start of a cluster its servers need a few seconds to find each other. */
 function isFinal(error: unknown): boolean {
   return (
     error instanceof ForeignStream ||

@@ -1,7 +1,10 @@
-/** From 2.14 on a write that names a wrong predecessor is refused by every server; 2.9 let several such writes win. */
+/**
+ * The oldest supported version. From 2.14 on every server refuses a write that names a wrong predecessor; in 2.9 several such
+ * writes succeeded.
+ */
 const VERSION_MIN = [2, 14] as const;
 
-/** @returns why a server cannot be used; `undefined` when it can */
+/** @returns the reason why a server cannot be used; `undefined` when it can */
 export function versionProblem(version: string, server: string): string | undefined {
   const [major, minor] = (/^v?(\d+)\.(\d+)\./.exec(version) ?? []).slice(1).map(Number);
   const isEnough =

@@ -12,15 +12,16 @@ import type { Bus } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeOutcome, encodeSubmit } from './submit.js';
 
-/** Messages of one connection that may be unanswered. */
+/** The largest number of unanswered messages of one connection. */
 const UNANSWERED_MAX = 1_000;
-/** What may be unanswered of all callers together. */
+/** The largest size of the unanswered messages of all callers together. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** What a message weighs beside its text. */
+/** The size that counts for a message beside its text. */
 const MESSAGE_BYTES = 256;
 /**
- * How long a message is sent again and again. One that must be in the log waits while the servers elect who keeps it, and while a node
- * whose server is cut off from the others waits for that, which is `cluster.tick_lease` at most: 12 s unless configured.
+ * The time for which a message is sent repeatedly. A message that must be in the log waits while the servers elect the server
+ * that keeps the log. It also waits while a node whose server is cut off from the others waits for that election, at most for
+ * `cluster.tick_lease`: 12 s by default.
  */
 const UNANSWERED_MS_MAX = 3_000;
 const DURABLE_MS_MAX = 15_000;
@@ -31,9 +32,9 @@ const NO_ANSWER = 'no answer from the node that makes prices: the updates may ha
 
 export interface ForwarderOptions {
   readonly bus: Pick<Bus, 'ask'>;
-  /** Which process this is: no other one has the same. */
+  /** The ID of this process; no other process has the same. */
   readonly run: string;
-  /** The epoch of the node that leads, which may be this one; `undefined` while none is known. */
+  /** Returns the epoch of the node that leads, which may be this one; `undefined` while no leader is known. */
   readonly epoch: () => number | undefined;
   readonly nameOf: (session: PublisherSession) => CallerName;
   readonly nowMs: () => number;
@@ -42,12 +43,12 @@ export interface ForwarderOptions {
 interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
-  /** Whose it is, and what it takes of the room. A reload may rename a token meanwhile. */
+  /** The caller and the bytes by which {@link SharedRoom} counts the message. A reload may rename a token meanwhile. */
   readonly caller: string;
   readonly bytes: number;
   readonly untilMs: number;
   readonly settle: (outcome: PublishOutcome) => void;
-  /** How often it was sent. */
+  /** The number of times that the message was sent. */
   attempts: number;
 }
 
@@ -56,17 +57,17 @@ interface PublisherQueue {
   readonly session: PublisherSession;
   count: number;
   isClosed: boolean;
-  /** In order. */
+  /** The unanswered messages, in order. */
   readonly unanswered: Map<number, Unanswered>;
-  /** Where the messages were sent. */
+  /** The epoch to whose leader the messages were sent. */
   epoch: number | undefined;
-  /** When all of them are sent again; `undefined` while the leader may still answer. */
+  /** The time at which all of the messages are sent again; `undefined` while the leader may still answer. */
   againMs: number | undefined;
 }
 
 /**
- * Hands the messages of publishers to the node that leads, in order, and keeps them until they are answered. When one is not, or another
- * node leads, all that are unanswered of its connection are sent again in order.
+ * Sends the messages of publishers to the node that leads, in order, and keeps them until they are answered. When an answer is
+ * missing, or another node leads, all unanswered messages of the connection are sent again in order.
  */
 export class Forwarder implements PublishReceiver {
   readonly #options: ForwarderOptions;
@@ -108,7 +109,7 @@ export class Forwarder implements PublishReceiver {
   closed(session: PublisherSession): void {
     const lane = this.#lanes.get(session);
     if (lane === undefined) return;
-    // What it sent last still takes effect.
+    // The session's last messages still take effect.
     lane.isClosed = true;
     if (lane.unanswered.size === 0) this.#lanes.delete(session);
   }
@@ -126,12 +127,12 @@ export class Forwarder implements PublishReceiver {
     }
   }
 
-  /** Whether messages of this connection are not answered: what it sends next has to wait behind them. */
+  /** Tells whether messages of this connection are unanswered: its next message has to wait behind them. */
   isWaiting(session: PublisherSession): boolean {
     return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
   }
 
-  /** Messages that are not answered. */
+  /** The number of unanswered messages. */
   get unansweredCount(): number {
     return this.#unansweredCount;
   }
@@ -187,7 +188,7 @@ export class Forwarder implements PublishReceiver {
       });
   }
 
-  /** The first answer counts: a message that was sent twice may have two. */
+  /** Settles a message with its first answer: a message that was sent twice may have two. */
   #settle(lane: PublisherQueue, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
     this.#unansweredCount--;

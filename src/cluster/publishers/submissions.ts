@@ -10,16 +10,19 @@ import type { Bus } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
-/** Connections of other nodes that are known; past it, the one that was silent for longest is forgotten. */
+/** The largest number of known connections of other nodes; past it, the connection that was silent for longest is forgotten. */
 const SESSIONS_MAX = 20_000;
-/** The same of what became of their messages: those of a connection that has ended are not asked for again, and nobody says so. */
+/**
+ * The largest number of kept outcomes of their messages: outcomes of a connection that has ended are not requested again, and no
+ * message reports the end.
+ */
 const OUTCOMES_MAX = 100_000;
 
 export interface SubmissionsOptions {
   readonly bus: Pick<Bus, 'answer'>;
   readonly epoch: number;
   readonly receiver: PublishReceiver;
-  /** The rights of a caller as they are configured now: the same object while it has any. */
+  /** Returns the present rights of a caller: the same object while it has any. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
@@ -27,16 +30,16 @@ interface KnownSession {
   readonly session: PublisherSession;
   /** The number of the last message that was taken. */
   last: number;
-  /** What became of those that may be asked for again. */
+  /** The outcomes of the messages that may be sent again. */
   readonly outcomes: Map<number, Promise<PublishOutcome>>;
 }
 
-/** The publishers of other nodes, for the node that leads: takes their messages in order, each once. */
+/** The publishers of other nodes, on the node that leads: takes their messages in order, each once. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
-  /** The one that was silent for longest is the first. */
+  /** The known sessions; the session that was silent for longest is the first. */
   readonly #known = new Map<string, KnownSession>();
-  /** Of all sessions. */
+  /** The number of outcomes of all sessions. */
   #outcomes = 0;
   #stopAnswering: (() => void) | undefined;
   #isStopped = false;
@@ -49,7 +52,7 @@ export class Submissions {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic(epoch), async (bytes) => {
       const outcome = await this.#take(decodeSubmit(bytes));
-      // The next leader knows better what became of it.
+      // The next leader knows the outcome better.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
     });
@@ -71,7 +74,7 @@ export class Submissions {
       });
     const known = this.#knownOf(submit, rights);
     for (const answered of known.outcomes.keys()) {
-      // They are in order, and there may be a thousand that wait.
+      // The outcomes are in order, and a thousand of them may wait.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
       this.#outcomes--;
@@ -80,7 +83,7 @@ export class Submissions {
       const outcome = known.outcomes.get(number);
       return outcome ?? Promise.reject(new Error('it was answered before'));
     }
-    // One before it is missing: without an answer both come again, in order.
+    // A message before this one is missing: without an answer both are sent again, in order.
     if (number !== Math.max(known.last + 1, oldest)) return Promise.reject(new Error('a message is missing'));
     known.last = number;
     const outcome = this.#receive(known.session, submit);

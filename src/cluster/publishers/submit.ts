@@ -8,15 +8,15 @@ import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage }
 
 /** A publisher's message on its way to the node that leads. */
 export interface Submit {
-  /** The connection that it came on: unique in the cluster. */
+  /** The connection on which the message came: unique in the cluster. */
   readonly session: string;
   /** Counts the messages of the session from 1. */
   readonly number: number;
-  /** The oldest one of the session that is not answered: what came before it is settled. */
+  /** The oldest unanswered message of the session: all messages before it are settled. */
   readonly oldest: number;
-  /** It was sent before, and may have been taken. */
+  /** True when the message was sent before, and may have been taken. */
   readonly again: boolean;
-  /** It is answered when the log has what it changes. */
+  /** True when the answer waits until the log has the message's changes. */
   readonly durable: boolean;
   readonly type: SignatureType;
   readonly caller: CallerName;
@@ -50,7 +50,7 @@ export function encodeSubmit(submit: Submit): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads what {@link encodeSubmit} wrote. @throws UnreadableMessage */
+/** Reads a message that {@link encodeSubmit} wrote. @throws UnreadableMessage */
 export function decodeSubmit(bytes: Uint8Array): Submit {
   return readMessage('message of a publisher', bytes, (buffer) => {
     const table = SubmitTable.getRootAsSubmit(buffer);
@@ -91,7 +91,7 @@ export function encodeOutcome(outcome: PublishOutcome): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads what {@link encodeOutcome} wrote. @throws UnreadableMessage */
+/** Reads an outcome that {@link encodeOutcome} wrote. @throws UnreadableMessage */
 export function decodeOutcome(bytes: Uint8Array): PublishOutcome {
   return readMessage('answer to a publisher', bytes, (buffer) => {
     const answer = SubmitAnswer.getRootAsSubmitAnswer(buffer);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Asset } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
 
-/** What the nodes of a cluster know of an asset. */
+/** The facts of an asset that the nodes of a cluster share. */
 export type IdentifiedAsset = Pick<Asset, 'id' | 'symbol' | 'signatureType'>;
 
 /** An asset as one text: signature type and symbol. */
@@ -12,11 +12,11 @@ export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
   return `${signatureType} ${symbol}` as AssetKey;
 }
 
-/** What each streaming ID means on one node. Two nodes whose hashes are equal agree on all of them. */
+/** The meaning of each streaming ID on one node. Two nodes with equal hashes agree on all IDs. */
 export class IdMapping {
-  /** Ascending by ID. */
+  /** The assets, ascending by ID. */
   readonly assets: readonly IdentifiedAsset[];
-  /** 64 bits. */
+  /** A hash of 64 bits. */
   readonly hash: bigint;
   readonly #byId = new Map<number, AssetKey>();
   readonly #idByKey = new Map<AssetKey, number>();
@@ -45,7 +45,7 @@ export class IdMapping {
   }
 }
 
-/** The asset that {@link assetKey} made the text of. */
+/** Returns the asset of a text that {@link assetKey} made. */
 export function assetOf(key: AssetKey): AssetName {
   const end = key.indexOf(' ');
   return { signatureType: key.slice(0, end) as AssetName['signatureType'], symbol: key.slice(end + 1) };

@@ -2,24 +2,24 @@ import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js'
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
- * What streaming IDs mean in the ticks of a leader, which names their taxonomy by its hash: that of this node, or another one that the
- * leader is asked for page by page.
+ * The meaning of streaming IDs in the ticks of a leader, which names its taxonomy by a hash. The taxonomy is that of this node,
+ * or another one that this node requests from the leader page by page.
  */
 export class LeaderNames {
   readonly #own: () => IdMapping;
   #known: IdMapping;
-  /** The hash of the taxonomy that is asked for. */
+  /** The hash of the requested taxonomy. */
   #wanted: bigint | undefined;
   #pages: IdentifiedAsset[] = [];
   #nextId = 0;
 
-  /** @param own that of this node, as it is configured now */
+  /** @param own returns the mapping of this node, in its present configuration */
   constructor(own: () => IdMapping) {
     this.#own = own;
     this.#known = own();
   }
 
-  /** Whether {@link keyOf} is right for ticks with this hash. From now on this is the one that matters. */
+  /** Tells whether {@link keyOf} is right for ticks with this hash. From now on this hash is the current one. */
   areKnown(hash: bigint): boolean {
     if (this.#known.hash !== hash) {
       const own = this.#own();
@@ -37,12 +37,12 @@ export class LeaderNames {
     return this.#known.keyOf(streamingId);
   }
 
-  /** What to ask the leader; `undefined` when nothing is to be asked. */
+  /** The next query to the leader; `undefined` if none is needed. */
   get query(): Uint8Array | undefined {
     return this.#wanted === undefined ? undefined : encodeNamesQuery(this.#nextId);
   }
 
-  /** The leader has answered {@link query}. @returns whether that helped: the next question can follow at once */
+  /** Reads the leader's answer to {@link query}. @returns true when the answer helped: the next query can follow at once */
   answered(bytes: Uint8Array): boolean {
     const wanted = this.#wanted;
     const page = decodeNames(bytes);
@@ -55,7 +55,7 @@ export class LeaderNames {
     }
     const taxonomy = new IdMapping(this.#pages);
     this.#restart();
-    // The leader may have been reloaded while it answered.
+    // The leader may have been reloaded during its answer.
     if (taxonomy.hash !== wanted) return false;
     this.#known = taxonomy;
     this.#wanted = undefined;

@@ -3,12 +3,12 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { readJson } from '../unreadable.js';
 import type { IdentifiedAsset } from './id_mapping.js';
 
-/** A page ends with the asset that reaches this size. */
+/** The size that ends a page: the asset that reaches it is the last one. */
 const PAGE_BYTES = 256 * 1024;
 const MESSAGE_BYTES_MAX = 2 * PAGE_BYTES;
-/** What an asset takes beside its symbol, at most. */
+/** The largest size of an asset beside its symbol. */
 const ASSET_BYTES = 50;
-/** A symbol has 64 characters, each of two UTF-16 codes at most. */
+/** The longest symbol: 64 characters, each of two UTF-16 codes at most. */
 const SYMBOL_LENGTH_MAX = 128;
 const ID_MAX = 0xffff;
 
@@ -18,9 +18,9 @@ const identifiedAsset = z.object({
   signatureType: z.enum(SIGNATURE_TYPES),
 });
 
-/** A part of what streaming IDs mean on a leader: all of it may be larger than a message. */
+/** A part of the meaning of streaming IDs on a leader: all of the IDs may be larger than a message. */
 const namesPage = z.object({
-  /** Ascending by ID. */
+  /** The assets, ascending by ID. */
   assets: z
     .array(identifiedAsset)
     .max(ID_MAX + 1)
@@ -30,12 +30,12 @@ const namesPage = z.object({
 
 export type NamesPage = z.infer<typeof namesPage>;
 
-/** Asks for the assets from this streaming ID on. */
+/** Encodes a query for the assets from this streaming ID on. */
 export function encodeNamesQuery(firstId: number): Uint8Array {
   return Uint8Array.of(firstId >> 8, firstId & 0xff);
 }
 
-/** Answers what {@link encodeNamesQuery} asks. @param assets ascending by ID */
+/** Answers a query that {@link encodeNamesQuery} wrote. @param assets ascending by ID */
 export function answerNames(query: Uint8Array, assets: readonly IdentifiedAsset[]): Uint8Array {
   const firstId = ((query[0] ?? 0) << 8) | (query[1] ?? 0);
   const page: IdentifiedAsset[] = [];
@@ -53,12 +53,12 @@ export function encodeNames(page: NamesPage): Uint8Array {
   return Buffer.from(JSON.stringify(page));
 }
 
-/** Reads what {@link encodeNames} wrote. @returns `undefined` for anything else */
+/** Reads a page that {@link encodeNames} wrote. @returns `undefined` for all other bytes */
 export function decodeNames(bytes: Uint8Array): NamesPage | undefined {
   return readJson(namesPage, bytes, MESSAGE_BYTES_MAX);
 }
 
-/** The ID that follows a page; `undefined` when there can be none. */
+/** Returns the ID that follows a page; `undefined` when no ID can follow. */
 export function nextIdAfter({ assets, isLast }: NamesPage): number | undefined {
   const last = assets.at(-1);
   return isLast || last === undefined || last.id >= ID_MAX ? undefined : last.id + 1;

@@ -1,10 +1,10 @@
 import type { Price } from '../../model/price.js';
 import type { AssetKey } from './id_mapping.js';
 
-/** The prices that the readers of a node see, whoever leads. */
+/** The prices that the readers of a node see, with any leader. */
 export interface ShownPrices {
-  /** The host has told its readers. @param price `undefined` when there is none any more */
+  /** Notes the price that the host has shown to its readers. @param price `undefined` when the asset has no price any more */
   show(asset: AssetKey, price: Price | undefined): void;
-  /** Ends every shown price that is not one of these, and tells the host. */
+  /** Ends every shown price that is missing in `live`, and reports each end to the host. */
   keep(live: ReadonlyMap<AssetKey, Price>): void;
 }

@@ -4,16 +4,19 @@ import { PRICE_BYTES } from '../../wire/quantized_price.js';
 import { TickBatch as TickBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** What a leader tells of live prices, by streaming ID. */
+/** Live prices from a leader, by streaming ID. */
 export interface TickBatch {
   readonly epoch: number;
-  /** Counts the batches of an epoch from 1. A full table that was asked for has the number of the last batch before it. */
+  /**
+   * The number of the batch: counts the batches of an epoch from 1. A requested full table has the number of the last batch
+   * before it.
+   */
   readonly number: number;
-  /** These are all live prices. */
+  /** True when these are all live prices. */
   readonly full: boolean;
   readonly prices: ReadonlyMap<number, Price>;
   readonly ended: readonly number[];
-  /** The hash of what all streaming IDs mean on the leader. */
+  /** The hash of the meaning of all streaming IDs on the leader. */
   readonly taxonomy: bigint;
 }
 
@@ -37,7 +40,7 @@ export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }
   return new Uint8Array(builder.asUint8Array());
 }
 
-/** Reads what {@link encodeTickBatch} wrote. @throws UnreadableMessage */
+/** Reads a batch that {@link encodeTickBatch} wrote. @throws UnreadableMessage */
 export function decodeTickBatch(bytes: Uint8Array): TickBatch {
   return readMessage('batch of ticks', bytes, (buffer) => {
     const table = TickBatchTable.getRootAsTickBatch(buffer);
@@ -46,7 +49,7 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
     const column = fieldInside(buffer, table.pricesArray());
     if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
     const prices = new Map<number, Price>();
-    // One by one: the message may begin at an odd address, where there can be no view of 16-bit numbers.
+    // The IDs are read singly: the message may begin at an odd address, where no view of 16-bit numbers is possible.
     for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
     return {
       epoch: exactNumber(table.epoch()),

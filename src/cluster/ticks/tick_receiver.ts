@@ -9,11 +9,11 @@ import { LeaderNames } from './leader_names.js';
 import type { ShownPrices } from './shown_prices.js';
 import { decodeTickBatch, type TickBatch } from './tick_batch.js';
 
-/** How long the leader may take to answer with all prices. */
+/** The longest time in which the leader may answer with all prices. */
 const ANSWER_MS_MAX = 300;
 const NO_BYTES = new Uint8Array(0);
 
-/** Takes the live prices of whoever leads. The assets may be others than those of this node. */
+/** Receives the live prices of the leader. The assets may differ from those of this node. */
 export interface PriceListener {
   priced(asset: AssetName, price: Price): void;
   ended(asset: AssetName): void;
@@ -22,37 +22,37 @@ export interface PriceListener {
 export interface TickReceiverOptions {
   readonly bus: Pick<Bus, 'listen' | 'ask'>;
   readonly prices: PriceListener;
-  /** Of this node, as it is configured now. */
+  /** Returns the mapping of this node, in its present configuration. */
   readonly taxonomy: () => IdMapping;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
-  /** Something came from the leader. */
+  /** Called when a message of the leader came. */
   readonly heard: () => void;
-  /** A tick of a later epoch came than the one that this node leads. */
+  /** Called when a tick has a later epoch than the one that this node leads. */
   readonly overtaken: () => void;
 }
 
 /**
- * Keeps the prices that the leader ticks. Where a batch is missing or an epoch is new, it asks for all prices; what comes of an older
- * epoch is dropped. Prices of a leader that is silent for long are over. Where streaming IDs mean something else to the leader, it asks
- * what they mean, and shows what it had until it knows.
+ * Keeps the prices that the leader ticks. When a batch is missing or an epoch is new, it requests all prices; it ignores messages
+ * of an older epoch. Prices of a leader that is silent for long end. When streaming IDs have another meaning on the leader, it
+ * requests this meaning, and shows the earlier prices until it knows the meaning.
  */
 export class TickReceiver implements ShownPrices {
   readonly #options: TickReceiverOptions;
   readonly #live = new Map<AssetKey, Price>();
   readonly #names: LeaderNames;
-  /** The newest epoch, of which the log or a tick told. */
+  /** The newest epoch, from the log or from a tick. */
   #epoch = 0;
   #number = 0;
-  /** Nothing of this epoch is missing. */
+  /** True when nothing of this epoch is missing. */
   #isComplete = false;
   #gaps = 0;
   #tickMs: number;
-  /** When prices came last that this node could show. */
+  /** The time of the last prices that this node could show. */
   #shownMs: number;
-  /** This node leads, and shows its own prices. */
+  /** True while this node leads and shows its own prices. */
   #isLeading = false;
-  /** The last one that this node led: its own ticks come back to it, late too. */
+  /** The last epoch that this node led: its own ticks come back to it, sometimes late. */
   #ownEpoch = 0;
   #askMs = Number.POSITIVE_INFINITY;
   #isAsking = false;
@@ -74,17 +74,17 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** When the newest epoch ticked last, or receiving began. */
+  /** The time of the newest epoch's last tick, or of the start of receiving. */
   get tickMs(): number {
     return this.#tickMs;
   }
 
-  /** All prices of the newest epoch are here. */
+  /** True when all prices of the newest epoch are present. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** How often batches were missing. */
+  /** The number of times that batches were missing. */
   get gaps(): number {
     return this.#gaps;
   }
@@ -93,7 +93,7 @@ export class TickReceiver implements ShownPrices {
     return this.#live;
   }
 
-  /** A claim is in the log: who led before has no say. */
+  /** Notes that a claim is in the log: earlier leaders no longer count. */
   began(epoch: number): void {
     if (epoch <= this.#epoch) return;
     this.#epoch = epoch;
@@ -102,7 +102,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** From now on this node shows its own prices. */
+  /** Shows the own prices of this node from now on. */
   lead(epoch: number): void {
     this.#isLeading = true;
     this.#ownEpoch = epoch;
@@ -110,7 +110,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** What this node showed is shown until another one ticks, or for a while. */
+  /** Ends this node's lead. Its prices are shown until another node ticks, or for a while. */
   stepDown(): void {
     this.#isLeading = false;
     this.#isComplete = false;
@@ -128,7 +128,7 @@ export class TickReceiver implements ShownPrices {
     for (const asset of this.#live.keys()) if (!live.has(asset)) this.#end(asset);
   }
 
-  /** Tells all prices once more, to a node whose assets have changed. */
+  /** Reports all prices again, to a node whose assets have changed. */
   tellAll(): void {
     if (this.#isLeading) return;
     for (const [asset, price] of this.#live) this.#options.prices.priced(assetOf(asset), price);
@@ -169,7 +169,7 @@ export class TickReceiver implements ShownPrices {
     }
   }
 
-  /** Batches are missing, or cannot be read. What came after missing ones is shown meanwhile: it is newer. */
+  /** Requests all prices: batches are missing or unreadable. Batches after missing ones are shown meanwhile: they are newer. */
   #lack(): void {
     this.#isComplete = false;
     if (this.#askMs === Number.POSITIVE_INFINITY) this.#ask();
@@ -196,7 +196,10 @@ export class TickReceiver implements ShownPrices {
       });
   }
 
-  /** An answer that left before a batch that is here already is out of date: the next one will do. */
+  /**
+   * Reads an answer with all prices. An answer that left before a batch that is already present is out of date: the next answer
+   * will do.
+   */
   #answered(batch: TickBatch | undefined): void {
     if (
       this.#isLeading ||
@@ -251,14 +254,14 @@ export class TickReceiver implements ShownPrices {
     if (this.#live.delete(asset)) this.#options.prices.ended(assetOf(asset));
   }
 
-  /** Shows no price any more. */
+  /** Ends all shown prices. */
   clear(): void {
     this.#isComplete = false;
     for (const asset of this.#live.keys()) this.#end(asset);
   }
 }
 
-/** Messages that nobody can read are as good as lost. */
+/** Reads a batch. An unreadable message counts as lost. */
 function read(bytes: Uint8Array): TickBatch | undefined {
   try {
     return decodeTickBatch(bytes);

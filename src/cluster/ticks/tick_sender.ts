@@ -7,15 +7,15 @@ import type { AssetKey, IdMapping } from './id_mapping.js';
 import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
-/** While so much waits for the socket, changes gather and are sent as the newest price of each asset. */
+/** The number of bytes waiting for the socket from which on changes gather; they are then sent as the newest price of each asset. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface TickSenderOptions {
   readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
   readonly epoch: number;
-  /** Of this node, as it is configured now. */
+  /** Returns the mapping of this node, in its present configuration. */
   readonly taxonomy: () => IdMapping;
-  /** Whether a tick may leave now: asked for each, just before it is sent. */
+  /** Returns true when a tick may leave now; called just before each tick is sent. */
   readonly mayTick: () => boolean;
   readonly timing: Pick<ClusterTiming, 'heartbeatMs' | 'fullTableMs'>;
   readonly nowMs: () => number;
@@ -23,7 +23,7 @@ export interface TickSenderOptions {
   readonly defer: (callback: () => void) => void;
 }
 
-/** Tells all nodes the live prices of the leader: what changed in a turn, something now and then, and all of them once a second. */
+/** Sends the live prices of the leader to all nodes: the changes of each turn, heartbeats between them, and all prices once a second. */
 export class TickSender {
   readonly #options: TickSenderOptions;
   readonly #live = new Map<AssetKey, Price>();
@@ -31,7 +31,7 @@ export class TickSender {
   #number = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #fullMs = Number.NEGATIVE_INFINITY;
-  /** The last one could not leave; the next one that can carries all prices. */
+  /** True when the last tick could not leave; the next one that can leave carries all prices. */
   #isHeld = false;
   #isDeferred = false;
   #stopAnswering: (() => void) | undefined;
@@ -45,7 +45,7 @@ export class TickSender {
     return this.#live;
   }
 
-  /** The prices are complete: from now on they are told. */
+  /** Begins to send prices: they are complete. */
   start(): void {
     if (this.#state !== 'filling') return;
     const { bus, epoch, mayTick, nowMs, taxonomy } = this.#options;
@@ -87,7 +87,7 @@ export class TickSender {
     return this.#isHeld ? beatMs : Math.min(beatMs, this.#fullMs + fullTableMs);
   }
 
-  /** What one turn of the event loop changes goes together. */
+  /** Notes a change; the changes of one turn of the event loop are sent together. */
   #change(asset: AssetKey): void {
     this.#changed.add(asset);
     if (this.#isDeferred || this.#state !== 'sending') return;
@@ -99,7 +99,7 @@ export class TickSender {
     });
   }
 
-  /** An asset without an ID, which the configuration has no more, can only be left out of all prices. */
+  /** Sends the changes. An asset without an ID is no longer configured: it can only be excluded by sending all prices. */
   #sendChanges(nowMs: number): void {
     const taxonomy = this.#options.taxonomy();
     if ([...this.#changed].some((asset) => taxonomy.idOf(asset) === undefined)) this.#sendFull(nowMs);
@@ -121,7 +121,7 @@ export class TickSender {
     this.#changed = new Set();
   }
 
-  /** IDs are those of this moment, and stand beside the hash that says what they mean. */
+  /** Encodes a batch. The IDs are the present ones, and the batch has the hash of their meaning. */
   #encode(assets: Iterable<AssetKey>, full: boolean): Uint8Array {
     const { epoch } = this.#options;
     const taxonomy = this.#options.taxonomy();

@@ -22,47 +22,47 @@ export interface EdgeThreadOptions {
   readonly loaded: LoadedThread;
   readonly start: Omit<ThreadStart, 'ring'>;
   readonly ringBytes: number;
-  /** After how long without a turn of its event loop the thread counts as hung, where it is not {@link SILENCE_MS_MAX}. */
+  /** The time without a turn of its event loop after which the thread counts as hung; default {@link SILENCE_MS_MAX}. */
   readonly silenceMsMax?: number | undefined;
   readonly host: EdgeThreadHost;
   readonly publishers: RemotePublishers;
-  /** Called once when the thread ends unasked, or hangs and is being ended. */
+  /** Called once when the thread ends without a request, or hangs and is being ended. */
   readonly onFailure: (error: Error) => void;
-  /** Called when the thread has ended, or was left to itself; all its connections are closed by then. */
+  /** Called when the thread has ended, or was abandoned; all its connections are closed by then. */
   readonly onExit: () => void;
 }
 
-/** What the thread of an edge needs of the main thread. */
+/** Calls of an edge's thread to the main thread. */
 export interface EdgeThreadHost {
   snapshot(): Snapshot;
-  /** Resolves when all that was recorded so far is on disk; rejects while the disk fails. */
+  /** Resolves when all records so far are on disk; rejects while the disk fails. */
   written(): Promise<void>;
-  /** Writes a mark of the times of streaming payloads; resolves with whether it is on disk. */
+  /** Writes a mark of the times of streaming payloads; resolves with true when the mark is on disk. */
   writeMark(number: number, timeNs: bigint): Promise<boolean>;
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
   damage(reason: string): void;
-  /** The thread was too far behind, and is told everything anew. */
+  /** Called when the thread was too far behind and receives everything again. */
   overrun(): void;
 }
 
-/** Some hundred times the longest turn of a thread under full load. */
+/** The default time without a turn, some hundred times the longest turn of a thread under full load. */
 const SILENCE_MS_MAX = 5_000;
-/** A thread that starts loads its modules in one turn: it may be silent this many times as long. */
+/** The factor of this time for a thread that starts: it loads its modules in one turn. */
 const START_SILENCES = 12;
-/** How long a thread may take for its end before it is ended in the middle of what it does. */
+/** The longest time in which a thread may end by itself; then it is ended in the middle of its work. */
 const EXIT_MS_MAX = 1_500;
-/** And how long the end of the service then waits for one that does not come back from native code. */
+/** The longest time for which the end of the service then waits for a thread that does not return from native code. */
 const FORCED_EXIT_MS_MAX = 3_000;
-/** How much longer than configured a thread may take to close its connections. */
+/** The time beyond the configured one that a thread may take to close its connections. */
 const DRAIN_SLACK_MS = 2_000;
-/** How often it is looked whether a thread that was too far behind has taken all that it was sent. */
+/** Poll interval: has a lagging thread read all that its ring held? */
 const BEHIND_CHECK_MS = 20;
-/** How long a beginning waits for the disk. A thread that then misses something shows an older price for a while. */
+/** The longest time for which a beginning waits for the disk. A thread that then misses something shows an older price for a while. */
 const WRITTEN_MS_MAX = 10_000;
-/** How long a thread may take to tell its counts before the ones before count. */
+/** The longest time in which a thread may report its counts; after it, the earlier counts are used. */
 const REPORT_MS_MAX = 500;
 
-/** An edge on a thread of its own, as the main thread has it. */
+/** An edge on a thread of its own, from the view of the main thread. */
 export class EdgeThread {
   readonly #options: EdgeThreadOptions;
   readonly #worker: Worker;
@@ -71,14 +71,17 @@ export class EdgeThread {
   readonly #commands: Outbox<ThreadCommand>;
   readonly #watch: Watchdog;
   readonly #exited: Promise<void>;
-  /** It has ended, or is left to itself. */
+  /** Called when the thread has ended, or is abandoned. */
   #leave!: () => void;
   #hasExited = false;
   #isExiting = false;
   #isBeingEnded = false;
-  /** It is not written to until it has taken all that it was sent, and is then told everything anew. */
+  /**
+   * The timer of a thread that is too far behind: the thread receives nothing until it has read everything in its ring, and then
+   * everything again.
+   */
   #behind: NodeJS.Timeout | undefined;
-  /** How often it was told everything. */
+  /** The number of times that the thread received everything. */
   #beginnings = 0;
   #report: ThreadReport = {
     counters: createCounters(),
@@ -86,7 +89,7 @@ export class EdgeThread {
     lateNsMax: 0n,
   };
   #troubles: readonly string[] = [];
-  /** Resolves when the thread listens. @throws Error when it cannot. */
+  /** Resolves when the thread listens. @throws Error when the thread cannot listen. */
   readonly listening: Promise<void>;
   isListening = false;
 
@@ -141,17 +144,17 @@ export class EdgeThread {
     this.begin();
   }
 
-  /** Bytes of the feed that it has not taken yet. */
+  /** The bytes of the feed that the thread has not read yet. */
   get waitingBytes(): number {
     return this.#ring.waiting;
   }
 
-  /** What is wrong with its times, as it told last. */
+  /** The troubles of the thread's times, from its last report. */
   get troubles(): readonly string[] {
     return this.#troubles;
   }
 
-  /** Writes a message of the feed. When there is no room the thread begins anew as soon as it has taken what it was sent. */
+  /** Writes a message of the feed. When there is no room, the thread begins again as soon as it has read its ring. */
   write(kind: number, sequence: number, bytes: Uint8Array): void {
     if (this.#behind !== undefined) return;
     if (!this.#ring.write(kind, sequence, bytes)) {
@@ -171,7 +174,7 @@ export class EdgeThread {
     else this.#commands.send(command);
   }
 
-  /** Its counts; those that it told last, when it does not answer. */
+  /** Returns the thread's counts; those of its last report if it does not answer. */
   async report(): Promise<ThreadReport> {
     if (this.isListening) {
       const answer = this.#asks
@@ -187,7 +190,7 @@ export class EdgeThread {
     return this.#report;
   }
 
-  /** Resolves when its connections are closed, or can be waited for no longer. @param drainMs `limits.drain` */
+  /** Resolves when the thread's connections are closed, or can be waited for no longer. @param drainMs `limits.drain` */
   async drain(drainMs: number): Promise<void> {
     if (!this.isListening) return;
     const drained = this.#asks.ask((ask) => this.#commands.send({ do: 'drain', ask }));
@@ -197,12 +200,12 @@ export class EdgeThread {
     );
   }
 
-  /** Closes what is open and ends the thread. @returns when it has ended, or can be waited for no longer. */
+  /** Closes everything that is open and ends the thread. Resolves when the thread has ended, or can be waited for no longer. */
   async exit(): Promise<void> {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
     await within(EXIT_MS_MAX, this.#exited);
-    // One that is ended while it loads a native add-on aborts the process; it has nothing open yet.
+    // Ending a thread while it loads a native add-on would abort the process; such a thread has nothing open yet.
     this.#options.loaded.loaded.then(
       () => this.#end(),
       () => {},
@@ -211,7 +214,7 @@ export class EdgeThread {
     this.#worker.unref();
   }
 
-  /** Tells the thread everything, and has it read the store anew. */
+  /** Sends the thread everything, and makes it read the store again. */
   begin(): void {
     clearInterval(this.#behind);
     this.#behind = undefined;
@@ -222,12 +225,12 @@ export class EdgeThread {
       WRITTEN_MS_MAX,
       written().catch(() => {}),
     ).then(() => {
-      // The disk may not have yet what a later beginning says.
+      // The disk may lack data of a later beginning.
       if (beginning === this.#beginnings) this.#commands.send({ do: 'load' });
     });
   }
 
-  /** Ends the thread whatever its JavaScript does, or leaves it to itself. */
+  /** Ends the thread in any state of its JavaScript, or abandons it. */
   async #end(): Promise<void> {
     if (this.#isBeingEnded || this.#hasExited) return;
     this.#isBeingEnded = true;

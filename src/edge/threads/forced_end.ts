@@ -3,17 +3,20 @@ import { within } from './deadline.js';
 import { interrupt } from './interrupt.js';
 import { CLOSE_FUNCTION } from './thread_messages.js';
 
-/** How long a thread with sockets that only a turn of its event loop closes has for that turn, before it is left to itself. */
+/**
+ * The longest time in which a thread may run one more turn of its event loop, because some of its sockets are only closed by such
+ * a turn; after it, the thread is abandoned.
+ */
 const LAST_TURN_MS_MAX = 5_000;
-/** Evaluated in the middle of a loop without an end it leaves the core to others. */
+/** An expression that leaves the core to other threads when it is evaluated in the middle of an endless loop. */
 const SLEEP_FOR_EVER = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 /**
- * Ends a thread whatever its JavaScript does. Ending it with open connections would abort the process: the loop of
- * libuv, which each of them is a handle of, cannot be closed. TLS handshakes that wait for their turn can only be closed in a turn of
- * that loop. A thread that has some and does not turn is left to itself until the process ends.
+ * Ends a thread in any state of its JavaScript. Ending it with open connections would abort the process: each connection is a
+ * handle of the thread's libuv loop, which then cannot be closed. TLS handshakes that wait for their turn can only be closed in a
+ * turn of that loop. A thread with such handshakes that runs no turn is abandoned until the process ends.
  * @param exited resolves when the thread has ended
- * @returns when it has ended, or is left to itself
+ * @returns when the thread has ended, or is abandoned
  */
 export async function endByForce(worker: Worker, exited: Promise<void>): Promise<void> {
   let hasExited = false;

@@ -2,10 +2,10 @@ import { Session } from 'node:inspector';
 import type { Worker } from 'node:worker_threads';
 
 /**
- * Has a thread evaluate an expression at once, in the middle of whatever its JavaScript does: also in a loop without an end or
- * while it waits on shared memory. The inspector is the only way in: everything else waits for the thread's event loop.
- * A thread that is inside native code evaluates it when it comes back from there.
- * @returns a primitive value, when it has been evaluated; `undefined` when that failed, or the thread has ended.
+ * Makes a thread evaluate an expression at once, in the middle of its JavaScript: also in an endless loop or while it waits on
+ * shared memory. The inspector is the only way: everything else waits for the thread's event loop. A thread inside native code
+ * evaluates the expression when it returns from there.
+ * @returns a primitive value, when the expression has been evaluated; `undefined` when that failed, or the thread has ended.
  */
 export function interrupt(worker: Worker, expression: string): Promise<unknown> {
   const session = new Session();
@@ -13,7 +13,7 @@ export function interrupt(worker: Worker, expression: string): Promise<unknown> 
   return new Promise<unknown>((resolve) => {
     session.on('NodeWorker.attachedToWorker', ({ params }) => {
       const { sessionId, workerInfo } = params;
-      // Beside the title, all there is are numbers of the inspector's own.
+      // Apart from the title, there are only numbers of the inspector's own.
       if (!workerInfo.title.startsWith(`[worker ${worker.threadId}]`)) return;
       const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
       session.post('NodeWorker.sendMessageToWorker', { sessionId, message });

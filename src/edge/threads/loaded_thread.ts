@@ -2,17 +2,18 @@ import { Worker } from 'node:worker_threads';
 import type { ThreadData, ThreadEvent } from './thread_messages.js';
 import { createLivenessMemory } from './watchdog.js';
 
-/** A thread that loads all that an edge needs and waits for its start, which then takes a tenth of the time. */
+/** A thread that has loaded everything that an edge needs and waits for its start, which then takes 10 % of the time. */
 export interface LoadedThread {
   readonly worker: Worker;
   readonly liveness: SharedArrayBuffer;
-  /** Resolves when it is loaded. @throws Error when it ends before. */
+  /** Resolves when the thread has loaded. @throws Error when it ends before. */
   readonly loaded: Promise<void>;
 }
 
 /**
+ * Loads a thread.
  * @param allowedSha256 for `loadWebSockets`
- * @param file the module that runs in the thread, where it is not `thread_main.js`
+ * @param file the module that runs in the thread; default `thread_main.js`
  */
 export function loadThread(allowedSha256: string | undefined, file?: URL): LoadedThread {
   const liveness = createLivenessMemory();
@@ -22,12 +23,12 @@ export function loadThread(allowedSha256: string | undefined, file?: URL): Loade
     execArgv: [],
   });
   const loaded = whenLoaded(worker);
-  // Who starts it may never ask.
+  // The caller may never use this promise.
   loaded.catch(() => {});
   return { worker, liveness, loaded };
 }
 
-/** Listens at once: what a thread posts while nobody listens is lost. */
+/** Listens at once: a message that a thread posts without a listener is lost. */
 function whenLoaded(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     const onMessage = ([event]: readonly ThreadEvent[]) => {

@@ -5,12 +5,15 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** What one thread has asked another, until it is answered. */
+/** The questions of one thread to another, until they are answered. */
 export class PendingReplies {
   readonly #pending = new Map<number, Pending>();
   #count = 0;
 
-  /** @param send sends the question with its number @throws Error (as a rejection) when the other side could not, or has ended. */
+  /**
+   * Asks a question. @param send sends the question with its number @throws Error (as a rejection) when the other side could not
+   * answer, or has ended.
+   */
   ask<T>(send: (ask: number) => void): Promise<T> {
     const ask = this.#count++;
     return new Promise<T>((resolve, reject) => {
@@ -26,14 +29,14 @@ export class PendingReplies {
     else pending?.reject(new Error(error));
   }
 
-  /** The other side has ended. */
+  /** Rejects all open questions: the other side has ended. */
   end(reason: string): void {
     for (const { reject } of this.#pending.values()) reject(new Error(reason));
     this.#pending.clear();
   }
 }
 
-/** The answer to a question, when it is there. */
+/** Sends the answer to a question, when its value is known. */
 export function answerWith(ask: number, value: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
   value.then(
     (known) => send({ ask, value: known }),
@@ -41,19 +44,19 @@ export function answerWith(ask: number, value: Promise<unknown>, send: (answer: 
   );
 }
 
-/** Sends what comes together for another thread in one message. */
+/** Sends messages for another thread that come together as one. */
 export class Outbox<Message> {
   readonly #post: (messages: Message[]) => void;
   readonly #defer: (send: () => void) => void;
   #messages: Message[] = [];
 
-  /** @param defer calls back when no more comes for now */
+  /** @param defer calls back when no more messages come for now */
   constructor(post: (messages: Message[]) => void, defer: (send: () => void) => void) {
     this.#post = post;
     this.#defer = defer;
   }
 
-  /** The last that was not sent yet. */
+  /** The last unsent message. */
   get last(): Message | undefined {
     return this.#messages.at(-1);
   }
@@ -71,8 +74,8 @@ export class Outbox<Message> {
 }
 
 /**
- * For an {@link Outbox}: sends the first message of a turn of the event loop when its callback ends, which is 20 µs sooner than the end of
- * the turn, and those that follow together at the end.
+ * Returns the timing of an {@link Outbox} that sends the first message of a turn of the event loop when its callback ends, which
+ * is 20 µs sooner than the end of the turn. The following messages are sent together at the end of the turn.
  */
 export function firstAtOnce(atEndOfTurn: (callback: () => void) => void): (send: () => void) => void {
   let hasSent = false;

@@ -10,11 +10,11 @@ import { unpackMessage } from '../../ingest/packed_message.js';
 
 export interface RemotePublishersOptions {
   readonly receiver: PublishReceiver;
-  /** The rights of a caller as they are configured now; `undefined` when it has none any more. */
+  /** Returns the present rights of a caller; `undefined` when it has none any more. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
-/** A publisher's connection, as its thread describes it before it passes on the first message. */
+/** A publisher's connection, as its thread describes it before the first message. */
 export interface OpenedPublisher extends Pick<PublisherSession, 'type' | 'isDurable'> {
   readonly caller: CallerName;
 }
@@ -35,7 +35,7 @@ export class RemotePublishers {
 
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
     const session = this.#sessions.get(number);
-    // Its own thread closes the connection when it learns of that.
+    // The thread of the connection closes it when it receives the change.
     if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
       return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
     return this.#options.receiver.receive(session, unpackMessage(message));

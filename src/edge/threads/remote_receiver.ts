@@ -11,14 +11,14 @@ import { callerNameOf } from '../../server/access/caller_rights.js';
 import type { Outbox, PendingReplies } from './pending_replies.js';
 import type { ThreadEvent } from './thread_messages.js';
 
-/** What may be with the main thread and not answered yet, in bytes of messages, of all callers together. */
+/** The largest size of messages of all callers together that the main thread has not answered yet. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** What a message weighs beside its text. */
+/** The size that counts for a message beside its text. */
 const MESSAGE_BYTES = 256;
 
 /**
- * Hands the messages of publishers to the main thread, in order. What may be with it is bounded as {@link SharedRoom} says; more
- * is refused here, and costs the main thread nothing.
+ * Passes the messages of publishers to the main thread, in order. The unanswered messages there are limited by
+ * {@link SharedRoom}; this thread refuses more, at no cost to the main thread.
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;
@@ -55,7 +55,7 @@ export class RemoteReceiver implements PublishReceiver {
     if (number !== undefined) this.#events.send({ on: 'publisherClosed', session: number });
   }
 
-  /** The main thread learns of a session with its first message. */
+  /** Returns the number of a session. The main thread receives a session with its first message. */
   #numberOf(session: PublisherSession): number {
     let number = this.#sessions.get(session);
     if (number === undefined) {

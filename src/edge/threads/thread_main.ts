@@ -28,17 +28,18 @@ import {
 } from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
 
-/** Of closing what is open, before the thread ends all the same. */
+/** The largest number of attempts to close everything before the thread ends in any case. */
 const CLOSE_TRIES_MAX = 100;
 
 type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 
-// The edge of a thread of its own: the main thread tells it prices, and it asks the main thread for what only that has.
+// The edge of a thread of its own: the main thread feeds it prices, and it asks the main thread for everything that only that
+// thread has.
 
 const { liveness, allowedSha256 } = workerData as ThreadData;
 const port = parentPort!;
 let edge: Edge | undefined;
-/** From then on it opens nothing and does nothing that it is told. */
+/** From then on the thread opens nothing and ignores all commands. */
 let isEnding = false;
 process.on('uncaughtException', crash);
 Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
@@ -47,7 +48,7 @@ new LivenessSignal(liveness).start();
 const webSockets = loadWebSockets(allowedSha256);
 const pool = await createCryptoPool({ threads: 0 });
 const asks = new PendingReplies();
-/** What came before there was an edge. */
+/** The commands that came before there was an edge. */
 const early: Order[] = [];
 const start = await new Promise<ThreadStart>((resolve) => {
   port.on('message', (commands: readonly ThreadCommand[]) => {
@@ -72,12 +73,12 @@ const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
-/** In force on this thread, whose indexes are its own. */
+/** The catalogue in force on this thread, with indexes of its own. */
 let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';
 
-/** Told to the edge, and to the store that it reads. */
+/** The feed of the edge, and of the store that it reads. */
 const feed: Omit<Feed, 'begin'> = {
   priced: (message) => edge!.priced(message),
   recorded(message) {
@@ -115,7 +116,7 @@ edge = await openEdge({
       },
     },
     store: follower,
-    // Its signatures are made here, for each thread has a core.
+    // Signatures are made here, because each thread has a core.
     pool: {
       here: pool.here,
       signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
@@ -172,7 +173,7 @@ function carryOut(command: Order): void {
   }
 }
 
-/** The first time that everything is here. */
+/** Listens, the first time that everything is present. */
 async function listen(): Promise<void> {
   if (isListening) return;
   isListening = true;
@@ -186,11 +187,14 @@ async function listen(): Promise<void> {
   }
 }
 
-/** A thread that ends while a socket of uWebSockets.js is open takes the process with it: every end begins with this. */
+/**
+ * Closes everything that is open. A thread that ends while a socket of uWebSockets.js is open ends the whole process: each end
+ * begins with this.
+ */
 async function closeAll(): Promise<void> {
   isEnding = true;
   await edge?.close();
-  // Called while a listener is being opened it comes too early for that one.
+  // A `close` while a listener is being opened comes too early for that listener.
   for (let tries = 0; openSockets() > 0 && tries < CLOSE_TRIES_MAX; tries++) {
     await endOfTurn();
     await edge?.close();
@@ -198,7 +202,7 @@ async function closeAll(): Promise<void> {
 }
 
 function crash(error: Error): void {
-  // What fails while it ends is a consequence.
+  // A failure while the thread ends is a consequence of the end.
   if (isEnding) return;
   void closeAll().finally(() => {
     process.off('uncaughtException', crash);
@@ -206,7 +210,7 @@ function crash(error: Error): void {
   });
 }
 
-/** Called in the middle of anything. */
+/** Closes all sockets; called in the middle of any code. */
 function closeNow(): number {
   void closeAll().finally(() => process.exit());
   return openSockets();
@@ -227,7 +231,7 @@ function tellTroubles(): void {
   events.send({ on: 'troubles', troubles: now });
 }
 
-/** The main thread writes the log. */
+/** Returns a logger of this level. The main thread writes the log. */
 function logAs(level: LogLevel) {
   return (about: unknown, text?: string) =>
     events.send({

@@ -11,39 +11,39 @@ import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 
-/** What the thread of an edge is started with. */
+/** The data with which the thread of an edge is started. */
 export interface ThreadStart {
   readonly settings: EdgeSettings;
   readonly at: ListenOptions;
   readonly place: SignerPlace;
-  /** The marks of its times: number and time. */
+  /** The marks of the thread's times: number and time. */
   readonly marks: readonly (readonly [number: number, timeNs: TimeNs])[];
   readonly access: SharedAccess;
   readonly starkSymbols: ReadonlySet<string>;
   readonly simulation: boolean;
   /** The memory of the {@link SharedClock}. */
   readonly clock: SharedArrayBuffer;
-  /** The memory of the ring with its feed. */
+  /** The memory of the ring with the thread's feed. */
   readonly ring: SharedArrayBuffer;
 }
 
-/** What it is loaded with before that. */
+/** The data with which the thread is loaded before that. */
 export interface ThreadData {
   /** The memory of the thread's {@link LivenessSignal}. */
   readonly liveness: SharedArrayBuffer;
-  /** For {@link loadWebSockets}. */
+  /** The allowed hash for {@link loadWebSockets}. */
   readonly allowedSha256: string | undefined;
 }
 
 /**
- * The global function of the thread that closes its listeners and connections, so that it can be ended. Returns the number of sockets that only
- * turns of the thread's event loop can close; after those the thread ends by itself.
+ * The global function of the thread that closes its listeners and connections, so that the thread can be ended. Returns the
+ * number of sockets that only turns of the thread's event loop can close; after these turns the thread ends by itself.
  */
 export const CLOSE_FUNCTION = 'ticksealCloseThread';
 
-/** From the main thread: what the thread of an edge does, in this order. */
+/** A command from the main thread to the thread of an edge; commands are carried out in this order. */
 export type ThreadCommand =
-  /** The first. */
+  /** The first command. */
   | { readonly do: 'start'; readonly start: ThreadStart }
   /** Reads `count` messages of the ring. */
   | { readonly do: 'feed'; count: number }
@@ -56,14 +56,14 @@ export type ThreadCommand =
   | ({ readonly do: 'answer' } & ThreadAnswer)
   | { readonly do: 'exit' };
 
-/** From the thread of an edge. */
+/** An event from the thread of an edge. */
 export type ThreadEvent =
-  /** It can be started. */
+  /** The thread can be started. */
   | { readonly on: 'loaded' }
   | { readonly on: 'listening' }
   | { readonly on: 'failed'; readonly error: string }
   | { readonly on: 'log'; readonly level: LogLevel; readonly about: unknown; readonly text: string }
-  /** What is wrong with its times is other than before. */
+  /** The troubles of the thread's times have changed. */
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
   /** A record on the disk is damaged. */
   | { readonly on: 'damage'; readonly reason: string }
@@ -86,23 +86,23 @@ export type ThreadEvent =
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** To what the other side asked, by number. */
+/** The answer to a question of the other side, by number. */
 export interface ThreadAnswer {
   readonly ask: number;
   readonly value?: unknown;
-  /** Instead of a value: why there is none. */
+  /** The reason why there is no value. */
   readonly error?: string;
 }
 
-/** What is answered to `report`. */
+/** The answer to `report`. */
 export interface ThreadReport {
   readonly counters: Counters;
   readonly serving: ServingReport;
-  /** How late its ticks were at most since it was asked last. */
+  /** The largest delay of the thread's ticks since the last report. */
   readonly lateNsMax: bigint;
 }
 
-/** Makes buffers again of the plain arrays that structured cloning made of them, in settings or a command with some. */
+/** Restores buffers in settings or a command: structured cloning made plain arrays of them. */
 export function withBuffers<Sent extends Pick<EdgeSettings, 'config' | 'identity'>>(sent: Sent): Sent {
   const { streamKey } = sent.identity;
   return {

@@ -6,7 +6,7 @@
 const AUTO_THREADS = 1;
 
 /**
- * Plans the threads of a process. The main thread makes the prices and, where it is the only one, serves the connections. The cores
+ * Plans the threads of a process. The main thread makes the prices and, if it is the only one, serves the connections. The cores
  * beside it are shared between serving and signatures.
  */
 export function planThreads(

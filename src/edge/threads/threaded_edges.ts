@@ -19,10 +19,10 @@ import type { ThreadStart } from './thread_messages.js';
 export interface ThreadedEdgesOptions {
   /** The settings at the start; commands change them. */
   readonly settings: EdgeSettings;
-  /** Claimed. */
+  /** The address to listen on; its port has been claimed. */
   readonly at: ListenOptions;
   readonly threads: ThreadSupply;
-  /** The rest of what a thread is started with, by its number. */
+  /** Returns the rest of a thread's start data, by the thread's number. */
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
   readonly hooks: Pick<EdgeHooks, 'receiver' | 'logger'>;
@@ -32,14 +32,14 @@ export interface ThreadedEdgesOptions {
 export interface ThreadSupply {
   /** The threads of the first edges. */
   readonly loaded: readonly LoadedThread[];
-  /** Loads the thread of an edge that takes the place of another. */
+  /** Loads the thread of an edge that replaces another one. */
   readonly loadThread: () => LoadedThread;
 }
 
-/** The parts of the process that all threads share, and those that the main thread has for them. */
+/** The parts of the process that all threads share, and the main thread's parts for them. */
 export interface ThreadedEdgesParts {
   readonly access: SharedAccess;
-  /** Shows them the time. */
+  /** The clock whose time the threads read. */
   readonly sharedClock: SharedClock;
   readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
   readonly store: Pick<Store, 'durable' | 'marks' | 'noticeDamage' | 'watchCommits'>;
@@ -47,27 +47,27 @@ export interface ThreadedEdgesParts {
 }
 
 export interface ThreadLimits {
-  /** The size of the ring of a thread's feed, where it is not {@link RING_BYTES}: a power of two. */
+  /** The size of the ring of a thread's feed, a power of two; default {@link RING_BYTES}. */
   readonly ringBytes?: number;
   readonly silenceMsMax?: EdgeThreadOptions['silenceMsMax'];
 }
 
 /** Counts since the start. */
 export interface ThreadedEdgesCounters {
-  /** Threads that ended unasked or hung; each was replaced. */
+  /** Threads that ended without a request or hung; each was replaced. */
   threadFailures: number;
-  /** Times that a thread was so far behind that it had to be told everything anew. */
+  /** Times that a thread was so far behind that it received everything again. */
   threadOverruns: number;
 }
 
-/** Some 5 s of a feed of 1,000 assets at 2 Hz with five inputs each. */
+/** The default size of a ring: some 5 s of a feed of 1,000 assets at 2 Hz with five inputs each. */
 const RING_BYTES = 16 * 1024 * 1024;
-/** So that a thread that cannot start does not take a core with its attempts. */
+/** The delay before a replacement starts, so that a thread that cannot start does not use a whole core for its attempts. */
 const REPLACEMENT_DELAY_MS = 100;
 
 /**
- * Opens edges on threads of their own, which share the port. One that ends or hangs takes only its own connections with it, and is
- * replaced.
+ * Opens edges on threads of their own, which share the port. A thread that ends or hangs takes only its own connections with it,
+ * and is replaced.
  * @throws Error when the address is in use or TLS cannot start.
  */
 export async function openThreadedEdges(options: ThreadedEdgesOptions): Promise<EdgeSet> {
@@ -86,10 +86,10 @@ class ThreadedEdges implements EdgeSet {
   readonly #feed = bytesFeed((kind, sequence, bytes) => {
     for (const thread of this.#threads.values()) thread.write(kind, sequence, bytes);
   });
-  /** By number; one that is being replaced is missing. */
+  /** The threads, by number; a thread that is being replaced is missing. */
   readonly #threads = new Map<number, EdgeThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
-  /** What threads that ended had counted. */
+  /** The counts of the threads that ended. */
   #ended: Counters[] = [];
   readonly #rights: CallerRights;
   readonly #host: EdgeThreadHost;
@@ -181,7 +181,7 @@ class ThreadedEdges implements EdgeSet {
     await Promise.all([...this.#threads.values()].map((thread) => thread.exit()));
   }
 
-  /** Notes what a thread that takes the place of another has to know. */
+  /** Keeps the command for threads that replace others. */
   #note(command: EdgeCommand): void {
     if (command.do === 'reload') {
       const { config, identity } = command;

@@ -1,12 +1,12 @@
-/** A turn of a thread's event loop shows at least this often. */
+/** The longest time between two beats of a thread whose event loop turns. */
 export const BEAT_MS = 200;
 
-/** What a thread and the one that watches it share: one `Int32`. */
+/** Returns the memory that a thread shares with the one that watches it: one `Int32`. */
 export function createLivenessMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The end of the thread that lives. */
+/** The watched thread's end of the memory. */
 export class LivenessSignal {
   readonly #beats: Int32Array;
 
@@ -19,19 +19,19 @@ export class LivenessSignal {
     setInterval(() => this.beat(), BEAT_MS).unref();
   }
 
-  /** Whoever lets the event loop wait on purpose calls this every {@link BEAT_MS}. */
+  /** Beats once. Code that lets the event loop wait on purpose calls this every {@link BEAT_MS}. */
   beat(): void {
     Atomics.add(this.#beats, 0, 1);
   }
 }
 
 /**
- * The deadline is counted in this many ticks of a timer, so that a process that was stopped for a while as a whole, or
- * whose own thread stood still, does not take the thread for hung.
+ * The number of timer ticks in which the deadline is counted. So a process that was stopped as a whole for a while, or whose
+ * watching thread stood still, does not take the watched thread for hung.
  */
 const TICKS = 10;
 
-/** The end of the thread that watches. */
+/** The watching thread's end of the memory. */
 export class Watchdog {
   readonly #beats: Int32Array;
   readonly #onSilent: () => void;
@@ -45,7 +45,7 @@ export class Watchdog {
     this.#onSilent = onSilent;
   }
 
-  /** Starts to call {@link tick}, until {@link stop}; does not keep the process alive. Called again, it begins anew. */
+  /** Starts to call {@link tick}, until {@link stop}; does not keep the process alive. A second call begins again. */
   start(silenceMsMax: number): void {
     this.stop();
     this.#silentTicks = 0;

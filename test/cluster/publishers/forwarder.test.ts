@@ -245,7 +245,7 @@ function setUp() {
     nameOf: () => ({ token: 'ab' }),
     nowMs: () => clock.nowMs,
   });
-  /** Makes another node lead. @returns the messages that it takes */
+  /** Makes another node lead. @returns the messages that the new leader takes */
   function leader(next: number): string[] {
     epoch = next;
     handlers.clear();

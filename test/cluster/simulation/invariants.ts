@@ -82,7 +82,7 @@ export class Invariants {
     this.#assetOf.set(value, asset);
   }
 
-  /** Checks a price that a node shows its readers: it must have been published for this asset. */
+  /** Checks a price that a node shows its readers: the price must have been published for this asset. */
   priced(node: string, asset: number, value: number): void {
     if (this.#assetOf.get(value) !== asset)
       this.#violated(`${node} shows ${value} of asset ${this.#assetOf.get(value)} as asset ${asset}`);

@@ -137,7 +137,7 @@ export class MessageServers {
   }
 
   #commit(after: LogPosition, id: string, bytes: Uint8Array): number | WrongEnd {
-    // Duplicate detection: records that are in the log already are not appended again.
+    // Duplicate detection: a record that the log already has is not appended again.
     const { end } = this;
     if (end.id === id) return end.sequence;
     if (end.sequence !== after.sequence || (after.id !== '' && end.id !== after.id))

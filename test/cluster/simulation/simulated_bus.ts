@@ -12,7 +12,7 @@ export interface BusOptions {
   readonly others: () => Iterable<SimulatedBus>;
   /** Runs a function on the node: later while the node is paused, never when it is dead. */
   readonly onNode: (run: () => void) => void;
-  /** The node cannot reach its server. */
+  /** Returns true while the node cannot reach its server. */
   readonly isCut: () => boolean;
 }
 

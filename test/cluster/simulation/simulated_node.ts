@@ -56,9 +56,9 @@ interface Kept {
 export class SimulatedNode {
   readonly #options: NodeOptions;
   readonly name: string;
-  /** The wall clock of this machine differs by this. */
+  /** The difference of the wall clock of this machine. */
   readonly #skewUs: number;
-  /** Its monotonic clock runs a little faster or slower. */
+  /** The rate of the machine's monotonic clock, a little more or less than 1. */
   readonly #rate: number;
   #kept: Kept = { position: LOG_START, prices: new Map(), signed: new Map(), signedAtUs: 0 };
   #runs = 0;

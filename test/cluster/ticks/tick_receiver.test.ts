@@ -190,7 +190,7 @@ test('while nobody says what IDs mean, a node shows what it had, and that not fo
     clock.nowMs += 100;
     receive({ number, full: true, prices: [[1, 99]], taxonomy: SWAPPED });
     receiver.tick(clock.nowMs);
-    // The node was reloaded meanwhile: these are not the names of its ticks.
+    // The node was reloaded meanwhile: these names are not those of its ticks.
     await answerBytes(encodeNames({ assets: SAME.assets, isLast: true }));
   }
   t.same(told, ['1=10']);
