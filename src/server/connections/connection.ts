@@ -85,7 +85,7 @@ export function readerPath(
   };
 }
 
-/** One path and the handler of its sockets. */
+/** A path and the handler of its sockets. */
 export interface Endpoint {
   readonly path: ConnectionPath;
   readonly scope: Scope;

@@ -22,7 +22,7 @@ const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
 /** The reason for not reading a message. */
 export interface Unread {
-  /** One of few texts, for the metrics. */
+  /** The reason for the metrics, one of few texts. */
   readonly reason: string;
   /** The text for the publisher. */
   readonly error: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One file of the live page, made by `scripts/build_page.ts`. */
+/** A file of the live page, made by `scripts/build_page.ts`. */
 export interface PageFile {
   readonly contentType: string;
   /** The ETag in quotes, as HTTP writes it. */

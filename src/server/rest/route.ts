@@ -45,7 +45,7 @@ export interface RouteError {
   readonly error: string;
 }
 
-/** One path of the REST API, with all facts that its documentation shows. */
+/** A path of the REST API, with all facts that its documentation shows. */
 export interface Route {
   readonly summary: string;
   readonly method: 'GET' | 'POST';
