@@ -36,9 +36,13 @@ export type Fetch = (
   },
 ) => Promise<FetchResponse>;
 
+/** The part of a `fetch` response that is used. */
 export interface FetchResponse {
+  /** The HTTP status. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: { get(name: string): string | null };
+  /** Reads the whole body as text. */
   text(): Promise<string>;
 }
 

@@ -41,7 +41,7 @@ interface ReportedPayload {
   readonly hex: string;
 }
 
-/** The interval between changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
+/** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
 const SYNC_INTERVAL_MS = 250;
 /** The delay after a refusal, for example because other connections of the token use up its subscriptions. */
 const SYNC_RETRY_MS = 2_000;
