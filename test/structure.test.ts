@@ -6,10 +6,11 @@ import { CLOSES } from '../src/wire/close_codes.js';
 import { ADMIN_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
 import { ROOT, section } from './pages.js';
 
-// The rules of the code's shape, kept by a test so that they stay true (after TigerBeetle's tidy test).
+// The rules of the code's structure, checked by a test so that they stay true (after TigerBeetle's tidy test).
 
 /**
- * What each room of src may import: a room, or one module of it. A room is a folder. A room may only name rooms above it in this table, types included, so there is no way round in a circle.
+ * The imports that each room of src may use: a room, or one module of it. A room is a folder. A room may name only rooms above it
+ * in this table, types included, so imports cannot form a circle.
  */
 const ROOMS: Rooms = {
   wire: [],
@@ -90,7 +91,7 @@ const ROOMS: Rooms = {
   ],
 };
 
-/** The same inside the larger rooms; a file beside the folders is a room of its own. */
+/** The same for the rooms inside the larger rooms; a file beside the folders is its own room. */
 const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
   crypto: {
     verdict: [],
@@ -161,7 +162,7 @@ const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
   },
 };
 
-/** What files beside src may import of this repository; the first row that fits a file counts. */
+/** The imports from this repository that files beside src may use; the first matching row counts. */
 const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp }[] = [
   { files: /^bench\//, mayImport: /^(?:src|bench|scripts\/load)\// },
   { files: /^scripts\/load\//, mayImport: /^(?:src|scripts\/load)\// },
@@ -169,11 +170,11 @@ const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp 
   { files: /^(?:scripts|test)\//, mayImport: /^(?:src|scripts|test)\// },
 ];
 
-/** Beside src there are the rooms `bench` and `scripts`. */
+/** The most rooms; beside src there are the rooms `bench` and `scripts`. */
 const ROOMS_MAX = 23;
 const INNER_ROOMS_MAX = 15;
 
-/** Packages that only these modules import. */
+/** Packages that only these modules may import. */
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
   piscina: /^crypto\/pool\/threads\.ts$/,
@@ -184,8 +185,9 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/connect/platform` has what the
- * client takes from browsers, `client/connect/node_platform` what it takes from Node; `client/page` is a browser's program, and
+ * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/connect/platform` has the
+ * functions that the client takes from browsers, `client/connect/node_platform` those from Node. `client/page` is a browser's
+ * program, and
  * `client/examples` are programs of users.
  */
 const PURE =
@@ -204,14 +206,14 @@ const EFFECTS = new Set([
   'console',
 ]);
 
-/** A room's entry is named after its part, not after its subject. */
+/** File names that several rooms may share. The entry of a room is named after its role, not after its subject. */
 const SHARED_FILE_NAMES = new Set(['index.ts', 'main.ts']);
 const LINES_MAX = 300;
-/** The words stand apart here, or this file would break its own rule. */
+/** The words are split here; otherwise this file would break its own rule. */
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
 const VAGUE_NAME = /^(?:utils?|helpers?|commons?|types?)$/i;
 
-/** Room to what it may import. */
+/** Room to its allowed imports. */
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
 interface Import {
@@ -219,7 +221,7 @@ interface Import {
 }
 
 interface Module {
-  /** Relative to src, with slashes. */
+  /** Path relative to src, with slashes. */
   readonly path: string;
   readonly text: string;
   readonly source: ts.SourceFile;
@@ -390,7 +392,7 @@ test('the lock file names no host that packages come from', async (t) => {
   t.notMatch(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), '"resolved": "http');
 });
 
-/** @param folder the folder of the rooms, with a slash behind it */
+/** @param folder the folder of the rooms, with a slash at the end */
 function keepsTo(t: Test, folder: string, rooms: Rooms): void {
   const roomOf = (path: string) => path.slice(folder.length).replace(/\.ts$/, '').split('/')[0]!;
   const names = Object.keys(rooms);
@@ -442,7 +444,7 @@ function repeatedIn(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }
 
-/** The names that stand beside themselves with an s. */
+/** Returns the names that also occur with an s. */
 function withPlural(names: readonly string[]): string[] {
   const all = new Set(names);
   return [...all].filter((name) => all.has(`${name}s`));
@@ -474,7 +476,7 @@ function readModule(file: string): Module {
   return { path: file.slice('src/'.length), text, source, imports };
 }
 
-/** The node and everything below it. */
+/** Lists the node and all nodes below it. */
 function nodesOf(node: ts.Node): ts.Node[] {
   const nodes = [node];
   ts.forEachChild(node, (child) => {
@@ -487,14 +489,14 @@ function resolveImport(path: string, specifier: string): string {
   return posix.normalize(posix.join(dirname(path), specifier)).replace(/\.js$/, '.ts');
 }
 
-/** The modules of src that a module imports, types included. */
+/** Lists the modules of src that a module imports, types included. */
 function importsOf({ path, imports }: Module): string[] {
   return imports
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ specifier }) => resolveImport(path, specifier));
 }
 
-/** Names of the outer world that a module uses as values. */
+/** Lists the global names with effects that a module uses as values. */
 function effectsIn(source: ts.SourceFile): string[] {
   return nodesOf(source)
     .filter(ts.isIdentifier)
@@ -510,7 +512,7 @@ function isCalendarArithmetic({ text, parent }: ts.Identifier): boolean {
   return ts.isPropertyAccessExpression(parent) && parent.name.text === 'UTC';
 }
 
-/** The name that a declaration or a property access brings along, which stands for nothing outside. */
+/** Returns the name in a declaration or a property access; such a name refers to nothing outside. */
 function nameOf(node: ts.Node): ts.Node | undefined {
   return 'name' in node ? (node.name as ts.Node) : undefined;
 }
@@ -519,7 +521,7 @@ function lineOf(source: ts.SourceFile, node: ts.Node): number {
   return source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
 }
 
-/** Whether the module declares a function or class of that name without a docstring. */
+/** Tells whether the module declares a function or class of that name without a docstring. */
 function isUndocumented(path: string, name: string): boolean {
   const { source } = modules.find((module) => module.path === path)!;
   return source.statements.some(

@@ -1,4 +1,4 @@
-/** The facts that a release is checked against. */
+/** The facts that the checks of a release need. */
 export interface ReleaseFacts {
   /** The tag that makes the release, such as `v1.2.3`. */
   readonly tag: string;
@@ -12,7 +12,7 @@ export interface ReleaseFacts {
 }
 
 const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
-/** The package holds the compiled client and what it shares with the service, its page and its licence. */
+/** The pattern of allowed files: the compiled client, the code it shares with the service, its page and its licence. */
 const ALLOWED_FILE =
   /^(?:package\.json|README\.md|LICENSE|(?:client|model|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
 const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
@@ -23,7 +23,7 @@ export function versionOfTag(tag: string): string | undefined {
   return TAG.exec(tag)?.[1];
 }
 
-/** Reads the notes of a version: the text between its heading, which has a date, and the next one. */
+/** Reads the notes of a version: the text between its heading, which has a date, and the next heading. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.startsWith(`[${version}] - `));
@@ -37,7 +37,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
     : undefined;
 }
 
-/** Finds everything that speaks against a release; an empty list means that it may go out. */
+/** Finds all reasons against a release; an empty list allows it. */
 export function releaseFaults({ tag, versions, changelog, files, exported }: ReleaseFacts): string[] {
   const version = versionOfTag(tag);
   if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { notesOf, releaseFaults, versionOfTag } from './checks.js';
 
-// Makes a release of a tag: checks that everything names its version, packs the client and publishes it. With `--dry-run` it
-// publishes nothing: `node dist/scripts/release/main.js --dry-run`. The image is built by `.github/workflows/release.yml`.
+// Makes a release of a tag: checks that all files name its version, packs the client and publishes it. With `--dry-run` it
+// publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml` builds the image.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CLIENT = 'tickseal-client';
@@ -52,7 +52,7 @@ function release(dir: string): void {
     files: packed.files.map(({ path }) => path),
     exported: textsIn(client.exports).map((path) => path.replace('./', '')),
   });
-  // Provenance is refused for a package that does not name the repository of the workflow.
+  // The registry refuses provenance for a package that does not name the repository of the workflow.
   if (!values['dry-run'] && repository === undefined)
     faults.push('--repository is missing: provenance needs it');
   if (faults.length > 0) {
@@ -79,7 +79,7 @@ ${notesOf(changelog, version)}
     ]);
 }
 
-/** A version such as `1.0.0-rc.1` does not become the one that npm installs by default. */
+/** Returns the arguments for the npm channel: a version such as `1.0.0-rc.1` does not become the default of npm. */
 function channelOf(version: string): readonly string[] {
   return version.includes('-') ? ['--tag', 'next'] : [];
 }
@@ -89,7 +89,7 @@ interface Package {
   readonly exports?: unknown;
 }
 
-/** A package as `npm pack --json` describes it. */
+/** A package in the output of `npm pack --json`. */
 interface Packed {
   readonly files: readonly { readonly path: string }[];
   readonly entryCount: number;
@@ -105,7 +105,7 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
 
-/** All texts in a value of JSON. */
+/** Collects all texts in a JSON value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Tier, tierOf } from './files.js';
 
-/** CPU time and real time of one test file, with the processes that it started and waited for. */
+/** CPU time and real time of one test file, including the processes that it started and waited for. */
 export interface FileTime {
-  /** Path below `dist/test`, without its end. */
+  /** Path below `dist/test`, without its extension. */
   readonly file: string;
   readonly cpuS: number;
   readonly realS: number;
@@ -11,7 +11,7 @@ export interface FileTime {
 
 const SLOWEST = 10;
 
-/** @param path written by `test/record_time.ts` */
+/** @param path the file that `test/record_time.ts` writes */
 export function readTimes(path: string): FileTime[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').trim().split('\n');
@@ -33,7 +33,7 @@ export function slowestTable(times: readonly FileTime[]): string {
   ].join('\n');
 }
 
-/** @param budgetS by tier */
+/** @param budgetS seconds by tier */
 export function overBudget(times: readonly FileTime[], budgetS: Readonly<Record<Tier, number>>): FileTime[] {
   return times.filter(({ file, cpuS }) => cpuS > budgetS[tierOf(file)]);
 }

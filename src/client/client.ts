@@ -12,13 +12,13 @@ import {
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
 import { StreamClient } from './prices/stream_client.js';
 
-/** Reads, streams and publishes prices. It connects to nothing before a method needs it; {@link createClient} makes it. */
+/** Client that reads, streams and publishes prices. It connects to nothing before a method needs it; {@link createClient} makes it. */
 export class Client extends StreamClient {
   /**
    * Reads the newest aggregate of each asset, and checks every signature in it.
-   * @param symbols at most as many as the service allows in one request, 100 unless its operator chose another number
-   * @returns symbol to aggregate; an asset without a price is left out
-   * @throws UnverifiedError when a check failed
+   * @param symbols the symbols; at most the number that the service allows in one request, by default 100
+   * @returns symbol to aggregate, without assets that have no price
+   * @throws UnverifiedError when a check fails
    * @throws RefusedError when the service refuses the token, the symbols or the rate of requests
    * @throws UnreachableError when no service answers
    * @throws ProtocolError for an answer that this client cannot read
@@ -31,7 +31,7 @@ export class Client extends StreamClient {
   /**
    * Reads the aggregates that were in force at the end of a UNIX second, and checks every signature in them.
    * @param second UNIX seconds, of the last 10 minutes
-   * @returns symbol to aggregate; an asset without a price at that time is left out
+   * @returns symbol to aggregate, without assets that had no price then
    * @throws RefusedError when none of the assets had a price then, and the errors of `latest`
    */
   recent(
@@ -45,26 +45,27 @@ export class Client extends StreamClient {
   }
 
   /**
-   * Reads candles of an asset. They are not signed.
-   * @returns the candles, oldest first, the running one included; none where there was no price
-   * @throws RefusedError, UnreachableError or ProtocolError as `latest` does
+   * Reads the candles of an asset. Candles are not signed.
+   * @returns the candles, oldest first, with the unfinished one; intervals without a price have none
+   * @throws RefusedError, UnreachableError or ProtocolError, like `latest`
    */
   candles(symbol: string, query: CandleQuery): Promise<Candle[]> {
     return this.context.requests.ask((service) => candles(service, symbol, query));
   }
 
   /**
-   * Reads the status of an asset's market, and when it changes. It is not signed; the status of a stream's ticks is.
-   * @throws RefusedError when the asset has no market hours, and for the other reasons of `latest`
-   * @throws UnreachableError or ProtocolError as `latest` does
+   * Reads the status of an asset's market and the time of its next change. This status is not signed; the status in a stream's
+   * ticks is.
+   * @throws RefusedError when the asset has no market hours, and for the reasons of `latest`
+   * @throws UnreachableError or ProtocolError, like `latest`
    */
   marketStatus(symbol: string, query: AssetQuery = {}): Promise<MarketHours> {
     return this.context.requests.ask((service) => marketStatus(service, symbol, query));
   }
 
   /**
-   * Makes a publisher, which signs prices. It connects to every service of the client at once.
-   * @throws RangeError for a key that is not one of the curve, or an oracle ID of another length than 5
+   * Makes a publisher, which signs prices. The publisher connects to every service of the client at once.
+   * @throws RangeError for a key that is invalid on its curve, or an oracle ID without exactly 5 characters
    * @throws TypeError in browsers, which cannot send the header that publishing needs
    */
   publisher(options: PublishOptions): PricePublisher {

@@ -77,8 +77,8 @@ export {
 } from './verify/verify_signed_price.js';
 
 /**
- * Makes a client of one or more services. In a browser it logs in to each WebSocket with a ticket, and verifies many payloads in a
- * Web Worker.
+ * Makes a client of one or more services. In a browser the client logs in to each WebSocket with a ticket, and verifies many
+ * payloads in a Web Worker.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client {
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Makes a client that only streams: half the size of {@link createClient} in a bundle.
+ * Makes a client that only streams. In a bundle it has half the size of {@link createClient}.
  * @throws TypeError or RangeError for wrong options
  */
 export function createStreamClient(options: ClientOptions): StreamClient {

@@ -3,12 +3,16 @@ import { NODE } from './connect/node_platform.js';
 import type { ClientOptions } from './prices/client_context.js';
 import { StreamClient } from './prices/stream_client.js';
 
-/** The client as Node loads it from the client's own package: the same, but its sockets log in with the header. */
+/**
+ * The client that Node loads from the client's own package. It differs from `index.ts` in one way: its sockets log in with the
+ * header.
+ */
 
 export * from './index.js';
 
 /**
- * Makes a client of one or more services. In Node it logs in to each WebSocket with the header `Authorization`, and can publish.
+ * Makes a client of one or more services. In Node the client logs in to each WebSocket with the header `Authorization`, and it
+ * can publish.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client {
@@ -16,7 +20,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Makes a client that only streams. In Node it logs in to each WebSocket with the header `Authorization`.
+ * Makes a client that only streams. In Node the client logs in to each WebSocket with the header `Authorization`.
  * @throws TypeError or RangeError for wrong options
  */
 export function createStreamClient(options: ClientOptions): StreamClient {

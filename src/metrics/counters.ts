@@ -3,8 +3,8 @@ import { addRequests, countRouteRequest, type RouteRequests } from './rest_reque
 import { addHistogram, type Histogram } from './text_format.js';
 
 /**
- * The counts of a thread since the start of the service. They are plain data: the hot paths add to them, and `/metrics` adds up
- * those of all threads.
+ * The counts of a thread since the start of the service. They are plain data: the hot paths add to them, and `/metrics` sums the
+ * counts of all threads.
  */
 export interface Counters {
   /** Frames that were encoded. */
@@ -17,25 +17,25 @@ export interface Counters {
   slowConsumersClosed: number;
   publishMessages: number;
   updatesAccepted: number;
-  /** By reason. Reasons are the fixed texts of the checks, so there are few of them. */
+  /** Rejected updates by reason. Reasons are the fixed texts of the checks, so there are few of them. */
   readonly updatesRejected: Map<string, number>;
-  /** Per reason. */
+  /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;
-  /** What was not done because a caller's budget was used up: by the key of the limit, then by the caller's name. */
+  /** Refusals because a caller's budget was used up: by the key of the limit, then by the caller's name. */
   readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
   /** Aggregates that could not be signed. */
   signingFailures: number;
-  /** How often an asset lost its price, because too few publishers had fresh inputs. */
+  /** Times that an asset lost its price because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** Replies to publishers that do not read their socket. */
   repliesDropped: number;
-  /** Times that a serving thread fell so far behind that it had to be told everything anew. */
+  /** Times that a serving thread fell so far behind that it needed a complete snapshot. */
   threadOverruns: number;
   /** Serving threads that died or hung. */
   threadFailures: number;
   readonly frameLatency: Histogram;
-  /** By path of the REST API; `other` for paths that it does not have. */
+  /** Requests by path of the REST API; `other` for unknown paths. */
   readonly restRequests: Map<string, RouteRequests>;
 }
 
@@ -61,7 +61,7 @@ export function createCounters(): Counters {
   };
 }
 
-/** Adds the counts of some threads up. */
+/** Adds up the counts of some threads. */
 export function sumOf(all: readonly Counters[]): Counters {
   const sum = createCounters();
   for (const counters of all) {
@@ -76,7 +76,7 @@ export function sumOf(all: readonly Counters[]): Counters {
   return sum;
 }
 
-/** Counts by a name, or by two. */
+/** Counts by one name, or by two. */
 type Counts = Map<string, number | Counts>;
 
 function addCounts(sum: Counts, counts: Counts): void {
@@ -91,7 +91,7 @@ function addCounts(sum: Counts, counts: Counts): void {
   }
 }
 
-/** One more of those that are counted per reason. */
+/** Adds one to the count of a reason. */
 export function countReason(counts: Map<string, number>, reason: string): void {
   counts.set(reason, (counts.get(reason) ?? 0) + 1);
 }
@@ -100,11 +100,11 @@ export function countRejection({ updatesRejected }: Counters, reason: string): v
   countReason(updatesRejected, reason);
 }
 
-/** Callers whose refusals are counted one by one; reloads may bring ever new names. */
+/** The number of callers whose refusals are counted separately. Reloads may always bring new names. */
 const CALLERS_MAX = 1_000;
 const OTHER_CALLERS = 'others';
 
-/** Something was not done because the budget of a caller was used up. @param limit the key of the limit */
+/** Counts a refusal because a caller's budget was used up. @param limit the key of the limit */
 export function countBudgetRefusal({ budgetRefusals }: Counters, limit: string, caller: string): void {
   let byCaller = budgetRefusals.get(limit);
   if (byCaller === undefined) {
@@ -115,7 +115,7 @@ export function countBudgetRefusal({ budgetRefusals }: Counters, limit: string, 
 }
 
 /**
- * A request of the REST API was answered.
+ * Counts an answered request of the REST API.
  * @param path of a route, or `other`
  */
 export function countRequest(

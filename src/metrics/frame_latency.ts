@@ -1,12 +1,12 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { countDuration, type Histogram, newHistogram } from './text_format.js';
 
-/** How many messages may wait for a frame. Further ones are not measured. */
+/** The number of messages that may wait for a frame. Further ones are not measured. */
 const WAITING_MAX = 1_024;
 /** Twice the longest interval. A message that waited longer had no connection to stream to. */
 const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
 
-/** The upper bounds of the histogram's buckets, in seconds; what took longer is in one more. */
+/** The upper bounds of the histogram's buckets, in seconds. Longer times are in one more bucket. */
 export const LATENCY_BOUNDS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1] as const;
 
 export function newLatencyCounts(): Histogram {
@@ -15,24 +15,24 @@ export function newLatencyCounts(): Histogram {
 
 /** Measures the time from the receipt of a publisher's message to the first frame with its prices. */
 export class FrameLatency {
-  /** Ascending by the table's price sequence after the message. */
+  /** Messages in ascending order of the table's price sequence after the message. */
   readonly #waiting: { readonly sequence: number; readonly receivedNs: TimeNs }[] = [];
   #sequence = 0;
   readonly #counts: Histogram;
 
-  /** @param counts to which measurements are added */
+  /** @param counts the histogram to which measurements are added */
   constructor(counts: Histogram) {
     this.#counts = counts;
   }
 
-  /** @param sequence of the price table after the message. A message that changed no price has no frame */
+  /** @param sequence the sequence of the price table after the message. A message that changed no price has no frame */
   received(sequence: number, receivedNs: TimeNs): void {
     const isMeasured = sequence > this.#sequence && this.#waiting.length < WAITING_MAX;
     this.#sequence = sequence;
     if (isMeasured) this.#waiting.push({ sequence, receivedNs });
   }
 
-  /** A frame with the prices up to this sequence was handed to the sockets. */
+  /** Notes that a frame with the prices up to this sequence was handed to the sockets. */
   sent(sequence: number, clock: Clock): void {
     // The clock is read only for the first frame after a message.
     let nowNs: TimeNs | undefined;
@@ -42,7 +42,7 @@ export class FrameLatency {
       told++;
       nowNs ??= clock.nowNs();
       const latencyNs = nowNs - receivedNs;
-      // When the clock was stepped back, there is no measurement.
+      // After the clock was stepped back, there is no measurement.
       if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX)
         countDuration(this.#counts, LATENCY_BOUNDS_S, Number(latencyNs) / 1e9);
     }

@@ -15,18 +15,18 @@ export interface Measured {
     figures(): StoreState;
   };
   readonly state: () => ServiceState;
-  /** Assets of the catalogue, and those that have a live price. */
+  /** Returns the assets of the catalogue, and those that have a live price. */
   assets(): { readonly listed: number; readonly live: number };
   clock(): { readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
   edges(): {
     /** Threads that serve REST and the sockets. */
     readonly threads: number;
-    /** The bytes of the feed that wait for the thread that is furthest behind. */
+    /** The bytes of the feed that wait for the slowest thread. */
     readonly feedBytesWaiting: number;
   };
 }
 
-/** What one edge tells at the moment of a scrape. */
+/** The values that one edge reports at a scrape. */
 export interface ServingReport {
   /** Open WebSockets of all kinds. */
   readonly connections: number;
@@ -35,23 +35,23 @@ export interface ServingReport {
   readonly streamsAheadSeconds: number;
 }
 
-/** What all of the service says of itself at the moment of a scrape. */
+/** The values that the whole service reports at a scrape. */
 export interface Scrape {
-  /** Of all threads. */
+  /** The counts of all threads. */
   readonly counters: Counters;
   readonly edges: readonly ServingReport[];
-  /** How late a tick of any thread was at most since the last scrape. */
+  /** The largest delay of a tick on any thread since the last scrape. */
   readonly lateNsMax: bigint;
 }
 
 export interface Metrics {
-  /** Adds what is read at the moment of a scrape. Called once, when the parts are there. */
+  /** Adds the values that are read at the moment of a scrape. Called once, when the parts exist. */
   measure(measured: Measured): void;
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   text(scrape: Scrape): Promise<string>;
 }
 
-/** Everything that metrics are read from, as it is at the moment of a scrape. */
+/** All sources of the metrics, read at the moment of a scrape. */
 interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
   readonly assets: ReturnType<Measured['assets']>;
   readonly clock: ReturnType<Measured['clock']>;
@@ -66,7 +66,7 @@ const CLUSTER_ROLES: readonly ClusterState['role'][] = ['leader', 'standby', 'ed
 /** The metrics of the service, in the order in which they are written. */
 // biome-ignore format: two lines for each metric show them as a table
 export const METRICS: readonly MetricRow<Sources>[] = [
-  // Counted since the start.
+  // Counts since the start.
   { name: 'tickseal_publish_messages_total', type: 'counter', help: 'Messages that publishers sent.',
     read: ({ counters }) => counters.publishMessages },
   { name: 'tickseal_updates_accepted_total', type: 'counter', help: 'Price updates that passed every check.',
@@ -227,13 +227,13 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => state.cluster?.logCopies },
 ];
 
-/** Longer than any process runs, in ms. */
+/** A time longer than any process runs, in ms. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // prom-client is here for the metrics that every Node process has: memory, descriptors, garbage collection. Its measure of the event
-  // loop would wake an idle process 100 times a second.
+  // prom-client provides the metrics that every Node process has: memory, descriptors, garbage collection. Its measure of the
+  // event loop would wake an idle process 100 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);

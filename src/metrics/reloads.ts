@@ -1,12 +1,12 @@
-/** What the metrics say of the last reload and of the certificate. */
+/** The metrics of the last reload and of the certificate. */
 export interface ReloadState {
-  /** UNIX seconds of the last reload, or of the start, and whether it put the file in force. */
+  /** UNIX seconds of the last reload, or of the start, and the flag that it put the file in force. */
   readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
   /** UNIX seconds at which the first certificate of the chain ends; `undefined` without TLS. */
   readonly certificateEndSeconds: number | undefined;
 }
 
-/** How the reloads of the configuration went; a start is the first. */
+/** The outcomes of reloads of the configuration; the start counts as the first reload. */
 export class Reloads {
   readonly #nowSeconds: () => number;
   readonly #certificateEndSeconds: () => number | undefined;
@@ -14,8 +14,8 @@ export class Reloads {
 
   /**
    * @param nowSeconds UNIX seconds
-   * @param certificateEndSeconds reads the certificate; `undefined` without TLS, and when the file cannot be used: then the one
-   *   before stays in force
+   * @param certificateEndSeconds reads the certificate; `undefined` without TLS, and when the file cannot be used: then the
+   * former certificate stays in force
    */
   constructor(nowSeconds: () => number, certificateEndSeconds: () => number | undefined) {
     this.#nowSeconds = nowSeconds;
@@ -27,7 +27,7 @@ export class Reloads {
     return this.#state;
   }
 
-  /** Runs a reload. @throws what it throws */
+  /** Runs a reload. @throws the errors of `reload` */
   run(reload: () => void): void {
     try {
       reload();

@@ -9,7 +9,7 @@ export interface RouteRequests {
 /** The upper bounds of the histogram's buckets, in seconds. Most answers take microseconds, a long history milliseconds. */
 export const REQUEST_BOUNDS_S = [0.0001, 0.001, 0.01, 0.1, 1] as const;
 
-/** Routes are those of the API, and statuses those that it answers with, so there are few of either. */
+/** Counts a request of a route. Routes and statuses are those of the API, so there are few of either. */
 export function countRouteRequest(
   routes: Map<string, RouteRequests>,
   path: string,

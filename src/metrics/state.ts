@@ -1,25 +1,25 @@
 import type { ReloadState } from './reloads.js';
 
-/** What the service says of its own state at the moment of a scrape. */
+/** The service's own state at the moment of a scrape. */
 export interface ServiceState extends ReloadState {
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
   readonly secp256k1: string;
   /** SHA-256 of the configuration file in force, in hex. */
   readonly configSha256: string;
-  /** Whether `/readyz` answers 200. */
+  /** True when `/readyz` answers 200. */
   readonly isReady: boolean;
-  /** Whether the clock and the signed times can be trusted. */
+  /** True when the clock and the signed times can be trusted. */
   readonly isClockOk: boolean;
   readonly activity: Activity;
-  /** Absent where the process is alone. */
+  /** Absent if the process is alone. */
   readonly cluster: ClusterState | undefined;
 }
 
 export interface StoreState {
-  /** Of the data file. */
+  /** The size of the data file. */
   readonly bytes: number;
-  /** What its file system has left for the service. */
+  /** The free bytes of its file system that the service may use. */
   readonly freeBytes: number;
   /** UNIX milliseconds of the last commit; `undefined` before the first. */
   readonly committedAtMs: number | undefined;
@@ -27,7 +27,7 @@ export interface StoreState {
   readonly oldestDay: number | undefined;
 }
 
-/** What publishers last did. */
+/** The last activity of publishers. */
 export interface Activity {
   readonly assets: readonly AssetActivity[];
   readonly publishers: readonly PublisherActivity[];
@@ -36,36 +36,36 @@ export interface Activity {
 export interface AssetActivity {
   readonly symbol: string;
   readonly signatureType: string;
-  /** How many inputs its price is made of, or would be if there were enough. */
+  /** The number of inputs of its price; without a price, the inputs there are. */
   readonly inputs: number;
-  /** UNIX seconds at which the last update was accepted; `undefined` when there was none. */
+  /** UNIX seconds at which the last update was accepted; `undefined` before the first. */
   readonly updatedAtSeconds: number | undefined;
 }
 
 export interface PublisherActivity {
-  /** In hex. */
+  /** The public key in hex. */
   readonly key: string;
   readonly signatureType: string;
   readonly updatedAtSeconds: number | undefined;
 }
 
-/** What a node of a cluster says of itself at the moment of a scrape. */
+/** The state of a node of a cluster at the moment of a scrape. */
 export interface ClusterState {
   readonly role: 'leader' | 'standby' | 'edge';
-  /** Of the newest claim that it has applied. */
+  /** The epoch of the newest claim that the node has applied. */
   readonly epoch: number;
-  /** Records that the log is known to have and that the node has not applied. */
+  /** Records that the log is known to hold and that the node has not applied. */
   readonly logLagRecords: number;
-  /** For how long it has not applied one while there were some; else 0. */
+  /** The time in which the node applied no record although some waited; else 0. */
   readonly logLagSeconds: number;
-  /** For how long no tick came, where the node does not lead. */
+  /** The time without a tick, on a node that does not lead. */
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
-  /** Standbys that report themselves, this node included. */
+  /** Standbys that report themselves, including this node. */
   readonly standbys: number;
-  /** Nodes that report themselves, this one included. */
+  /** Nodes that report themselves, including this one. */
   readonly nodes: number;
-  /** Servers that have a whole copy of the log; `undefined` where the node does not know, as an edge. */
+  /** Servers that hold a whole copy of the log; `undefined` if the node does not know, like an edge. */
   readonly logCopies: number | undefined;
 }

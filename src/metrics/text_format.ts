@@ -1,4 +1,4 @@
-/** A metric: its head in the text that Prometheus reads, and how its values are read from a source. */
+/** A metric: its head in the text that Prometheus reads, and the function that reads its values from a source. */
 export interface MetricRow<Source> {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -6,7 +6,7 @@ export interface MetricRow<Source> {
   readonly labels?: readonly string[];
   /** The upper bounds of a histogram's buckets. */
   readonly bounds?: readonly number[];
-  /** @returns the value, or for each series the values of its labels and its value; `undefined` where there is no such metric */
+  /** @returns the value, or for each series the values of its labels and its value; `undefined` if the metric is absent */
   readonly read: (source: Source) => number | Histogram | Iterable<Series> | undefined;
 }
 
@@ -16,7 +16,7 @@ type Series = readonly [...labels: (string | number)[], value: Value];
 
 /** A histogram as plain data. */
 export interface Histogram {
-  /** Measurements in each bucket, and those past the last bound. */
+  /** Measurements in each bucket, and in the last place those above all bounds. */
   readonly buckets: number[];
   sumSeconds: number;
 }
@@ -40,7 +40,7 @@ export function addHistogram(sum: Histogram, { buckets, sumSeconds }: Histogram)
   sum.sumSeconds += sumSeconds;
 }
 
-/** Writes the metrics with all of their values. */
+/** Writes the metrics with all their values. */
 export function metricsText<Source>(table: readonly MetricRow<Source>[], source: Source): string {
   return table.map((metric) => metricText(metric, source)).join('');
 }

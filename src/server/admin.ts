@@ -6,11 +6,11 @@ import { writeLater, writeResponse } from './uws/http.js';
 import { readRequest } from './uws/received_request.js';
 
 export interface AdminOptions {
-  /** Why the service is not ready; empty when it is. */
+  /** Returns the reasons why the service is not ready; empty when it is ready. */
   readonly notReady: () => readonly string[];
-  /** The metrics in the Prometheus text format. */
+  /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** Another process listens there until it is replaced. */
+  /** True when another process listens on the port until this one replaces it. */
   readonly sharesPort: boolean;
 }
 

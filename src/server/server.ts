@@ -27,15 +27,15 @@ import { type ListenerHost, openListener, stopAccepting } from './uws/listener.j
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
 export interface ServerOptions extends AccessOptions {
-  /** Where to listen; a port other than 0 has been claimed, and other threads may listen there as well. */
+  /** The address to listen on. A port other than 0 has been claimed, and other threads may listen on it as well. */
   readonly at: ListenOptions;
   readonly routes: ReadonlyMap<string, Route>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly streams: {
-    /** Brings frames to connections: the listener registers with it. */
+    /** The fan-out that brings frames to connections: the listener registers with it. */
     readonly fanOut: FanOut;
     readonly stream: StreamEngine;
-    /** Whether there is a key for `signed_ecdsa`. */
+    /** Returns true if there is a key for `signed_ecdsa`. */
     readonly signsPayloads: () => boolean;
     readonly aggregates: AggregateStreams;
     readonly receiver: PublishReceiver;
@@ -46,33 +46,37 @@ export interface ServerOptions extends AccessOptions {
 export interface Server {
   /** Resolves when it serves. @throws Error when the address is in use or TLS cannot start. */
   listen(): Promise<void>;
-  /** Once it listens. */
+  /** The port, once the server listens. */
   readonly port: number;
   readonly sockets: ConnectionRegistry;
-  /** Puts changed tokens, routes and TLS files in force; closes the sockets of revoked tokens and of keys that are no longer listed. */
+  /** Puts changed tokens, routes and TLS files in force. Closes the sockets of revoked tokens and of keys that are no longer listed. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
-  /** Takes no new connections, or takes them again; those that are open stay. */
+  /** Stops or resumes accepting connections; open ones stay. */
   setAccepting(accepting: boolean): void;
   /**
-   * Another process is about to serve: opens no sockets, and closes each connection with its answer. Some time after {@link drain} began
-   * it answers with 503.
+   * Prepares for another process that is about to serve: opens no sockets, and closes each connection with its answer. Some time
+   * after {@link drain} began, answers are 503.
    */
   handOver(): void;
-  /** Takes nothing new and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
+  /** Accepts no connections and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
   drain(): Promise<void>;
-  /** Closes the listener and all connections at once, but for TLS handshakes that wait for their turn; resolves when those are closed too. */
+  /**
+   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn; resolves when those are
+   * closed too.
+   */
   close(): Promise<void>;
 }
 
 /** Requests per second and client address on routes without a token. */
 const OPEN_REQUESTS_PER_SECOND = 5;
-/** How often kept answers are looked through for those that are no longer true. */
+/** The interval at which kept answers that are no longer true are removed. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** What the event loop and the kernel need to send the closing frames. */
+/** The time that the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
 /**
- * After another process has taken over: how long requests on connections to this one get an answer, which is at most a little older than the
- * other's, and when all of them end. A client that comes back after a close asks on a connection that it has, within a quarter of a second.
+ * Times after another process has taken over: the first is the time for which requests on connections to this one still get an
+ * answer, which is at most a little older than the other's; after the second all of them end. A client that returns after a close
+ * asks on a connection that it has, within a quarter of a second.
  */
 const LAST_ANSWERS_MS = 500;
 const HANDED_OVER_CLOSING_MS = 1_000;
@@ -89,7 +93,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const sockets = new ConnectionRegistry(access.logins, connectionLimits, access.callers);
   const rest = openRest(options, access, onFault);
   let phase: 'serving' | 'handed over' | 'replaced' = 'serving';
-  /** While the next process starts, this one has all that is on disk, but no ticket of it counts later. */
+  /** While the next process starts, this one has everything that is on disk, but its tickets will not be valid later. */
   const answerRest: AnswerRest = (request) => {
     if (phase === 'serving') return rest.answer(request);
     if (phase === 'replaced' || request.path === REST_PATHS.streamTicket) return STARTING;
@@ -179,7 +183,7 @@ function endpointsOf(
   ];
 }
 
-/** Answers requests for the live page and for the REST API. */
+/** Makes the function that answers requests for the live page and for the REST API. */
 function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }: Access, onFault: OnFault) {
   let { routes } = options;
   const answers = new AnswerCache();
@@ -206,7 +210,7 @@ function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }
   };
 }
 
-/** @returns a function for reloads: when the files have other contents than before, later connections get the new certificate */
+/** @returns a function for reloads: after the files changed, later connections use the new certificate */
 function certificateRenewal(
   ws: typeof uWS,
   { at, logger }: ServerOptions,

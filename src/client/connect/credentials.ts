@@ -9,7 +9,7 @@ export interface Credentials {
 export interface Login {
   /** Returns credentials for the next connection. @throws RefusedConnection when the service refused to give them. */
   credentials(): Promise<Credentials>;
-  /** Handles a refused token. @returns whether the next credentials may differ. */
+  /** Handles a refused token. @returns true if the next credentials may differ. */
   renew(): boolean;
 }
 

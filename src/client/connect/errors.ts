@@ -5,13 +5,13 @@ export abstract class TicksealError extends Error {}
 
 /** A price whose check failed. Such a price never becomes a tick or a result. */
 export class UnverifiedError extends TicksealError {
-  /** The name of the class, also where a bundler has renamed it. */
+  /** The name of the class; it stays when a bundler renames the class. */
   override readonly name = 'UnverifiedError';
-  /** The symbols of the prices; empty when they have no readable form. */
+  /** The symbols of the prices; empty if the symbols cannot be read. */
   readonly symbols: readonly string[];
   /** The checks with their outcomes. */
   readonly checks: readonly Check[];
-  /** The base address of the service that sent it. */
+  /** The base address of the service that sent the prices. */
   readonly url: string;
 
   /** @internal */
@@ -24,9 +24,9 @@ export class UnverifiedError extends TicksealError {
   }
 }
 
-/** An error for symbols that no service has, with the wanted signature type and for this token. */
+/** An error for symbols that no service has for this token and the wanted signature type. */
 export class UnknownAssetError extends TicksealError {
-  /** The name of the class, also where a bundler has renamed it. */
+  /** The name of the class; it stays when a bundler renames the class. */
   override readonly name = 'UnknownAssetError';
 
   /** @internal */
@@ -40,16 +40,16 @@ export class UnknownAssetError extends TicksealError {
 
 /** An error for a request or a connection that the service refused. */
 export class RefusedError extends TicksealError {
-  /** The name of the class, also where a bundler has renamed it. */
+  /** The name of the class; it stays when a bundler renames the class. */
   override readonly name = 'RefusedError';
-  /** The milliseconds until the service allows another request, with status 429; otherwise `undefined`. */
+  /** The milliseconds until the service allows another request; `undefined` for a status other than 429. */
   readonly retryAfterMs: number | undefined;
 
   /** @internal */
   constructor(
     /** The base address of the service. */
     readonly url: string,
-    /** The HTTP status; 0 when a WebSocket was closed for good, or was refused and the platform does not tell how. */
+    /** The HTTP status; 0 for a WebSocket that was closed permanently, or refused on a platform that does not report the status. */
     readonly status: number,
     reason: string,
     /** The path of the request. */
@@ -63,14 +63,14 @@ export class RefusedError extends TicksealError {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Tells whether the service refused only temporarily: the token, or the address, had sent too many requests. */
+/** Tells whether the refusal is temporary: the token or the address sent too many requests. */
 export function isRateLimited(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
 }
 
 /** An error for a service that cannot be reached, or failed to answer. */
 export class UnreachableError extends TicksealError {
-  /** The name of the class, also where a bundler has renamed it. */
+  /** The name of the class; it stays when a bundler renames the class. */
   override readonly name = 'UnreachableError';
 
   /** @internal */
@@ -85,9 +85,9 @@ export class UnreachableError extends TicksealError {
   }
 }
 
-/** An error for a message that this client cannot read, or for an error of the service that answers no request. */
+/** An error for a message that this client cannot read, or for an error message of the service that answers no request. */
 export class ProtocolError extends TicksealError {
-  /** The name of the class, also where a bundler has renamed it. */
+  /** The name of the class; it stays when a bundler renames the class. */
   override readonly name = 'ProtocolError';
 
   /** @internal */

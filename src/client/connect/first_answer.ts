@@ -4,10 +4,10 @@ import type { RestService } from './rest_service.js';
 
 /** The time for which a service that did not answer is asked after the others. */
 const AVOID_MS = 30_000;
-/** The time that a service has before the next one is asked too. */
+/** The time that a service has before the client asks the next one too. */
 const HEDGE_DELAY_MS = 1_000;
 
-/** Asks several services for the same thing and takes the first answer. Services that did not answer are remembered. */
+/** Asks several services for the same thing and takes the first answer. It remembers services that did not answer. */
 export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;
@@ -23,7 +23,7 @@ export class FirstAnswer {
    * Asks the next service if one cannot be reached or takes long; a refusal is an answer too. The first answer ends the other
    * requests.
    * @param request must only read, because several services may handle it
-   * @throws what the answering service's `request` throws, UnreachableError when none answers
+   * @throws what the `request` of the answering service throws, UnreachableError when none answers
    */
   ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
     const left = this.#inOrder();

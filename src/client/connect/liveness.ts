@@ -1,7 +1,7 @@
 /** A function that runs another one once after a delay in milliseconds. The function that it returns cancels the run. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
-/** The longest delay of the answer to a ping: without one by then, nothing arrives any more. */
+/** The longest delay of the answer to a ping. After it the connection counts as dead. */
 const ANSWER_DELAY_MS_MAX = 3_000;
 /** The share of the stale time after which a silent connection is probed. */
 const QUIET_SHARE = 0.4;
@@ -43,7 +43,7 @@ export class Liveness {
     this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);
   }
 
-  /** Notes that something arrived. */
+  /** Records that something arrived. */
   heard(): void {
     this.#hasHeard = true;
   }

@@ -6,7 +6,7 @@ import { errorOf, RefusedConnection } from './refusal.js';
 /** The number of characters that are read of the answer to a refused connection. */
 const REFUSAL_LENGTH_MAX = 4_096;
 
-/** The platform Node, whose sockets log in with the header and report why a connection was refused. */
+/** The platform Node. Its sockets log in with the header and report the reason for a refused connection. */
 export const NODE: Platform = {
   ...BROWSER,
   // Runs the callback after all sockets with data were read.

@@ -18,7 +18,7 @@ export interface Platform {
   readonly sendsHeaders: boolean;
   /**
    * Starts the module that verifies payloads as a worker: the one at an address, or `verify_worker.js` beside this file. Absent
-   * if there are no workers.
+   * on platforms without workers.
    */
   readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
   /** Curves that sign faster than plain JavaScript. */
@@ -30,15 +30,19 @@ export type Fetch = (
   url: string,
   init: {
     readonly headers: Readonly<Record<string, string>>;
-    /** With credentials a browser answers a 401 by asking its user for a name and a password. */
+    /** Credentials would make a browser answer a 401 with a dialog for a name and a password. */
     readonly credentials: 'omit';
     readonly signal: never;
   },
 ) => Promise<FetchResponse>;
 
+/** The part of a `fetch` response that is used. */
 export interface FetchResponse {
+  /** The HTTP status. */
   readonly status: number;
+  /** The headers of the response. */
   readonly headers: { get(name: string): string | null };
+  /** Reads the whole body as text. */
   text(): Promise<string>;
 }
 
@@ -89,7 +93,7 @@ export const BROWSER: Platform = {
   sendsHeaders: false,
   openWorker(url) {
     if (url !== undefined) return new Worker(url, { type: 'module' });
-    // Bundlers look for exactly this expression to make a file of the worker.
+    // Bundlers look for exactly this expression to make a file for the worker.
     return new Worker(new URL('../verify/verify_worker.js', import.meta.url), { type: 'module' });
   },
 };

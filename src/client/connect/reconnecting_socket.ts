@@ -18,12 +18,12 @@ export interface ConnectionOptions {
   readonly openSocket?: OpenConnection | undefined;
   /** A function that delays a call. Default: `setTimeout`. */
   readonly schedule?: Schedule | undefined;
-  /** Milliseconds without anything, not even the answer to a ping, after which a connection is replaced. Default: 4 to 5.5 s, by channel. */
-  readonly staleAfterMs?: number | undefined;
   /**
-   * Called when nothing arrived for the expected time, not even the answer to a ping. A call of `onDown` and a new
-   * connection follow.
+   * Milliseconds without any message, even without the answer to a ping, after which a connection is replaced. Default: 4 to 5.5
+   * s, by channel.
    */
+  readonly staleAfterMs?: number | undefined;
+  /** Called when nothing arrived for the expected time, not even the answer to a ping. `onDown` and a new connection follow. */
   readonly onStale?: ((silentMs: number) => void) | undefined;
   /** Called after each connection was made. */
   readonly onUp?: (() => void) | undefined;
@@ -35,9 +35,9 @@ export interface ConnectionOptions {
 export interface Down {
   /** The reason in a sentence. */
   readonly reason: string;
-  /** The HTTP status with which the server refused the connection, if it did and the socket reports it. */
+  /** The HTTP status of a refusal; absent if the server did not refuse, or the socket does not report the status. */
   readonly httpStatus?: number;
-  /** `true` when the server refuses this client for good: no attempt follows. */
+  /** `true` when the server refuses this client permanently: no attempt follows. */
   readonly final: boolean;
 }
 
@@ -49,9 +49,9 @@ const STABLE_MS = 5_000;
 /** The longest time for a connection to open or to close; after it the socket is given up. */
 const OPEN_DELAY_MS_MAX = 10_000;
 const CLOSE_DELAY_MS_MAX = 5_000;
-/** The code that a socket reports here after it was given up; no close frame carries this code. */
+/** The code that a socket reports here after the client gave it up; no close frame carries this code. */
 const CLOSE_ABNORMAL = 1006;
-/** The ping for sockets that have none of their own. */
+/** The ping message, for sockets without a ping of their own. */
 const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
 /** The statuses of refusals. A timeout and too many requests are temporary; other refusals with a 4xx status are not. */
 const UNAUTHORIZED = 401;
@@ -83,7 +83,7 @@ export class ReconnectingSocket {
   /** Cancels the timer of the next attempt, of the connection's opening, or of the time until it counts as good. */
   #cancelTimer: () => void = () => {};
   #cancelCloseTimer: () => void = () => {};
-  /** The reason why there will be no further connection, once that is so. */
+  /** The reason why no further connection follows; `undefined` while one may follow. */
   #ended: string | undefined;
   #waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #onClosed: (() => void)[] = [];
@@ -110,19 +110,19 @@ export class ReconnectingSocket {
     return this.#isOpen;
   }
 
-  /** Bytes that were sent but have not left this machine. */
+  /** Bytes that were sent to the socket and have not left this machine. */
   get bufferedBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
 
-  /** Resolves when a connection is up; rejects if there will be none. */
+  /** Resolves when a connection is up; rejects if none will follow. */
   opened(): Promise<void> {
     if (this.#isOpen) return Promise.resolve();
     if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** Sends `text`, or returns `false` when there is no connection. */
+  /** Sends `text`; returns `false` if there is no connection. */
   send(text: string): boolean {
     if (this.#isOpen) this.#socket!.send(text);
     return this.#isOpen;
@@ -217,7 +217,7 @@ export class ReconnectingSocket {
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
   }
 
-  /** Tells whether another attempt makes sense. A refused token may be followed by a new one. */
+  /** Tells whether another attempt makes sense. After a refused token a new one may follow. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
     const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();

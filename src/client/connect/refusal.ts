@@ -1,7 +1,7 @@
-/** The error when the service refused a connection, or refused to give credentials. The message is the service's reason. */
+/** The error after the service refused a connection, or refused to give credentials. The message is the service's reason. */
 export class RefusedConnection extends Error {
   constructor(
-    /** The status of HTTP. */
+    /** The HTTP status. */
     readonly status: number,
     message: string,
   ) {
@@ -9,10 +9,10 @@ export class RefusedConnection extends Error {
   }
 }
 
-/** The reason why there is no connection. */
+/** The reason for a missing connection. */
 export interface ConnectFailure {
   readonly reason: string;
-  /** The status of HTTP, when the server refused the connection and the socket reports it. */
+  /** The HTTP status of a refusal; `undefined` if the server did not refuse, or the socket does not report the status. */
   readonly status: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
   return { reason, status: status === undefined ? undefined : Number(status) };
 }
 
-/** Returns the `error` of an error's body, if it has one. */
+/** Returns the `error` of an error response's body, if present. */
 export function errorOf(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: unknown };

@@ -12,7 +12,7 @@ const UNAUTHORIZED = 401;
 
 /** The REST API of one service, and the login of its WebSockets. */
 export class RestService {
-  /** Base address with `http`, without a slash at its end. */
+  /** Base address with `http`, without a slash at the end. */
   readonly url: string;
   readonly #platform: Platform;
   readonly #tokens: TokenSource;
@@ -31,7 +31,7 @@ export class RestService {
     return new RestService(this.url, this.#platform, this.#tokens, end);
   }
 
-  /** UNIX milliseconds. */
+  /** The clock: UNIX milliseconds. */
   get nowMs(): () => number {
     return this.#platform.nowMs;
   }
@@ -44,7 +44,7 @@ export class RestService {
   /**
    * Gets a path with its query; a refused token is replaced once.
    * @returns the text of the answer's body.
-   * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, or without an answer.
+   * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, and without an answer.
    */
   async get(path: string, mayRenew = true): Promise<string> {
     const token = await this.#tokens.token();
@@ -57,7 +57,7 @@ export class RestService {
     throw new UnreachableError(this.url, reason, bare(path));
   }
 
-  /** Gets like {@link get} and returns the `data` of the answer, whose numbers fit a double. */
+  /** Gets like {@link get}. Returns the `data` of the answer, whose numbers fit a double. */
   async getData(path: string): Promise<unknown> {
     const text = await this.get(path);
     try {
@@ -67,7 +67,7 @@ export class RestService {
     }
   }
 
-  /** Returns the login of this service's WebSockets: with the header, or with a ticket if headers cannot be sent. */
+  /** Returns the login of this service's WebSockets: by header, or by ticket if the platform cannot send headers. */
   openLogin(): Login {
     let token: string | undefined;
     let isRefused = false;

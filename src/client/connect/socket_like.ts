@@ -1,6 +1,6 @@
-/** The part of the WebSocket interface that is used; browsers' own sockets and those of the package `ws` have it. */
+/** The part of the WebSocket interface that is used. Browsers' own sockets and those of the package `ws` have it. */
 export interface SocketLike {
-  /** The bytes that were sent but have not left yet. */
+  /** The bytes that were sent to the socket and have not left yet. */
   readonly bufferedAmount: number;
   /** Called when the connection is up. */
   onopen: ((event: never) => void) | null;
@@ -8,23 +8,24 @@ export interface SocketLike {
   onmessage: ((event: never) => void) | null;
   /** Called with the cause of a failure. */
   onerror: ((event: never) => void) | null;
-  /** Called with the close code and the reason, after {@link close} and after a failure too. */
+  /** Called with the close code and the reason, after {@link close} and after a failure. */
   onclose: ((event: never) => void) | null;
   /** Sends a text message. */
   send(text: string): void;
   /** Starts the closing handshake. */
   close(code?: number): void;
-  /** Sends a ping of the protocol. The package `ws` has this method, browsers do not: there the ping is a message. */
+  /** Sends a ping of the protocol. The package `ws` has this method. Browsers do not: there the ping is a message. */
   ping?(): void;
   /** Listens for the answers to {@link ping}. */
   on?(event: 'pong', listener: () => void): unknown;
-  /** Ends the connection without waiting for the other side, as the package `ws` does. */
+  /** Ends the connection without waiting for the other side, like the package `ws`. */
   terminate?(): void;
 }
 
 /**
- * A function that opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers })`.
- * @param protocols subprotocols; there are none where the login is a header
+ * A function that opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols,
+ * { headers })`.
+ * @param protocols subprotocols; empty if the login is a header
  */
 export type OpenConnection = (
   url: string,

@@ -12,12 +12,12 @@ export class TokenSource {
     if (getToken === undefined) this.#token = Promise.resolve(token);
   }
 
-  /** Returns the token; asks the caller's `getToken` if there is none yet, and rejects as that function does. */
+  /** Returns the token. Asks the caller's `getToken` if no token is known, and rejects when that function does. */
   token(): Promise<string | undefined> {
     if (this.#token === undefined) {
       const token = this.#ask();
       this.#token = token;
-      // The next call asks again.
+      // After a failure the next call asks again.
       token.catch(() => {
         if (this.#token === token) this.#token = undefined;
       });
@@ -25,10 +25,10 @@ export class TokenSource {
     return this.#token;
   }
 
-  /** Handles the refusal of `token`. @returns whether a new one can be requested. */
+  /** Handles the refusal of `token`. @returns true if a new one can be requested. */
   refuse(token: string | undefined): boolean {
     if (this.#getToken === undefined) return false;
-    // Another request may have requested a new token meanwhile.
+    // Another request has already requested a new token.
     if (token !== this.#current) return true;
     // The caller gave the same token again.
     if (token !== undefined && token === this.#refused) return false;

@@ -1,6 +1,6 @@
 import { createStreamClient } from 'tickseal/client';
 
-// Shows a verified price on a web page. The page's origin has to stand in the service's `listen.allowed_origins`.
+// Shows a verified price on a web page. The page's origin must be listed in the service's `listen.allowed_origins`.
 //   browser_page.html#url=https://prices.example.com&token=…&signer=0x…&symbol=BTCUSD
 
 // A project whose `lib` has DOM declares these.

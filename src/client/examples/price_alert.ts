@@ -26,7 +26,7 @@ for await (const tick of client.stream([symbol], { channel: '500ms' })) {
   if (first === undefined) console.log(`${symbol} starts at ${tick.decimal}`);
   first ??= tick.price;
   const change = tick.price > first ? tick.price - first : first - tick.price;
-  // Both sides hold 10^18 twice: a percent is parsed as a price is.
+  // Both sides hold 10^18 twice: a percent is parsed like a price.
   if (change * 100n * 10n ** 18n > limit * first) alert(`moved by more than ${percent} %: ${tick.decimal}`);
 }
 clearTimeout(stale);

@@ -21,7 +21,7 @@ client.on('state', ({ url, state }) => {
   void client.close();
 });
 
-// The client makes one sequence of all: the first service to send a price wins, and the times only grow.
+// The client merges all services into one sequence: the first service to send a price wins, and the times only grow.
 for await (const tick of client.stream([symbol], { channel: '500ms' })) {
   if (isReached) console.log(tick.symbol, tick.decimal, 'from', tick.url);
 }

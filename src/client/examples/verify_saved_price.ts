@@ -7,7 +7,7 @@ import { verifyAggregate } from 'tickseal/client';
 const { SIGNER = '' } = process.env;
 const [file = 'price.json'] = process.argv.slice(2);
 
-// The text, not the parsed JSON: JSON.parse loses digits of timestamps.
+// The text is passed, not the parsed JSON: JSON.parse loses digits of timestamps.
 const reports = verifyAggregate(readFileSync(file, 'utf8'), { signers: [SIGNER] });
 for (const { assetId, verdict, checks } of reports) {
   for (const { name, status, reason } of checks) {

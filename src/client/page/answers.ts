@@ -1,6 +1,6 @@
 import type { NodesAnswer } from './node_log.js';
 
-// What the page takes from the service's JSON answers. An answer of another shape is an error that names it.
+// Readers of the service's JSON answers. An answer of another shape is an error that names it.
 
 /** Five columns of equal length; times in UNIX seconds. */
 export interface CandleAnswer {
@@ -16,7 +16,7 @@ const NO_CANDLES: CandleAnswer = { t: [], o: [], h: [], l: [], c: [] };
 
 type AnswerFields = Readonly<Record<string, unknown>>;
 
-/** The candles of `/udf/history`. @throws Error with the service's own words where it refuses. */
+/** Reads the candles of `/udf/history`. @throws Error with the service's own reason for a refusal. */
 export function readCandles(text: string): CandleAnswer {
   const fields = objectOf(JSON.parse(text), 'history');
   if (fields['s'] === 'no_data') return NO_CANDLES;
@@ -27,7 +27,7 @@ export function readCandles(text: string): CandleAnswer {
   return fields as unknown as CandleAnswer;
 }
 
-/** The price that each symbol's change counts from, of `/udf/quotes`. */
+/** Reads from `/udf/quotes` the price from which each symbol's change counts. */
 export function readBasePrices(text: string): ReadonlyMap<string, number> {
   const { d } = objectOf(JSON.parse(text), 'quotes');
   const bases = new Map<string, number>();
@@ -38,7 +38,7 @@ export function readBasePrices(text: string): ReadonlyMap<string, number> {
   return bases;
 }
 
-/** The definition of each algorithm. */
+/** Reads the definition of each algorithm. */
 export function readAlgorithms(text: string): ReadonlyMap<string, string> {
   const { data } = objectOf(JSON.parse(text), 'algorithms');
   return new Map(
@@ -46,7 +46,7 @@ export function readAlgorithms(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Which nodes there are, of `/v1/nodes`. */
+/** Reads the nodes from `/v1/nodes`. */
 export function readNodes(text: string): NodesAnswer {
   const { self, nodes } = objectOf(objectOf(JSON.parse(text), 'nodes')['data'], 'nodes');
   return {

@@ -3,24 +3,24 @@ import { assetKey, type Board, type Seal } from './board.js';
 import { marketText } from './market_text.js';
 import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
 
-/** Every row has this height, in CSS pixels; the style sheet has it too. */
+/** The height of every row, in CSS pixels; the style sheet has it too. */
 const ROW_PX = 44;
-/** Rows that are drawn above and below those that are seen. */
+/** Rows that are drawn above and below the visible ones. */
 const MARGIN_ROWS = 4;
-/** How long the list must rest before another set of assets is subscribed. */
+/** The time that the list must rest before another set of assets is subscribed. */
 const REST_MS = 150;
 
 export interface AssetTableOptions {
   readonly grid: HTMLElement;
   readonly board: Board;
-  /** The change of a price against its base, or `undefined` where no base is known. */
+  /** Returns the change of a price against its base, or `undefined` if the base is unknown. */
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
   readonly onChoose: (asset: TaxonomyAsset) => void;
-  /** Other assets are seen than before. */
+  /** Called when other assets become visible. */
   readonly onSeen: (assets: readonly TaxonomyAsset[]) => void;
 }
 
-/** The cells of one drawn row, which shows another asset when the list is scrolled. */
+/** The cells of one drawn row, which shows another asset after the list is scrolled. */
 interface Row {
   readonly root: HTMLElement;
   readonly symbol: HTMLElement;
@@ -34,7 +34,7 @@ interface Row {
   shownNs: bigint;
 }
 
-/** A list of assets of which only what is seen is drawn, in rows that are used again. */
+/** A list of assets that draws only the visible ones, in rows that it reuses. */
 export class AssetTable {
   readonly #options: AssetTableOptions;
   readonly #extent: HTMLElement;
@@ -42,7 +42,7 @@ export class AssetTable {
   readonly #rows: Row[] = [];
   #assets: readonly TaxonomyAsset[] = [];
   #chosen: TaxonomyAsset | undefined;
-  /** Where the chosen asset stands; -1 while it is not shown. */
+  /** The row of the chosen asset; -1 while it is not shown. */
   #place = -1;
   #seenText = '';
   #restTimer = 0;
@@ -62,7 +62,7 @@ export class AssetTable {
     new ResizeObserver(() => this.draw()).observe(grid);
   }
 
-  /** Shows other assets; the chosen one stays chosen, and is marked where it is among them. */
+  /** Shows other assets. The chosen one stays chosen, and is marked if it is among them. */
   show(assets: readonly TaxonomyAsset[]): void {
     this.#assets = assets;
     const chosen = this.#chosen && assetKey(this.#chosen);
@@ -80,8 +80,8 @@ export class AssetTable {
   }
 
   /**
-   * Chooses the row that is so many below the chosen one, or above for a number below 0, and scrolls to it. Where the chosen
-   * asset is not shown, it counts from above the first row.
+   * Chooses the row at a distance below the chosen one, or above for a negative distance, and scrolls to it. If the chosen asset
+   * is not shown, counting starts above the first row.
    */
   move(rows: number): void {
     const place = Math.min(Math.max(this.#place + rows, 0), this.#assets.length - 1);
@@ -95,12 +95,12 @@ export class AssetTable {
     this.choose(asset);
   }
 
-  /** How many rows fit on the screen. */
+  /** Returns the number of rows that fit on the screen. */
   get pageRows(): number {
     return Math.max(Math.floor(this.#options.grid.clientHeight / ROW_PX), 1);
   }
 
-  /** Draws with the next frame of the screen, once however often it is called before. */
+  /** Draws with the next frame of the screen, once for any number of calls before it. */
   draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -211,7 +211,7 @@ export class AssetTable {
   }
 }
 
-/** What stands beside the sign of a seal. */
+/** The texts beside the sign of a seal. */
 export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
   waiting: 'waiting',
   verified: 'verified',
@@ -223,13 +223,13 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
 const FLASH_MS = 700;
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Colours a price that moved for a moment. */
+/** Colours a price that moved, for a moment. */
 export function flash(element: HTMLElement, direction: -1 | 1): void {
   if (REDUCED_MOTION.matches) return;
   element.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
 }
 
-/** Text that stays the same is not written: each write makes the browser lay the row out again. */
+/** Sets the text of an element. An unchanged text is not written: each write makes the browser compute the layout of the row again. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -4,23 +4,26 @@ import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readBasePrices } from './answers.js';
 import { assetKey } from './board.js';
 
-/** As many symbols as the service takes in one request. */
+/** The most symbols that the service takes in one request. */
 const SYMBOLS_MAX = 100;
 const DAY_MS = 86_400_000;
 const RETRY_MS = 10_000;
 const SCALE = 1e18;
 
 export interface BasePricesOptions {
-  /** Gives the answer of a path of the service. */
+  /** Returns the answer of a path of the service. */
   readonly get: (path: string) => Promise<string>;
-  /** The service's time in UNIX ms. */
+  /** Returns the service's time in UNIX ms. */
   readonly nowMs: () => number;
 }
 
-/** The prices that changes count from: the last close before today. They are read for the assets that are seen. */
+/** The prices from which changes count: the last close before today. They are read for the visible assets. */
 export class BasePrices {
   readonly #options: BasePricesOptions;
-  /** `undefined` while it is read, and for an asset without one. Each day has a map of its own, so no late answer lands in the next. */
+  /**
+   * The base of each asset; `undefined` while it is being read, and for an asset without one. Each day has its own map, so no
+   * late answer is stored under the next day.
+   */
   #bases = new Map<string, number | undefined>();
   #day = 0;
 
@@ -28,7 +31,7 @@ export class BasePrices {
     this.#options = options;
   }
 
-  /** Reads what is not known of these assets; called again and again, it reads each once a day. */
+  /** Reads the unknown bases of these assets. In repeated calls it reads each once a day. */
   async read(assets: readonly TaxonomyAsset[]): Promise<void> {
     const today = Math.floor(this.#options.nowMs() / DAY_MS);
     if (today !== this.#day) this.#bases = new Map();
@@ -43,7 +46,7 @@ export class BasePrices {
     }
   }
 
-  /** The change of a price against its base. */
+  /** Returns the change of a price against its base. */
   change(asset: TaxonomyAsset, price: bigint): number | undefined {
     const base = this.#bases.get(assetKey(asset));
     return base === undefined ? undefined : (Number(price) / SCALE - base) / Math.abs(base);
@@ -60,7 +63,7 @@ export class BasePrices {
       const found = readBasePrices(await this.#options.get(`${REST_PATHS.udfQuotes}?${query}`));
       for (const asset of assets) bases.set(assetKey(asset), found.get(asset.symbol));
     } catch {
-      // Without its base an asset has no change; after a while it is unknown again.
+      // An asset without its base has no change. After a while its base is unknown again.
       setTimeout(() => {
         for (const asset of assets) bases.delete(assetKey(asset));
       }, RETRY_MS);

@@ -1,67 +1,68 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import type { MarketStatusName, Tick } from '../prices/tick.js';
 
-/** A value is stale when it is older than this: ten frames of the page's channel. */
+/** The age above which a value is stale: ten frames of the page's channel. */
 export const STALE_MS = 5_000;
 
 /**
- * What the page says of a value. `verified`: its frame passed every check against the pinned signer. `stale`: that was too
- * long ago. `failed` and `not pinned`: the last frame did not pass, so there is no value. `waiting`: none has come yet.
+ * The state of a value on the page. `verified`: its frame passed every check against the pinned signer. `stale`: that was too
+ * long ago. `failed` and `not pinned`: the last frame did not pass, so there is no value. `waiting`: no frame has come yet.
  */
 export type Seal = 'waiting' | 'verified' | 'stale' | 'failed' | 'not pinned';
 
 /** A verified value. */
 export interface Quote {
   readonly price: bigint;
-  /** When the service made the frame. */
+  /** The time at which the service made the frame. */
   readonly timestampNs: bigint;
-  /** The same moment by the steady clock of this computer; see {@link Board}. */
+  /** The same time by the steady clock of this computer; see {@link Board}. */
   readonly madeMs: number;
-  /** `undefined` for an asset without a schedule. */
+  /** The market status; `undefined` for an asset without a schedule. */
   readonly marketStatus: MarketStatusName | undefined;
-  /** Whether the price is above (1), below (-1) or equal (0) to the one before. */
+  /** The price compared with the one before: above (1), below (-1) or equal (0). */
   readonly direction: -1 | 0 | 1;
 }
 
-/** Why no value is shown. */
+/** The reason for a missing value. */
 export interface Fault {
   readonly seal: 'failed' | 'not pinned';
   /** A sentence without its full stop. */
   readonly reason: string;
 }
 
-/** The name of an asset in the page's stream, which has assets of both types; it stays when streaming IDs change hands. */
+/** Returns the name of an asset in the page's stream, which has assets of both types. The name stays when streaming IDs change. */
 export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol' | 'signatureType'>): string {
   return `${signatureType} ${symbol}`;
 }
 
 /**
- * The newest verified value of every asset; a frame that fails its checks takes all values away. Ages are by a steady clock,
- * whose `nowMs` counts from anywhere. The frame of a connection that came the soonest after its time says how that clock
- * stands to the service's. So a wrong clock of this computer makes nothing young or old, and a frame that is held back is old.
+ * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are measured by a steady
+ * clock, whose `nowMs` counts from any time. The difference between this clock and the service's comes from the frame of a
+ * connection that arrived soonest after its time. So a wrong clock of this computer makes no value young or old, and a delayed
+ * frame is old.
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
-  /** By {@link assetKey}. */
+  /** The values by {@link assetKey}. */
   readonly #quotes = new Map<string, Quote>();
   #fault: Fault | undefined;
   /** The time of the newest frame that passed. */
   #newestNs = 0n;
-  /** Values up to this time were taken away. */
+  /** The time up to which values were removed. */
   #blankedNs = 0n;
-  /** The least that the steady clock was ahead of the time of a frame of this connection. */
+  /** The smallest lead of the steady clock over the time of a frame of this connection. */
   #aheadMs = Number.POSITIVE_INFINITY;
 
   get assets(): readonly TaxonomyAsset[] {
     return this.#assets;
   }
 
-  /** Set from a frame that failed until one that passed. */
+  /** Returns the fault, from a frame that failed until one that passed. */
   get fault(): Fault | undefined {
     return this.#fault;
   }
 
-  /** Values of assets that are gone go too. */
+  /** Sets the assets; values of removed assets are removed too. */
   setAssets(assets: readonly TaxonomyAsset[]): void {
     const keys = new Set(assets.map(assetKey));
     for (const key of this.#quotes.keys()) if (!keys.has(key)) this.#quotes.delete(key);
@@ -72,7 +73,7 @@ export class Board {
     return this.#quotes.get(assetKey(asset));
   }
 
-  /** A new connection: its frames may take longer than those of the one before. */
+  /** Begins a new connection: its frames may take longer than those of the former one. */
   restart(): void {
     this.#aheadMs = Number.POSITIVE_INFINITY;
   }
@@ -84,7 +85,7 @@ export class Board {
     this.#fault = undefined;
   }
 
-  /** Takes the value of a frame that passed, unless one that came after it did not. */
+  /** Takes the value of a frame that passed, unless a later frame failed. */
   apply({
     symbol,
     price,
@@ -98,7 +99,7 @@ export class Board {
     this.#quotes.set(symbol, { price, timestampNs, madeMs, marketStatus: status, direction });
   }
 
-  /** A frame did not pass. Nothing in it is known to be true, not even which assets it is about, so every value goes. */
+  /** Removes every value after a frame failed: nothing in the frame is known to be true, not even its assets. */
   blank(fault: Fault): void {
     this.#fault = fault;
     this.#blankedNs = this.#newestNs;
@@ -113,12 +114,12 @@ export class Board {
   }
 }
 
-/** How long ago a time was by a clock, in ms; below 0 for a time ahead of it. */
+/** Returns the age of a time by a clock, in ms; below 0 for a time ahead of the clock. */
 export function ageMs(timestampNs: bigint, nowMs: number): number {
   return nowMs - Number(timestampNs / 1_000n) / 1_000;
 }
 
-/** The assets whose symbol contains the text, in any case, those that begin with it first. */
+/** Finds the assets whose symbol contains the text, in any case. Those that begin with the text come first. */
 export function searchAssets(assets: readonly TaxonomyAsset[], text: string): readonly TaxonomyAsset[] {
   const wanted = text.trim().toUpperCase();
   if (wanted === '') return assets;

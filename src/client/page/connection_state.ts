@@ -1,27 +1,27 @@
 import { ageText } from './price_text.js';
 
-/** Frames come twice a second; so long without one is worth saying. */
+/** The silence after which the page reports it: frames come twice a second. */
 const SILENT_MS = 2_000;
-/** The clocks of the service and this computer may differ by this much before the page says so. */
+/** The difference between the clocks of the service and this computer above which the page reports it. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
-/** What the page knows of its connection. */
+/** The facts that the page has about its connection. */
 export interface ConnectionFacts {
   readonly isUp: boolean;
-  /** Why it is down, if it was up or tried. */
+  /** The reason of the last loss or failed attempt; `undefined` before the first. */
   readonly downReason: string | undefined;
-  /** When the last frame came, by the steady clock. */
+  /** The arrival of the last frame, by the steady clock. */
   readonly lastFrameMs: number | undefined;
-  /** Whether the last frame failed its check. */
+  /** True when the last frame failed its check. */
   readonly isFailing: boolean;
-  /** How far this computer's clock was ahead of the time of the last verified frame. */
+  /** The lead of this computer's clock over the time of the last verified frame. */
   readonly aheadMs: number;
-  /** Frames since the page was opened. */
+  /** The numbers of frames since the page was opened: verified, and failed below. */
   readonly verified: number;
   readonly failed: number;
 }
 
-/** Keeps the facts of a connection and all that follow it. */
+/** The facts of a connection, updated by its events. */
 export class ConnectionLog implements ConnectionFacts {
   isUp = false;
   downReason: string | undefined;
@@ -59,7 +59,7 @@ export interface ShownConnection {
   readonly text: string;
 }
 
-/** One line about the connection. @param subscribed how many assets the service sends */
+/** Describes the connection in one line. @param subscribed the number of assets that the service sends */
 export function connectionState(
   { isUp, downReason, lastFrameMs, isFailing }: ConnectionFacts,
   subscribed: number,
@@ -75,7 +75,7 @@ export function connectionState(
   return isFailing ? { tone: 'bad', text: 'Frames fail' } : { tone: 'good', text: 'Live' };
 }
 
-/** Says when the two clocks differ. */
+/** Describes the difference of the two clocks. */
 export function clockRemark(aheadMs: number): string {
   if (Math.abs(aheadMs) < CLOCK_DIFFERENCE_MS) return 'agrees with the service';
   return `${ageText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;

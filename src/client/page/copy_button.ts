@@ -2,7 +2,7 @@ import { element } from './elements.js';
 
 const SHOWN_MS = 1_500;
 
-/** A button that copies a text and says so. Where there is nothing to copy, it says `missing`. */
+/** Makes a button that copies a text and confirms it. Without a text it shows `missing`. */
 export function copyButton(name: string, textOf: () => string | undefined, missing = ''): HTMLButtonElement {
   const button = element('button', { type: 'button' }, name);
   const show = (text: string) => {
@@ -23,7 +23,7 @@ export function copyButton(name: string, textOf: () => string | undefined, missi
   return button;
 }
 
-/** Browsers have no clipboard for pages over plain HTTP from other machines; there the older way still works. */
+/** Copies a text. Browsers have no clipboard for pages over plain HTTP from other machines; there the older method still works. */
 async function copy(text: string): Promise<void> {
   if (isSecureContext) return navigator.clipboard.writeText(text);
   const field = element('textarea', { class: 'unseen' });

@@ -1,9 +1,9 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 
-// What the buttons under a proof copy.
+// The values in the commands that the buttons under a proof copy.
 
 export interface CommandOptions {
-  /** The JSON text of the answer of `/v1/prices/latest`, as it came. */
+  /** The JSON text of the answer of `/v1/prices/latest`, as received. */
   readonly answer: string;
   readonly asset: Pick<TaxonomyAsset, 'signatureType'>;
   /** The pinned key of the asset's type. */
@@ -12,14 +12,14 @@ export interface CommandOptions {
   readonly oracleId: string | undefined;
 }
 
-/** A line for a shell that verifies the proof offline. */
+/** Makes a shell command that verifies the proof offline. */
 export function verifyCommand({ answer, asset, signer, oracleId }: CommandOptions): string {
   const isStark = asset.signatureType === 'stark' && oracleId !== undefined;
   return `tickseal verify --signer ${signer}${isStark ? ` --oracle-id ${quoted(oracleId)}` : ''} ${quoted(answer)}`;
 }
 
 /**
- * A line for a shell with Foundry's `cast` that asks the contract TicksealVerifier for the asset's price.
+ * Makes a shell command with Foundry's `cast` that asks the contract TicksealVerifier for the asset's price.
  * @param payload the hex of a verified payload, with `0x`
  * @param id the asset's streaming ID
  */
@@ -27,7 +27,7 @@ export function contractCall(payload: string, id: number): string {
   return `cast call "$VERIFIER" 'priceOf(bytes,uint16)' ${payload} ${id}`;
 }
 
-/** In single quotes for a POSIX shell. */
+/** Puts a text in single quotes for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

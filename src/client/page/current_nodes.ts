@@ -4,10 +4,10 @@ import { readNodes } from './answers.js';
 import { NodeLog } from './node_log.js';
 import { clockText } from './price_text.js';
 
-/** How often the nodes of a cluster are asked for. */
+/** The interval at which the nodes of a cluster are requested. */
 const INTERVAL_MS = 3_000;
 
-/** Asks which nodes there are, while somebody sees the page. A process that is alone is asked once for each connection. */
+/** The list of nodes, requested while the page is visible. A process that is alone is asked once for each connection. */
 export class CurrentNodes {
   readonly log = new NodeLog();
   readonly #client: StreamClient;
@@ -21,7 +21,7 @@ export class CurrentNodes {
     }, INTERVAL_MS);
   }
 
-  /** Without an answer what is known stays: older services have none. */
+  /** Reads the nodes. Without an answer the last known nodes stay: older services have none. */
   async read(): Promise<void> {
     try {
       this.log.take(readNodes(await this.#client.get(REST_PATHS.nodes)), clockText(Date.now()));

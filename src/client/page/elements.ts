@@ -1,6 +1,6 @@
 type Child = Node | string;
 
-/** Makes an element. What comes from the service is text in it, never markup. */
+/** Makes an element. Data from the service is text in it, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>>,
@@ -12,7 +12,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A list of names with their values. */
+/** Makes a list of names with their values. */
 export function facts(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
   return element(
     'dl',
@@ -21,7 +21,7 @@ export function facts(entries: readonly (readonly [name: string, value: Child])[
   );
 }
 
-/** The element of the page with this ID. */
+/** Returns the element of the page with this ID. */
 export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }

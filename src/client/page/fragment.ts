@@ -1,13 +1,13 @@
-/** What a link to the page carries behind `#`, which browsers send to no server. */
+/** The contents of a link to the page after `#`, which browsers send to no server. */
 export interface LinkFragment {
   readonly token: string | undefined;
-  /** Addresses and Stark public keys, as they stand in the link. */
+  /** Addresses and Stark public keys, as in the link. */
   readonly signers: readonly string[];
-  /** The address that signs streams, where it is another one. */
+  /** The address that signs streams, if different. */
   readonly streamSigner: string | undefined;
 }
 
-/** Reads `#token=…&signer=0x…&stream_signer=0x…`; `signer` may stand twice, for the address and the Stark public key. */
+/** Reads `#token=…&signer=0x…&stream_signer=0x…`; `signer` may appear twice, for the address and for the Stark public key. */
 export function readFragment(hash: string): LinkFragment {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
   return {

@@ -1,7 +1,7 @@
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 
-/** A message across the page, with something to do about it. */
+/** A message across the page, with an action for the reader. */
 export interface Notice {
   readonly tone: 'bad' | 'info';
   readonly text: string;
@@ -11,8 +11,8 @@ export interface Notice {
 type FailedReport = Extract<PayloadReport<readonly string[]>, { readonly verdict: 'failed' }>;
 
 /**
- * What a frame that failed means. One that is signed well by the key that the service names now is another case than a forged
- * one: the operator may have changed keys.
+ * Returns the meaning of a failed frame. A frame with a valid signature by the key that the service names now differs from a
+ * forged one: the operator may have changed keys.
  * @param namedSigner the key that the taxonomy names for streams
  */
 export function faultOf({ checks, signer }: FailedReport, namedSigner: string): Fault {
@@ -22,12 +22,12 @@ export function faultOf({ checks, signer }: FailedReport, namedSigner: string): 
   return { seal: 'failed', reason: failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ') };
 }
 
-/** Whether nothing is wrong with the frame but who signed it. */
+/** Tells whether the signer is the only fault of the frame. */
 export function isOtherSigner({ checks }: Pick<FailedReport, 'checks'>): boolean {
   return checks.every(({ name, status }) => name === 'signer' || status !== 'failed');
 }
 
-/** What the reader is told. @param pin pins the key that the service names now */
+/** Makes the notice for the reader. @param pin pins the key that the service names now */
 export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () => void): Notice {
   return seal === 'not pinned'
     ? {
@@ -38,12 +38,12 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
     : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
 }
 
-/** The service fails the page in a way that may pass. @param what follows `The service` */
+/** Makes the notice of a trouble of the service that may pass. @param what the text after `The service` */
 export function troubleNotice(what: string): Notice {
   return { tone: 'bad', text: `The service ${what}. The page tries again.` };
 }
 
-/** The service does not send all that is wanted: why. */
+/** Makes the notice that the service does not send all wanted assets, with the reason. */
 export function refusalNotice(reason: string | undefined): Notice | undefined {
   return reason === undefined ? undefined : troubleNotice(`refuses to send all that is seen: ${reason}`);
 }

@@ -1,20 +1,20 @@
 export interface KeyActions {
   readonly search: HTMLInputElement;
   readonly grid: HTMLElement;
-  /** Chooses the row so many below the chosen one, or above for a number below 0. */
+  /** Chooses the row at a distance below the chosen one, or above for a negative distance. */
   readonly move: (rows: number) => void;
   readonly pageRows: () => number;
   readonly moveResolution: (step: -1 | 1) => void;
-  /** @returns whether there was a way back */
+  /** @returns true if there was a way back */
   readonly back: () => boolean;
-  /** The search was emptied. */
+  /** Called when the search was emptied. */
   readonly searched: () => void;
 }
 
-/** Works the page from the keyboard. */
+/** Handles the keys of the page. */
 export function listenToKeys(actions: KeyActions): void {
   const { search, grid, move, pageRows, moveResolution } = actions;
-  // One that answers `false` has found nothing to do.
+  // An action returns `false` if it has nothing to do.
   const everywhere: Readonly<Record<string, () => unknown>> = {
     '/': () => search.focus(),
     '[': () => moveResolution(-1),
@@ -26,7 +26,7 @@ export function listenToKeys(actions: KeyActions): void {
     ArrowUp: () => move(-1),
     PageDown: () => move(pageRows()),
     PageUp: () => move(-pageRows()),
-    // Shows the chosen asset, or the first one that was found.
+    // Shows the chosen asset, or the first result of the search.
     Enter: () => move(0),
   };
   const inIntervals: Readonly<Record<string, () => void>> = {
@@ -55,7 +55,7 @@ export function listenToKeys(actions: KeyActions): void {
   document.addEventListener('keydown', (event) => {
     const { target, key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey) return;
-    // The browser closes it.
+    // The browser closes the popover itself.
     if (key === 'Escape' && document.querySelector(':popover-open') !== null) return;
     const isTyping = target instanceof HTMLInputElement;
     const action =

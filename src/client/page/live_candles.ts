@@ -2,9 +2,9 @@ import { intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { CandleAnswer } from './answers.js';
 
-/** One interval's prices; as doubles, which is enough to draw them. */
+/** The prices of one interval, as doubles, which are exact enough to draw. */
 export interface ChartCandle {
-  /** UNIX seconds, start of the interval. */
+  /** UNIX seconds at the start of the interval. */
   readonly time: number;
   readonly open: number;
   readonly high: number;
@@ -12,14 +12,14 @@ export interface ChartCandle {
   readonly close: number;
 }
 
-/** One resolution as the page offers it: day, week and month have two names each. */
+/** A resolution in the page's choice; day, week and month have two names each. */
 export interface ChartInterval {
   readonly resolution: Resolution;
   readonly alias: Resolution | undefined;
   readonly label: string;
 }
 
-/** The sixteen values of `resolution`, which are thirteen intervals. */
+/** The thirteen intervals among the sixteen values of `resolution`. */
 export const CHART_INTERVALS: readonly ChartInterval[] = [
   interval('1', '1m'),
   interval('2', '2m'),
@@ -41,7 +41,7 @@ export function candlesOf({ t, o, h, l, c }: CandleAnswer): ChartCandle[] {
 }
 
 /**
- * The candle that a price at a time makes of the last one: the same one, moved, or the next one.
+ * Computes the candle that follows from the last one and a price: the same candle, updated, or the next one.
  * @returns `undefined` for a price of an interval before the last candle's
  */
 export function nextCandle(

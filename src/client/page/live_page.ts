@@ -13,9 +13,9 @@ import { ProofPanel } from './proof_panel.js';
 import { ProofVerifier } from './proof_verifier.js';
 import { StateBar } from './state_bar.js';
 
-/** How often ages and states are drawn anew when no frame comes. */
+/** The interval at which ages and states are drawn again while no frame comes. */
 const DRAW_MS = 500;
-/** Below this width the list and the chosen asset take turns; the style sheet says the same. */
+/** The width below which the list and the chosen asset alternate; the style sheet has it too. */
 const NARROW = matchMedia('(max-width: 60rem)');
 
 export interface LivePageOptions {
@@ -23,7 +23,7 @@ export interface LivePageOptions {
   readonly pins: PinnedSigners;
 }
 
-/** The page behind the login: joins the prices, the table, the chosen asset and its proof. */
+/** The page behind the login. It joins the prices, the table, the chosen asset and its proof. */
 export class LivePage {
   readonly #options: LivePageOptions;
   readonly #prices: LivePrices;
@@ -83,7 +83,7 @@ export class LivePage {
     });
   }
 
-  /** Shows prices for as long as the service takes the token. @throws RefusedError when it does not */
+  /** Shows prices while the service accepts the token. @throws RefusedError when the service refuses it */
   run(): Promise<never> {
     setInterval(() => this.#draw(), DRAW_MS);
     document.addEventListener('visibilitychange', () => {
@@ -122,7 +122,7 @@ export class LivePage {
     this.#drawCount();
   }
 
-  /** Shows an asset on the right; on a narrow screen in place of the list, and the browser's way back returns to it. */
+  /** Shows an asset on the right; on a narrow screen it replaces the list, and the browser's way back returns to the list. */
   #choose(asset: TaxonomyAsset): void {
     const { asset: before } = this.#detail;
     if (before === undefined || assetKey(before) !== assetKey(asset)) this.#show(asset);
@@ -138,7 +138,7 @@ export class LivePage {
     this.#want();
   }
 
-  /** Leaves the asset on a narrow screen. @returns whether it stood there */
+  /** Leaves the asset on a narrow screen. @returns true if it was shown there */
   #back(): boolean {
     const isDetailed = document.body.classList.contains('detailed');
     if (isDetailed) history.back();
@@ -150,7 +150,7 @@ export class LivePage {
     if (!isShown) byId('grid').focus({ preventScroll: true });
   }
 
-  /** What somebody sees. */
+  /** The assets that a reader sees. */
   get #wanted(): readonly TaxonomyAsset[] {
     const chosen = this.#detail.asset;
     return document.hidden ? [] : chosen === undefined ? this.#seen : [...this.#seen, chosen];
@@ -167,7 +167,7 @@ export class LivePage {
     this.#hasAssets = true;
   }
 
-  /** The chosen asset may have another streaming ID now, or be gone. */
+  /** Follows the chosen asset, which may have another streaming ID now, or be removed. */
   #followChosen(): void {
     const { asset: before } = this.#detail;
     if (before === undefined) return;

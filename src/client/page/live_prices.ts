@@ -19,11 +19,11 @@ import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
 import type { StateBar } from './state_bar.js';
 
-/** Two frames a second are as many as people read, and the service signs every frame for this page alone. */
+/** The channel with two frames a second: people read no more, and the service signs every frame for this page alone. */
 const CHANNEL = '500ms';
-/** Pause before a stream that the service has ended for another reason than its token is opened again. */
+/** The pause before a stream is opened again, after the service ended it for a reason other than its token. */
 const REOPEN_MS = 5_000;
-/** How often the service's keys are read while its frames have another one's signature. */
+/** The interval at which the service's keys are read while another key signs its frames. */
 const SIGNERS_INTERVAL_MS = 5_000;
 /** The signer while none is pinned and the service names none: no key has this address. */
 const NOBODY = `0x${'0'.repeat(40)}`;
@@ -33,15 +33,15 @@ export interface LivePricesOptions {
   readonly token: string;
   readonly pins: PinnedSigners;
   readonly states: StateBar;
-  /** The service has other assets than before. */
+  /** Called when the service has other assets than before. */
   readonly onAssets: () => void;
-  /** A connection was made. */
+  /** Called when a connection was made. */
   readonly onUp: (isFirst: boolean) => void;
-  /** There is something to draw, once the values of the frame were taken. */
+  /** Called when there is something to draw, after the values of the frame were taken. */
   readonly onChange: () => void;
 }
 
-/** The verified prices of the assets that are wanted now, from the client; the state bar says what is wrong with them. */
+/** The verified prices of the wanted assets, from the client. The state bar reports faults. */
 export class LivePrices {
   readonly client: StreamClient;
   readonly board = new Board();
@@ -49,14 +49,14 @@ export class LivePrices {
   readonly #options: LivePricesOptions;
   #stream: PriceStream;
   #wanted: readonly string[] = [];
-  /** The keys that the service says it signs with. */
+  /** The keys that the service declares as its own. */
   #signers: readonly ServiceSigner[] = [];
   #signersAskedMs = Number.NEGATIVE_INFINITY;
   #oracleId: string | undefined;
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
-  /** Why the service does not send all that is wanted. */
+  /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
-  /** Why no prices come. */
+  /** The reason why no prices come. */
   #trouble: string | undefined;
 
   constructor(options: LivePricesOptions) {
@@ -83,7 +83,7 @@ export class LivePrices {
     this.#stream = this.#open();
   }
 
-  /** Reads prices for as long as the service takes the token. @throws RefusedError when it does not */
+  /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses it */
   async run(): Promise<never> {
     for (;;) {
       try {
@@ -97,7 +97,7 @@ export class LivePrices {
     }
   }
 
-  /** How many assets the service sends. */
+  /** Returns the number of assets that the service sends. */
   get subscribed(): number {
     return this.#stream.subscribed.length;
   }
@@ -106,12 +106,12 @@ export class LivePrices {
     return this.#oracleId;
   }
 
-  /** The newest verified payload that holds the asset, as `0x` hex. */
+  /** Returns the newest verified payload that holds the asset, as `0x` hex. */
   payloadOf({ id }: TaxonomyAsset): string | undefined {
     return this.#newestPayload?.ids.has(id) ? this.#newestPayload.hex : undefined;
   }
 
-  /** Changes which assets are wanted. */
+  /** Changes the set of wanted assets. */
   want(assets: readonly TaxonomyAsset[]): void {
     this.#wanted = [...new Set(assets.map(assetKey))];
     const before = this.#stream.symbols;
@@ -121,7 +121,7 @@ export class LivePrices {
 
   #open(): PriceStream {
     const stream = this.client.stream([], { channel: CHANNEL, marketStatus: true, signatureType: 'both' });
-    // Unlike a first symbol, one that was added may leave the service.
+    // An added symbol may leave the service; a first symbol may not.
     stream.add(this.#wanted);
     return stream;
   }
@@ -133,14 +133,14 @@ export class LivePrices {
     this.#options.onUp(isFirst);
   }
 
-  /** The key whose payloads count. Another tab may have forgotten the pins; then this is a first use again. */
+  /** Returns the key whose payloads count. Another tab may have removed the pins; then this is a first use again. */
   #pinnedSigner(): string {
     const { pins, states } = this.#options;
     if (pins.pinOnFirstUse('stream', this.#streamSigner)) states.showPins(pins);
     return pins.get('stream')?.key ?? NOBODY;
   }
 
-  /** The key that signs streaming payloads, as the service says. */
+  /** Returns the key that the service names for streaming payloads. */
   get #streamSigner(): string {
     return this.#signers.find(({ role }) => role === 'stream')?.address ?? '';
   }
@@ -149,7 +149,7 @@ export class LivePrices {
     const { pins, states, onAssets } = this.#options;
     this.#signers = signers;
     this.#oracleId = oracleId;
-    // Streams first: until they have a pin of their own, the one of the EVM key counts for them.
+    // Streams come first: until they have their own pin, the pin of the EVM key counts for them.
     pins.pinOnFirstUse('stream', this.#streamSigner);
     for (const { address, signatureType, role } of signers)
       if (role === 'aggregate') pins.pinOnFirstUse(signatureType, address);
@@ -183,7 +183,7 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  /** The operator may have changed keys. */
+  /** Reads the keys again, because the operator may have changed them. */
   #readSigners(): void {
     const nowMs = performance.now();
     if (nowMs - this.#signersAskedMs < SIGNERS_INTERVAL_MS) return;
@@ -192,7 +192,7 @@ export class LivePrices {
       ({ signers }) => {
         this.#signers = signers;
       },
-      // The stream reads it again anyway.
+      // The stream reads the taxonomy again anyway.
       () => undefined,
     );
   }
@@ -206,10 +206,10 @@ export class LivePrices {
   }
 
   #explain(error: TicksealError): void {
-    // Reports and taxonomies say these two.
+    // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
     if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
-    // While frames come, one failed request is nothing to say.
+    // While frames come, one failed request is not reported.
     else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = error.message;
     this.#showNotice();
@@ -228,7 +228,7 @@ export class LivePrices {
   #pin(key: string): void {
     const { pins, states } = this.#options;
     pins.pin('stream', key, 'reader');
-    // As the service says, the key of streams may sign aggregates too.
+    // The service declares that the key of streams may sign aggregates too.
     if (this.#signers.some(({ role, address }) => role === 'aggregate' && address === key))
       pins.pin('evm', key, 'reader');
     states.showPins(pins);

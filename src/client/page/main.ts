@@ -5,16 +5,16 @@ import { keyTypeOf, PinnedSigners } from './pins.js';
 import { StateBar } from './state_bar.js';
 import { originStorage, tabStorage } from './storage.js';
 
-/** Where this tab keeps the token. */
+/** The name under which this tab keeps the token. */
 const TOKEN_NAME = 'tickseal.token';
-/** Where a page that starts anew finds why. */
+/** The name under which a restarted page finds the reason. */
 const REASON_NAME = 'tickseal.reason';
-/** Where it finds what to say of a link that was opened. */
+/** The name under which a restarted page finds the remark about an opened link. */
 const REMARK_NAME = 'tickseal.remark';
 
 const pins = new PinnedSigners(originStorage);
 takeFragment();
-// A link of the same page opened in this tab changes the fragment alone.
+// A link of the same page opened in this tab changes only the fragment.
 addEventListener('hashchange', () => {
   takeFragment();
   location.reload();
@@ -34,7 +34,7 @@ const known = tabStorage.getItem(TOKEN_NAME);
 if (known === null) ask();
 else void open(known);
 
-/** Takes token and signers from the address, and leaves neither in it. What is to be said of the link is kept for the next page. */
+/** Takes token and signers from the address, and removes both from it. The remark about the link is kept for the next page. */
 function takeFragment(): void {
   if (location.hash === '') return;
   const link = readFragment(location.hash);
@@ -42,7 +42,7 @@ function takeFragment(): void {
   tabStorage.setItem(REMARK_NAME, useLink(link));
 }
 
-/** A link with a wrong key is not used at all. @returns what the reader must know of it, or nothing */
+/** Uses a link, but not one with a wrong key. @returns the remark for the reader; empty if there is none */
 function useLink({ token, signers, streamSigner }: LinkFragment): string {
   const wrong = signers.find((signer) => keyTypeOf(signer) === undefined);
   if (wrong !== undefined) return `The link was not used: its signer ${wrong} is no key.`;
@@ -50,7 +50,7 @@ function useLink({ token, signers, streamSigner }: LinkFragment): string {
   if (ofStreams !== undefined && keyTypeOf(ofStreams) !== 'evm')
     return `The link was not used: its stream_signer ${ofStreams} is no address.`;
   if (token !== undefined) tabStorage.setItem(TOKEN_NAME, token);
-  // Streams first: until they have a pin of their own, the one of the EVM key counts for them.
+  // Streams come first: until they have their own pin, the pin of the EVM key counts for them.
   const named = [
     ...(ofStreams === undefined ? [] : [['stream', ofStreams] as const]),
     ...signers.map((signer) => [keyTypeOf(signer)!, signer] as const),
@@ -75,7 +75,7 @@ async function open(token: string): Promise<void> {
   }
 }
 
-/** Forgets the token. The page starts anew, so that nothing of the old login is left in it. */
+/** Forgets the token. The page restarts, so that nothing of the old login stays in it. */
 function signOut(reason = ''): void {
   tabStorage.removeItem(TOKEN_NAME);
   tabStorage.setItem(REASON_NAME, reason);
@@ -88,14 +88,14 @@ function ask(): void {
   byId('token').focus();
 }
 
-/** What the page before has kept for this one, once. */
+/** Reads and removes a text that the former page has kept for this one. */
 function take(name: string): string {
   const text = tabStorage.getItem(name) ?? '';
   tabStorage.removeItem(name);
   return text;
 }
 
-/** One at the top, and for narrow screens one in the card of the connection. */
+/** Finds the buttons that sign out: one at the top, and for narrow screens one in the card of the connection. */
 function signOutButtons(): readonly HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('.sign-out')];
 }

@@ -1,11 +1,11 @@
-/** What `/v1/nodes` says. */
+/** The answer of `/v1/nodes`. */
 export interface NodesAnswer {
   /** The node that answers; 0 for a process that is alone. */
   readonly self: number;
   readonly nodes: readonly { readonly node: number; readonly name: string; readonly role: string }[];
 }
 
-/** Which node serves the page, which one makes the prices, and when that changed. */
+/** The node that serves the page, the node that makes the prices, and the time of the last change. */
 export class NodeLog {
   #answer: NodesAnswer | undefined;
   #leader: number | undefined;
@@ -20,17 +20,17 @@ export class NodeLog {
     this.#leader = leader;
   }
 
-  /** A process that is alone leaves nothing to say. */
+  /** True in a cluster; false for a process that is alone. */
   get isCluster(): boolean {
     return this.#answer !== undefined && this.#answer.self !== 0;
   }
 
-  /** No node makes prices just now. */
+  /** True while no node makes prices. */
   get isLeaderless(): boolean {
     return this.isCluster && !this.#answer!.nodes.some(({ role }) => role === 'leader');
   }
 
-  /** One or two sentences; empty for a process that is alone. */
+  /** Returns one or two sentences; empty for a process that is alone. */
   get text(): string {
     if (!this.isCluster) return '';
     const { self } = this.#answer!;
@@ -40,7 +40,7 @@ export class NodeLog {
       : `Node ${self} serves this page. Node ${this.#leader} makes the prices${this.#change}.`;
   }
 
-  /** Each node with what it does. */
+  /** Lists each node with its role. */
   facts(): (readonly [name: string, value: string])[] {
     if (!this.isCluster) return [];
     const { self, nodes } = this.#answer!;

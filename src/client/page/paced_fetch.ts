@@ -1,9 +1,9 @@
 import type { Fetch } from '../connect/platform.js';
 import { pause } from './pause.js';
 
-/** A token has five requests a second by default; this leaves room for the reader's other programs. */
+/** The interval of requests. A token has five requests a second by default; this leaves room for the reader's other programs. */
 const INTERVAL_MS = 300;
-/** Together less than the client waits for an answer. */
+/** The most attempts; together they take less time than the client waits for an answer. */
 const TRIES_MAX = 3;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 3_000;

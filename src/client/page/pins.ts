@@ -1,9 +1,12 @@
 import type { SignatureType } from '../../wire/signatures.js';
 
-/** Who chose a pinned key: the link that opened the page, nobody (the first key that was seen), or the reader's click. */
+/**
+ * The origin of a pinned key. `link`: the link that opened the page. `first use`: the first key that was seen. `reader`: the
+ * reader's click.
+ */
 export type PinSource = 'link' | 'first use' | 'reader';
 
-/** The key whose signatures count. */
+/** A key whose signatures count. */
 export interface Pin {
   /** An EVM address or a Stark public key, `0x` and lower-case hex. */
   readonly key: string;
@@ -17,7 +20,7 @@ export interface PinStorage {
   removeItem(name: string): void;
 }
 
-/** What a pinned key signs: aggregates of a signature type, or streaming payloads. */
+/** The use of a pinned key: aggregates of a signature type, or streaming payloads. */
 export type PinName = SignatureType | 'stream';
 
 const SOURCES: readonly string[] = ['link', 'first use', 'reader'] satisfies PinSource[];
@@ -25,16 +28,13 @@ const EVM_KEY = /^0x[0-9a-f]{40}$/;
 const STARK_KEY = /^0x[0-9a-f]{41,64}$/;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
 
-/** The type of a key by its length, or `undefined` for a text that is no key. */
+/** Returns the type of a key by its length; `undefined` for a text that is no key. */
 export function keyTypeOf(key: string): SignatureType | undefined {
   const text = key.toLowerCase();
   return EVM_KEY.test(text) ? 'evm' : STARK_KEY.test(text) ? 'stark' : undefined;
 }
 
-/**
- * The pinned keys, one of each name. They are kept for every page of this origin, so that a first use is a first use once
- * and not in every tab.
- */
+/** The pinned keys, one for each name. All pages of this origin share them, so that a first use happens once and not in every tab. */
 export class PinnedSigners {
   readonly #storage: PinStorage;
 
@@ -42,12 +42,12 @@ export class PinnedSigners {
     this.#storage = storage;
   }
 
-  /** Streams count as signed by the EVM key until a key of their own is pinned. */
+  /** Returns a pinned key. Until streams have their own, the EVM key counts for them. */
   get(name: PinName): Pin | undefined {
     return this.#read(name) ?? (name === 'stream' ? this.#read('evm') : undefined);
   }
 
-  /** Pins a key in place of another one. @returns the one that was pinned before, if it was another key. */
+  /** Pins a key in place of another one. @returns the former key, if it was another one */
   pin(name: PinName, key: string, source: PinSource): Pin | undefined {
     const text = key.toLowerCase();
     if (!PATTERNS[name].test(text)) throw new RangeError(`"${key}" is no key that signs ${name}`);
@@ -56,7 +56,7 @@ export class PinnedSigners {
     return before?.key === text ? undefined : before;
   }
 
-  /** Pins a key unless one is pinned. @returns whether it was this one. */
+  /** Pins a key unless one is pinned. @returns true if it pinned this key */
   pinOnFirstUse(name: PinName, key: string): boolean {
     if (!PATTERNS[name].test(key.toLowerCase()) || this.get(name) !== undefined) return false;
     this.pin(name, key, 'first use');

@@ -16,23 +16,23 @@ import { type ChartCandle, candlesOf, nextCandle } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { shownDecimals } from './price_text.js';
 
-/** Candles that are asked for at once; the reader sees about half of them. */
+/** Candles in one request; the reader sees about half of them. */
 const CANDLES = 300;
-/** The service's clock may be ahead of this computer's; candles from further ahead are left out. */
+/** The largest lead of the service's clock over this computer's. Candles further ahead are left out. */
 const CLOCK_S = 3_600;
-/** How soon a history that could not be read is asked for again. */
+/** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
-/** A double shows 15 digits of a price; more would be made up. */
+/** Digits after the point. A double shows 15 digits of a price; more would be invented. */
 const DECIMALS_MAX = 12;
 
 export interface PriceChartOptions {
   readonly container: HTMLElement;
   readonly client: StreamClient;
-  /** Says why there is no history, or nothing. */
+  /** Called with the reason for a missing history, or with `undefined`. */
   readonly onHistory: (problem: string | undefined) => void;
 }
 
-/** What the chart shows. */
+/** The asset and the resolution in the chart. */
 interface Shown {
   readonly asset: TaxonomyAsset;
   readonly resolution: Resolution;
@@ -52,7 +52,7 @@ export class PriceChart {
     this.#options = options;
     this.#chart = createChart(options.container, {
       autoSize: true,
-      // It brings a style of its own, which the page's policy forbids; the page names the library in its footer.
+      // The logo has its own style, which the page's policy forbids; the page names the library in its footer.
       layout: { attributionLogo: false, fontSize: 11 },
       timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, barSpacing: 8 },
       rightPriceScale: { borderVisible: false },
@@ -91,7 +91,7 @@ export class PriceChart {
     void this.reload();
   }
 
-  /** Reads the history again: after a gap, and when an interval has ended, whose candle the service knows best. */
+  /** Reads the history again: after a gap, and after an interval has ended, because the service has the exact candle. */
   readonly reload = oneAtATime(() => this.#read());
 
   async #read(): Promise<void> {
@@ -137,7 +137,7 @@ export class PriceChart {
     if (last !== undefined && candle.time > last.time) void this.reload();
   }
 
-  /** What a reader who does not see the chart is told. */
+  /** Describes the chart for a reader who does not see it. */
   #describe(): void {
     const count = this.#series.data().length;
     const { symbol } = this.#shown!.asset;
@@ -151,7 +151,10 @@ export class PriceChart {
   }
 }
 
-/** A colour of the style sheet as `rgb(…)`, which the chart can read; the property itself names a colour for day and one for night. */
+/**
+ * Returns a colour of the style sheet as `rgb(…)`, which the chart can read. The property itself names a colour for day and one
+ * for night.
+ */
 function colourOf(container: HTMLElement, property: string): string {
   const probe = element('span', {});
   probe.style.color = `var(${property})`;

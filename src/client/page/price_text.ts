@@ -1,43 +1,43 @@
 import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
-/** Digits of a price in the table, zeros in front not counted. The proof shows all of them. */
+/** Digits of a price in the table, without leading zeros. The proof shows all of them. */
 const DIGITS_SHOWN = 6;
 const DECIMALS_MIN = 2;
 /** The minus of printed numbers, as wide as a digit; the chart has it too. */
 const MINUS = '−';
 
-/** How many decimals prices near this one are shown with, so that a column does not jump. */
+/** Returns the number of decimals for prices near this one. A column keeps it, so that its digits stay in place. */
 export function shownDecimals(price: bigint): number {
   const digits = (price < 0n ? -price : price).toString().length;
   return Math.min(Math.max(DIGITS_SHOWN - (digits - PRICE_DECIMALS), DECIMALS_MIN), PRICE_DECIMALS);
 }
 
-/** The price with this many decimals, cut off and not rounded, with commas between thousands. */
+/** Writes the price with this many decimals, cut off and not rounded, with commas between thousands. */
 export function shownPrice(price: bigint, decimals: number): string {
   const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
   return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
 }
 
-/** The exact price, with commas between thousands. */
+/** Writes the exact price, with commas between thousands. */
 export function exactPrice(price: bigint): string {
   const [whole = '0', fraction] = formatDecimalPrice(price).split('.');
   return wholeText(whole) + (fraction === undefined ? '' : `.${fraction}`);
 }
 
-/** A relative change in whole hundredths of a percent, as it is shown. */
+/** Converts a relative change to whole hundredths of a percent, as shown. */
 export function changeSteps(change: number): number {
   return Math.round(change * 10_000);
 }
 
-/** A relative change as `+1.23%`. */
+/** Writes a relative change as `+1.23%`. */
 export function changeText(change: number): string {
   const steps = changeSteps(change);
   const text = `${(Math.abs(steps) / 100).toFixed(2)}%`;
   return steps === 0 ? text : `${steps < 0 ? MINUS : '+'}${text}`;
 }
 
-/** How long ago: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. A time ahead of this computer's clock counts as now. */
+/** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. A time ahead of this computer's clock counts as now. */
 export function ageText(ageMs: number): string {
   const seconds = Math.max(ageMs, 0) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -46,12 +46,12 @@ export function ageText(ageMs: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The first and the last digits of a key or hash. */
+/** Writes the first and the last digits of a key or hash. */
 export function shortHex(text: string): string {
   return text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
 }
 
-/** UTC to the nanosecond: `2026-11-22 01:02:03.123456789`. */
+/** Writes a time in UTC to the nanosecond: `2026-11-22 01:02:03.123456789`. */
 export function timeText(timestampNs: bigint): string {
   const seconds = timestampNs / 1_000_000_000n;
   const [day, time = ''] = new Date(Number(seconds) * 1000).toISOString().split('T');
@@ -59,12 +59,12 @@ export function timeText(timestampNs: bigint): string {
   return `${day} ${time.slice(0, 8)}.${fraction}`;
 }
 
-/** The time of day: `01:02:03 UTC`. */
+/** Writes the time of day: `01:02:03 UTC`. */
 export function clockText(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(11, 19)} UTC`;
 }
 
-/** With the printed minus, and commas between thousands. */
+/** Writes a whole number with the printed minus, and commas between thousands. */
 function wholeText(whole: string): string {
   return whole.replace('-', MINUS).replace(/\B(?=(\d{3})+$)/g, ',');
 }

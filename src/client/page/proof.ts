@@ -7,14 +7,14 @@ import { type AggregateReport, formFault, formOf } from '../verify/verify_signed
 
 export const PROOF_WORKER_NAME = 'proof';
 
-/** What a proof shows of an aggregate; every price is exact. */
+/** The contents of a proof of an aggregate; every price is exact. */
 export interface ProofContent {
   readonly price: bigint;
   readonly signer: string;
   readonly signedAtNs: bigint;
   readonly merkleRoot: string;
   readonly algorithm: AggregationType;
-  /** The algorithm's definition, where the service has told it. */
+  /** The algorithm's definition, if the service has sent it. */
   readonly algorithmText: string | undefined;
   readonly publishers: readonly {
     readonly key: string;
@@ -24,7 +24,7 @@ export interface ProofContent {
   }[];
 }
 
-/** What is known beforehand. */
+/** The facts known before the check. */
 export interface ProofExpectations {
   /** The keys whose signatures count. */
   readonly signers: readonly string[];
@@ -33,21 +33,21 @@ export interface ProofExpectations {
   readonly algorithms: ReadonlyMap<string, string>;
 }
 
-/** What is sent to the worker that verifies. */
+/** The message to the worker that verifies. */
 export interface ProofRequest extends ProofExpectations {
   /** The JSON text of an answer of `/v1/prices/latest`. */
   readonly answer: string;
   readonly symbol: string;
 }
 
-/** An aggregate and what the checks of it say; one of a form that cannot be read has no content. */
+/** An aggregate and the results of its checks. An unreadable aggregate has no content. */
 export interface Proof {
   readonly content: ProofContent | undefined;
   readonly report: AggregateReport<readonly string[]>;
 }
 
 /**
- * Reads and verifies the aggregate of one symbol in an answer of `/v1/prices/latest`, whatever else the answer holds.
+ * Reads and verifies the aggregate of one symbol in an answer of `/v1/prices/latest`; other symbols in the answer do not matter.
  * @returns `undefined` when the asset has no live price.
  */
 export function proofOf(

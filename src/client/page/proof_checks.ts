@@ -2,7 +2,7 @@ import type { Check } from '../verify/checks.js';
 
 const PUBLISHER_CHECK = /^signed_prices\[(\d+)\] (.*)$/;
 
-/** The checks of one publisher's price, in the order of the publishers, and all other checks. */
+/** Separates the checks of each publisher's price, in the order of the publishers, from all other checks. */
 export function sortChecks(checks: readonly Check[]): {
   readonly byPublisher: ReadonlyMap<number, readonly Check[]>;
   readonly others: readonly Check[];

@@ -13,25 +13,25 @@ import type { Proof, ProofContent } from './proof.js';
 import { sortChecks } from './proof_checks.js';
 import type { ProofVerifier } from './proof_verifier.js';
 
-/** How often the proof is read anew. */
+/** The interval at which the proof is read again. */
 const REFRESH_MS = 5_000;
-/** An aggregate that was signed longer ago looks stale. */
+/** The age above which a signed aggregate looks stale. */
 const OLD_MS = 300_000;
 
 export interface ProofPanelOptions {
   readonly root: HTMLElement;
   readonly client: StreamClient;
   readonly verifier: ProofVerifier;
-  /** The pinned key of the asset's type. */
+  /** Returns the pinned key of the asset's type. */
   readonly signerOf: (asset: TaxonomyAsset) => string | undefined;
   readonly oracleId: () => string | undefined;
-  /** The service's time in UNIX ms. */
+  /** Returns the service's time in UNIX ms. */
   readonly nowMs: () => number;
-  /** The newest verified payload that holds the asset, as hex. */
+  /** Returns the newest verified payload that holds the asset, as hex. */
   readonly payloadOf: (asset: TaxonomyAsset) => string | undefined;
 }
 
-/** The newest signed aggregate of the chosen asset, with everything that can be checked of it. */
+/** The newest signed aggregate of the chosen asset, with the results of all its checks. */
 export class ProofPanel {
   readonly #options: ProofPanelOptions;
   readonly #read = oneAtATime(() => this.#readOnce());
@@ -52,7 +52,7 @@ export class ProofPanel {
     void this.#read();
   }
 
-  /** What the reader is marking would be lost, and so would the place of the focus. */
+  /** True while the reader marks text or a control has the focus: drawing would lose both. */
   get #isInUse(): boolean {
     const { root } = this.#options;
     const selection = getSelection();
@@ -109,7 +109,7 @@ export class ProofPanel {
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
   }
 
-  /** Once a proof is old it looks so, whether or not another one comes. */
+  /** Shows an old proof as old, even if no other proof comes. */
   #drawAge(): void {
     if (this.#age === undefined) return;
     const { element, signedAtNs } = this.#age;
@@ -215,7 +215,7 @@ function publisherTable(
   );
 }
 
-/** The time of the day; a narrow screen leaves out what is below milliseconds. */
+/** Makes a cell with the time of day; a narrow screen hides the digits below milliseconds. */
 function timeCell(timestampNs: bigint): HTMLElement {
   const text = timeText(timestampNs).slice('YYYY-MM-DD '.length);
   const fine = element('span', { class: 'fine' }, text.slice('HH:MM:SS.mmm'.length));

@@ -1,16 +1,16 @@
 import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
 
-/** Verifies aggregates in a worker, one at a time: one takes tens of milliseconds, and a frame of the screen leaves 16. */
+/** Verifies aggregates in a worker, one at a time: one takes tens of milliseconds, and a frame of the screen allows 16. */
 export class ProofVerifier {
   readonly #url: string;
   #worker: Worker | undefined;
 
-  /** @param url of the worker's module */
+  /** @param url the address of the worker's module */
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Rejects where the worker fails; the next call starts another one. */
+  /** Rejects when the worker fails; the next call starts another worker. */
   verify(request: ProofRequest): Promise<Proof | undefined> {
     this.#worker ??= new Worker(this.#url, { type: 'module', name: PROOF_WORKER_NAME });
     const worker = this.#worker;

@@ -19,7 +19,7 @@ const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
     'You pinned this key when the service changed to it. Compare it with the address that the operator publishes.',
 };
 
-/** The states at the top of the page: the signer, the connection, and what the reader must know. */
+/** The states at the top of the page: the signer, the connection, and important notices for the reader. */
 export class StateBar {
   #noticeText: string | undefined;
 
@@ -53,7 +53,7 @@ export class StateBar {
     const line = byId('nodes');
     line.hidden = text === '';
     line.dataset['tone'] = isLeaderless ? 'bad' : 'good';
-    // A status is read out when it changes.
+    // A screen reader speaks a status when it changes.
     if (line.textContent !== text) line.textContent = text;
   }
 
@@ -79,7 +79,7 @@ export class StateBar {
     );
   }
 
-  /** Shows a notice, or none. */
+  /** Shows a notice, or removes it. */
   showNotice(notice: Notice | undefined): void {
     if (notice?.text === this.#noticeText) return;
     this.#noticeText = notice?.text;

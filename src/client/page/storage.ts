@@ -1,11 +1,11 @@
 import type { PinStorage } from './pins.js';
 
-/** What this tab keeps until it is closed. */
+/** The storage of this tab until it is closed. */
 export const tabStorage = storageOr(() => sessionStorage);
-/** What this browser keeps for every page of the origin. */
+/** The storage of this browser for every page of the origin. */
 export const originStorage = storageOr(() => localStorage);
 
-/** A browser may forbid a page to store anything; then it is kept until the page is left. */
+/** Finds a storage. A browser may forbid a page to store anything; then the values are kept until the reader leaves the page. */
 function storageOr(find: () => Storage): PinStorage {
   try {
     const storage = find();

@@ -10,7 +10,7 @@ import type { PayloadReport } from '../verify/verify_payload.js';
 import { PayloadVerifier } from './payload_verifier.js';
 import type { Taxonomy } from './taxonomy.js';
 
-/** The state of a connection. `down`: another attempt follows. `ended`: none follows. */
+/** The state of a connection. `down`: another attempt follows. `ended`: no attempt follows. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
 
 /** A change of the connection to one service. */
@@ -18,8 +18,8 @@ export interface StateEvent {
   /** The base address of the service, as in `urls`. */
   readonly url: string;
   /**
-   * The new state. `open`: the connection is up. `stale`: nothing arrives any more, and `down` follows. `down`: there is no
-   * connection, and another attempt follows. `ended`: the service refuses this client, and no attempt follows.
+   * The new state. `open`: the connection is up. `stale`: nothing arrives, and `down` follows. `down`: there is no connection,
+   * and another attempt follows. `ended`: the service refuses this client, and no attempt follows.
    */
   readonly state: ConnectionState;
   /** The reason in a sentence; empty for `open`. */
@@ -40,54 +40,60 @@ export interface ReportEvent {
 export interface TaxonomyEvent {
   /** The base address of the service. */
   readonly url: string;
-  /** The taxonomy as the service gave it. */
+  /** The taxonomy from the service. */
   readonly taxonomy: Taxonomy;
 }
 
 /** The options of {@link createClient}: the services, the login, and the keys that may sign. */
 export interface ClientOptions {
   /**
-   * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all of them
-   * and use the first to send each price; requests use the first answer.
+   * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all services
+   * and use the first one that sends a price; requests use the first answer.
    */
   readonly urls: string | readonly string[];
-  /** The access token, as it was issued. Default: none, which opens only what needs no login. */
+  /** The access token, as it was issued. Default: none; then only what needs no login works. */
   readonly token?: string | undefined;
   /**
-   * A function that gives the token, instead of `token`: called before the first connection, and again after a service refused the
-   * token. Default: the token never changes.
+   * A function that returns the token, instead of `token`. The client calls it before the first connection, and again after a
+   * service refused the token. Default: the token never changes.
    */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
-   * The addresses (and Stark keys) that may sign: data signed by others never becomes a price. Or `'unchecked'`: then every price
-   * is only `recovered`, because anyone can make a key and sign with it. For signers that change, a function, which is called for each
-   * payload and each aggregate.
+   * The addresses (and Stark keys) that may sign: data signed by other keys never becomes a price. With `'unchecked'` every price
+   * is only `recovered`, because anyone can make a key and sign with it. For signers that change, pass a function: the client
+   * calls it for each payload and each aggregate.
    */
   readonly signers: SignerSource;
-  /** The service's own oracle ID, 5 ASCII characters. Default: none, and then no Stark aggregate is verified. */
+  /** The service's own oracle ID, 5 ASCII characters. Default: none; then no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
-  /** Milliseconds, at least 100, after which a silent connection is given up and made again. Default: 4 to 5.5 s, by channel. */
+  /** Milliseconds, at least 100, after which a silent connection is replaced. Default: 4 to 5.5 s, by channel. */
   readonly staleAfterMs?: number | undefined;
   /**
    * The address of the module that verifies payloads in a Web Worker when there are many; `false` for no worker. Default: the
-   * file `verify_worker.js` beside this module. If it cannot be loaded, payloads are verified on the main thread.
+   * file `verify_worker.js` beside this module. If the worker cannot be loaded, payloads are verified on the main thread.
    */
   readonly worker?: string | false | undefined;
-  /** The number of payloads a second up to which none is verified in the worker. Default: 20; 0 starts the worker with the first payload. */
+  /**
+   * The number of payloads a second up to which the main thread verifies all of them. Default: 20; 0 starts the worker with the
+   * first payload.
+   */
   readonly inlinePerSecond?: number | undefined;
-  /** A function that sends the requests: for a proxy, or to keep several programs below the rate limit of one token. Default: the global `fetch`. */
+  /**
+   * A function that sends the requests, for example through a proxy, or below the rate limit of a token that several programs
+   * share. Default: the global `fetch`.
+   */
   readonly fetch?: Fetch | undefined;
 }
 
-/** The events of a client, by name: {@link Client} calls the listeners of `on` with them. */
+/** The events of a client, by name. {@link Client} calls the listeners added by `on` with them. */
 export type ClientEvents = {
   /** A connection came up or was lost. */
   readonly state: StateEvent;
   /** A payload of a stream was verified, or failed. Its ticks follow. */
   readonly report: ReportEvent;
-  /** A stream has read the taxonomy. Later ticks are of these assets. */
+  /** A stream has read the taxonomy. Later ticks belong to its assets. */
   readonly taxonomy: TaxonomyEvent;
-  /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that went away. */
+  /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that was removed. */
   readonly error: TicksealError;
 };
 
@@ -124,7 +130,7 @@ export class ClientContext {
     this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
   }
 
-  /** Returns the options for a WebSocket of a service; its states are reported as events. */
+  /** Returns the options for a WebSocket of a service; the states of that WebSocket become events. */
   connectionTo(service: RestService): ConnectionOptions {
     const { openSocket, schedule } = this.platform;
     const report = (state: ConnectionState, reason: string) =>
@@ -146,7 +152,7 @@ export class ClientContext {
     this.listeners.emit('error', error);
   }
 
-  /** Ends all open streams and publishers; resolves when its connections are closed. */
+  /** Ends all open streams and publishers; resolves when their connections are closed. */
   async close(): Promise<void> {
     const closed = [...this.open].map((one) => one.close());
     this.verifier.close();
@@ -167,7 +173,7 @@ function requireUrls(urls: readonly string[]): void {
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');
 }
 
-/** Returns the part of an address that may be shown: the rest may hold a password or a token. */
+/** Returns the part of an address that may be shown. The rest may hold a password or a token. */
 function schemeAndHost(url: string): string {
   const [, scheme, host, rest] = /^([a-z]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(url)!;
   // If an @ follows, the apparent host may be the start of a password with a slash in it.

@@ -19,13 +19,13 @@ export type Frame = UnsignedFrame | SignedFrame;
 export interface UnsignedFrame {
   /** The message type `unsigned`. */
   readonly type: typeof UNSIGNED;
-  /** The mapping of streaming IDs to symbols that the IDs of `assets` belong to. */
+  /** The ID of the mapping of streaming IDs to symbols, for the IDs of `assets`. */
   readonly taxonomyId: number;
   /** The time at which the service made the frame, in UNIX nanoseconds. */
   readonly timestampNs: TimeNs;
   /** The prices, in ascending order of their IDs. */
   readonly assets: readonly FrameAsset[];
-  /** The text of the frame as it came. */
+  /** The text of the frame as received. */
   readonly text: string;
 }
 
@@ -35,7 +35,7 @@ export interface FrameAsset {
   readonly id: number;
   /** The price times 10^18. */
   readonly value: Price;
-  /** The market status code; absent without the attribute `ms` and for assets without a schedule. */
+  /** The market status code; absent without the attribute `ms`, and for an asset without a schedule. */
   readonly marketStatus?: number;
 }
 
@@ -45,7 +45,7 @@ export interface SignedFrame {
   readonly type: typeof SIGNED;
   /** The payload in `0x` hex: a signature of 65 bytes and the signed body. */
   readonly payload: string;
-  /** The text of the frame as it came. */
+  /** The text of the frame as received. */
   readonly text: string;
 }
 
@@ -53,7 +53,7 @@ export interface SignedFrame {
 export interface SubscriptionReply {
   readonly type: RequestType;
   readonly id: unknown;
-  /** The whole present set. */
+  /** The whole set of subscribed assets. */
   readonly assets: readonly number[];
   readonly invalid: readonly number[];
 }
@@ -63,7 +63,7 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
-/** The notice after which IDs of the connection's assets mean other assets. */
+/** The notice that, from the next frame on, IDs of the connection's assets mean other assets. */
 export interface TaxonomyNotice {
   readonly type: typeof TAXONOMY_TYPE;
 }
@@ -78,14 +78,14 @@ export interface ErrorReply {
 export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | ErrorReply;
 
 /**
- * The digits of a timestamp. A double cannot represent nanoseconds, so the digits are quoted before JSON is parsed. The pattern
- * does not match inside a string, where quotes are escaped.
+ * The digits of a timestamp. A double cannot represent nanoseconds, so the digits are quoted before the JSON is parsed. The
+ * pattern does not match inside a string, where quotes are escaped.
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /**
- * Reads a text frame of a stream without losing a digit of its timestamp.
- * @returns the frame, another message of the service such as the answer to a subscription, or `undefined` for any other text
+ * Reads a text frame of a stream and keeps every digit of its timestamp.
+ * @returns the frame, another message of the service, such as the answer to a subscription, or `undefined` for any other text
  */
 export function parseFrame(text: string): Message | undefined {
   let value: unknown;

@@ -7,8 +7,8 @@ export interface WaitingPayload {
 }
 
 /**
- * Payloads of one connection that wait, oldest first. A payload is left out when a newer price of each of its assets waits, so
- * there are never more payloads than assets.
+ * Waiting payloads of one connection, oldest first. The queue drops a payload when a newer price of each of its assets waits, so
+ * it never holds more payloads than assets.
  */
 export class FrameQueue {
   /** For each payload, the number of its assets for which it has the newest price. */

@@ -15,7 +15,7 @@ import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 
-/** The choice among assets that share a symbol. */
+/** The choice between assets that share a symbol. */
 export interface AssetQuery {
   /** The signature type of the assets. Default: `evm` for a symbol that has both. */
   readonly signatureType?: SignatureType | undefined;
@@ -27,13 +27,13 @@ export interface CandleQuery extends AssetQuery {
   readonly resolution: Resolution;
   /** The first UNIX second of the span. */
   readonly from: number;
-  /** The UNIX second at which the span ends; it is not part of it. */
+  /** The UNIX second at which the span ends; the span does not include it. */
   readonly to: number;
 }
 
-/** A candle of one asset. It is not signed, and its prices are doubles: real prices, rounded. */
+/** A candle of one asset. It is not signed. Its prices are doubles: real prices, rounded. */
 export interface Candle {
-  /** The UNIX second at which it begins. */
+  /** The UNIX second at which the candle begins. */
   readonly time: number;
   /** The first price. */
   readonly open: number;
@@ -45,9 +45,9 @@ export interface Candle {
   readonly close: number;
 }
 
-/** The status of a market now, and the next change. It is not signed. */
+/** The present status of a market, and its next change. It is not signed. */
 export interface MarketHours {
-  /** The status now. */
+  /** The present status. */
   readonly status: MarketStatusName;
   /** The status after the next change. */
   readonly next: MarketStatusName;
@@ -55,13 +55,13 @@ export interface MarketHours {
   readonly changesAt: number;
 }
 
-/** An aggregated price of one asset whose checks all passed. Its `timestampNs` is the time at which the service signed it. */
+/** An aggregated price of one asset that passed all checks. Its `timestampNs` is the time at which the service signed the aggregate. */
 export class AggregatePrice extends Tick {
   /** @internal */
   constructor(
     fields: Omit<Tick, 'decimal' | 'ageMs'>,
     nowMs: () => number,
-    /** The aggregate as JSON without a lost digit, for `tickseal verify` and for contracts. */
+    /** The aggregate as JSON with every digit, for `tickseal verify` and for contracts. */
     readonly text: string,
     /** The checks of the publishers' signatures, the Merkle root, the price and the service's signature. */
     readonly checks: readonly Check[],
@@ -70,13 +70,13 @@ export class AggregatePrice extends Tick {
   }
 }
 
-/** The keys and options for checking aggregates. */
+/** The keys and options for the checks of aggregates. */
 export interface AggregateTrust {
   readonly signers: SignerSource;
   readonly oracleId?: string | undefined;
 }
 
-/** See `Client.latest`. */
+/** Reads the newest aggregates: see `Client.latest`. */
 export function latest(
   service: RestService,
   symbols: readonly string[],
@@ -86,7 +86,7 @@ export function latest(
   return aggregates(service, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
 }
 
-/** See `Client.recent`. */
+/** Reads earlier aggregates: see `Client.recent`. */
 export function recent(
   service: RestService,
   symbols: readonly string[],
@@ -98,7 +98,7 @@ export function recent(
   return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
 }
 
-/** See `Client.candles`. */
+/** Reads candles: see `Client.candles`. */
 export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
   const { resolution, from, to, signatureType } = query;
   const parameters = {
@@ -118,7 +118,7 @@ export async function candles(service: RestService, symbol: string, query: Candl
   }));
 }
 
-/** See `Client.marketStatus`. */
+/** Reads a market's status: see `Client.marketStatus`. */
 export async function marketStatus(
   service: RestService,
   symbol: string,

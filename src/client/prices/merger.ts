@@ -1,18 +1,18 @@
 import { NS_PER_MS } from '../../model/time.js';
 
-/** A price as it came from one service. */
+/** A price and the service that sent it. */
 export interface SourcedPrice {
   /** The number of the service. */
   readonly source: number;
   readonly symbol: string;
   readonly timestampNs: bigint;
   readonly price: bigint;
-  /** The code of the market status, if there is one. */
+  /** The code of the market status, if present. */
   readonly marketStatus: number | null | undefined;
 }
 
 /**
- * The largest distance, on `real_time`, between the times with which two services send the same change; a larger distance means
+ * The largest distance between the times at which two services send the same change on `real_time`; a larger distance means
  * another change.
  */
 const REPEAT_NS_MAX = 500n * NS_PER_MS;
@@ -23,10 +23,10 @@ const CHANGES_MAX = 64;
  * Merges the prices of several services into one sequence: the first service to send a price wins, no price counts twice, and the
  * times of an asset only grow.
  *
- * On a fixed channel a tick of the service's clock counts once, from whichever service. On `real_time` each service sends the
- * same changes with times of its own. There a price is a repetition if another service sent it recently, after the change that
- * this service sent last. A price may come twice if clocks differ by more than the distance of changes, but the last price is
- * always right.
+ * On a fixed channel a tick of the service's clock counts once, from any service. On `real_time` each service sends the same
+ * changes with its own times. There a price is a repetition if another service sent it recently, after the change that this
+ * service sent last. A price may come twice if the services' clocks differ by more than the time between changes, but the last
+ * price is always right.
  */
 export class Merger {
   readonly #intervalNs: bigint | undefined;
@@ -37,7 +37,7 @@ export class Merger {
     this.#intervalNs = intervalMs === undefined ? undefined : BigInt(intervalMs) * NS_PER_MS;
   }
 
-  /** Tells whether a price would be left out. A price of a service decides only about other prices of the same service. */
+  /** Tells whether {@link admit} would reject a price. A price of a service decides only about other prices of the same service. */
   repeats(price: SourcedPrice): boolean {
     const last = this.#assets.get(price.symbol)?.changes.at(-1);
     if (last === undefined) return false;
@@ -52,7 +52,7 @@ export class Merger {
     );
   }
 
-  /** Admits a price unless it is a repetition. @returns true if it was admitted */
+  /** Admits a price, except a repetition. @returns true if it was admitted */
   admit(price: SourcedPrice): boolean {
     if (this.repeats(price)) return false;
     let asset = this.#assets.get(price.symbol);
@@ -69,12 +69,12 @@ export class Merger {
     return true;
   }
 
-  /** Forgets assets that are no longer wanted. */
+  /** Forgets an asset that is no longer wanted. */
   forget(symbol: string): void {
     this.#assets.delete(symbol);
   }
 
-  /** Finds a change after those that the service has sent; then the service has sent this one too. */
+  /** Finds a change after those that the service has sent. The service has then sent this one too. */
   #follow({ source, symbol, timestampNs, price, marketStatus }: SourcedPrice): boolean {
     const { changes, dropped, seen } = this.#assets.get(symbol)!;
     const from = Math.max((seen.get(source) ?? 0) - dropped, 0);
@@ -95,6 +95,6 @@ interface MergedAsset {
   readonly changes: SourcedPrice[];
   /** The number of changes before {@link changes}. */
   dropped: number;
-  /** For each source, the number of changes up to the last one that it sent. */
+  /** For each source, the number of changes up to the last one that the source sent. */
   readonly seen: Map<number, number>;
 }

@@ -23,11 +23,11 @@ export class PayloadVerifier {
   #second = 0;
   #inSecond = 0;
   #lastId = 0;
-  /** The payloads in the worker; at most one of each source. */
+  /** The payloads in the worker; at most one from each source. */
   readonly #pending = new Map<number, { readonly hex: string; readonly settle: Settle }>();
 
   /**
-   * @param worker the address of the worker's module if it is not the usual one; `false` for no worker
+   * @param worker the address of the worker's module; `undefined` for the default one, `false` for no worker
    * @param inlinePerSecond the rate above which the worker is started
    */
   constructor(
@@ -43,7 +43,7 @@ export class PayloadVerifier {
     this.#mayStart = worker !== false && platform.openWorker !== undefined;
   }
 
-  /** Verifies the hex of a payload; calls `settle` before it returns unless a worker verifies it. */
+  /** Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload. */
   verify(hex: string, settle: Settle): void {
     this.#count();
     if (!this.#isReady) {
@@ -81,7 +81,7 @@ export class PayloadVerifier {
     try {
       this.#worker = this.#platform.openWorker!(this.#workerUrl);
     } catch {
-      // The page's policy forbids workers: payloads are verified inline.
+      // The page's policy forbids workers, so payloads are verified inline.
       return;
     }
     this.#worker.onmessage = ({ data }: { data: VerifiedPayload | 'ready' }) => {
@@ -97,7 +97,7 @@ export class PayloadVerifier {
     pending?.settle(report);
   }
 
-  /** Gives up the worker, which does not work here: its payloads, and all others, are verified inline. */
+  /** Gives up a worker that does not work: its payloads, and all later ones, are verified inline. */
   #giveUp(): void {
     const left = [...this.#pending.values()];
     this.close();

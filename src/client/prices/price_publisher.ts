@@ -6,15 +6,18 @@ import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { ClientContext } from './client_context.js';
 import { Publisher, type PublishResult } from './publisher.js';
 
-/** The publisher's key, and how it publishes. */
+/** The publisher's key and the settings of publishing. */
 export interface PublishOptions {
   /** The secret key: 32 bytes, or hex. */
   readonly key: string | Uint8Array;
-  /** The curve of the key, and the path to publish on. Default: `evm`. */
+  /** The curve of the key, which also selects the path. Default: `evm`. */
   readonly signatureType?: SignatureType | undefined;
-  /** The 5 ASCII characters under which the service knows the publisher. */
+  /** The 5 ASCII characters that identify the publisher at the service. */
   readonly oracleId: string;
-  /** The moment of a verdict: `true`, once a message was judged; `durable`, once its effect is on disk. Default: `true`. */
+  /**
+   * The time of the verdict. `true`: after the service judged the message. `durable`: after the effect of the message is on disk.
+   * Default: `true`.
+   */
   readonly ack?: RequestedAck | undefined;
 }
 
@@ -22,14 +25,14 @@ export interface PublishOptions {
 export type PublishVerdict =
   | {
       /**
-       * The verdict. `accepted`: the service takes the price. `rejected`: the service refuses it. `failed`: it was not sent, or it
-       * was sent and not answered, so the service may or may not have taken it.
+       * The verdict. `accepted`: the service takes the price. `rejected`: the service refuses it. `failed`: the price was not
+       * sent, or no answer came; then the service may or may not have taken it.
        */
       readonly status: 'accepted';
     }
   | {
       readonly status: 'rejected';
-      /** The service's reason, or why there is no answer. */
+      /** The service's reason, or the reason for the missing answer. */
       readonly reason: string;
     }
   | { readonly status: 'failed'; readonly reason: string };
@@ -37,21 +40,21 @@ export type PublishVerdict =
 /** The prices of one message, by symbol: decimal text such as `61000.5`, or the real price times 10^18 as a bigint. */
 export type PricesToPublish = Readonly<Record<string, string | bigint>>;
 
-/** The time for which prices wait for a connection before they fail. */
+/** The time after which prices that wait for a connection fail. */
 const OPEN_DELAY_MS_MAX = 10_000;
 
 /**
- * The largest distance of the last time ahead of the clock; if it is larger, the clock was set back, because no service accepts a
- * price so far in the future.
+ * The largest distance by which the last time may be ahead of the clock. A larger distance means that the clock was set back,
+ * because no service accepts a price so far in the future.
  */
 const CLOCK_STEP_NS = 2_000_000_000n;
 
-/** Signs prices with one key and sends them to the first of the services that is connected; {@link Client} makes it. */
+/** Publisher that signs prices with one key and sends them to the first connected service; {@link Client} makes it. */
 export class PricePublisher {
   readonly #context: ClientContext;
   readonly #signer: PriceSigner;
   readonly #publishers: readonly Publisher[];
-  /** The time of the last message: a service refuses an update that is not newer than the one before. */
+  /** The time of the last message. A service refuses an update that is not newer than the one before. */
   #lastNs = 0n;
 
   /** @internal */
@@ -69,16 +72,16 @@ export class PricePublisher {
     context.open.add(this);
   }
 
-  /** The public key in the form of the service: an EVM address, or the x coordinate of a Stark key. */
+  /** The public key as the service writes it: an EVM address, or the x coordinate of a Stark key. */
   get publicKey(): string {
     return this.#signer.publicKey;
   }
 
   /**
-   * Sends prices as one message, signed at the time of sending. It waits up to 10 s for a connection and up to 10 s for the answer,
-   * and sends nothing twice.
+   * Sends prices as one message, signed at the time of sending. Waits up to 10 s for a connection and up to 10 s for the answer.
+   * Never sends a message twice.
    * @returns symbol to verdict
-   * @throws RangeError for a text that is not a decimal price, or a price that this signature type cannot sign
+   * @throws RangeError for a text that is not a decimal price, or a price outside the range of the signature type
    * @throws TypeError for a price that is a number
    */
   async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
@@ -98,7 +101,7 @@ export class PricePublisher {
     await Promise.all(this.#publishers.map((publisher) => publisher.close()));
   }
 
-  /** Ends the connections, as `close` does, at the end of an `await using` block. */
+  /** Ends the connections at the end of an `await using` block, like `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -111,7 +114,7 @@ export class PricePublisher {
     return prices.map(([symbol, price]) => this.#signer.sign({ symbol, price, timestampNs }));
   }
 
-  /** Waits for the first connection. @returns the reason if there is none */
+  /** Waits for the first connection. @returns the reason if no connection follows */
   async #opened(): Promise<string | undefined> {
     let cancel: () => void = () => {};
     const late = new Promise<string>((resolve) => {
@@ -130,7 +133,7 @@ export class PricePublisher {
 
 function scale(symbol: string, price: string | bigint): bigint {
   if (typeof price === 'bigint') return price;
-  // A price given as a number is already rounded.
+  // A price given as a number has already been rounded.
   if (typeof price !== 'string')
     throw new TypeError(`the price of ${symbol} must be decimal text or a bigint, not a ${typeof price}`);
   const scaled = parseDecimalPrice(price);

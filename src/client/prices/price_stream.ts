@@ -14,22 +14,22 @@ import { Tick } from './tick.js';
 
 /** The options of a stream of verified prices. */
 export interface StreamOptions {
-  /** The interval of the prices, or `real_time`: at each change. Default: `real_time`. */
+  /** The interval of the prices, or `real_time` for a tick at each change. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** Sets `status` of each tick. Default: `false`. */
+  /** `true` sets the `status` of each tick. Default: `false`. */
   readonly marketStatus?: boolean | undefined;
   /**
-   * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. With `'both'` each symbol has its
-   * type before it, as in `evm BTCUSD` and `stark BTCUSD`, for {@link PriceStream.add} and in ticks too.
+   * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. With `'both'` each symbol
+   * begins with its type, such as `evm BTCUSD` and `stark BTCUSD`, also in {@link PriceStream.add} and in ticks.
    */
   readonly signatureType?: StreamedType | undefined;
-  /** A signal that ends the stream; the reader gets its reason as an error. Default: none. */
+  /** A signal that ends the stream; the reader receives the signal's reason as an error. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
 /**
- * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices gets the newest of each asset.
- * Leaving the loop ends the stream.
+ * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices receives the newest price
+ * of each asset. Leaving the loop ends the stream.
  */
 export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #context: ClientContext;
@@ -37,11 +37,11 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #merger: Merger;
   readonly #signal: AbortSignalLike | undefined;
   readonly #wanted: Set<string>;
-  /** The newest unread tick of each asset, in the order in which ticks wait. */
+  /** The newest unread tick of each asset, in reading order. */
   readonly #waiting = new Map<string, Tick>();
-  /** The first symbols; an unknown one of these ends the stream. */
+  /** The first symbols. An unknown one among them ends the stream. */
   readonly #first: ReadonlySet<string>;
-  /** The wanted symbols, by service, that its taxonomy does not list. */
+  /** The wanted symbols that a service's taxonomy does not list, by service. */
   readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();
   /** Symbols that were reported as unknown. */
   #unknown: ReadonlySet<string> = new Set();
@@ -79,12 +79,12 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     else signal?.addEventListener('abort', this.#abort);
   }
 
-  /** The symbols of the stream now. */
+  /** The present symbols of the stream. */
   get symbols(): readonly string[] {
     return [...this.#wanted];
   }
 
-  /** The symbols of {@link symbols} that a service has confirmed to send. */
+  /** Those of {@link symbols} for which a service has confirmed the subscription. */
   get subscribed(): readonly string[] {
     const subscribed = this.#sources.map((source) => source.subscribed);
     return this.symbols.filter((symbol) => subscribed.some((symbols) => symbols.has(symbol)));
@@ -96,7 +96,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   }
 
   /**
-   * Adds symbols; one that no service has is reported as an `error` event of the client.
+   * Adds symbols. A symbol that no service has is reported as an `error` event of the client.
    * @throws TypeError when `symbols` is not a list of texts
    */
   add(symbols: readonly string[]): void {
@@ -105,7 +105,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     for (const source of this.#sources) source.sync();
   }
 
-  /** Takes symbols away, with their ticks that were not read yet. */
+  /** Removes symbols and their unread ticks. */
   remove(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#wanted.delete(symbol);
@@ -119,7 +119,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
    * Waits for the next tick.
    * @throws UnknownAssetError when no service has one of the first symbols
    * @throws RefusedError when all services refuse this client
-   * @throws the reason of the signal that ended the stream
+   * @throws the reason of the signal, after a signal ended the stream
    */
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
@@ -148,7 +148,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     return this;
   }
 
-  /** Ends the stream, as `close` does, at the end of an `await using` block. */
+  /** Ends the stream at the end of an `await using` block, like `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -188,7 +188,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       return;
     }
     this.#context.reportError(error);
-    // This service sends no symbol.
+    // This service sends none of the symbols.
     this.#miss(service, { has: () => true });
   }
 

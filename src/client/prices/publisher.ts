@@ -7,26 +7,26 @@ import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
 
-/** The options of a publisher of prices that are signed already. */
+/** The options of a publisher of prices that are already signed. */
 export interface PublisherOptions extends ConnectionOptions {
-  /** The signature type of the prices, which chooses the path. */
+  /** The signature type of the prices, which selects the path. */
   readonly signatureType: SignatureType;
   /**
-   * The answer to each message: `true` once it was judged, `durable` once its effect is on disk. Default: no answers, only
-   * rejections.
+   * The requested answer to each message. `true`: after the service judged the message. `durable`: after its effect is on disk.
+   * Default: no answers, only rejections.
    */
   readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
 
-/** A report of the service on updates, or a whole message, that it did not accept. */
+/** A report of the service about updates, or a whole message, that it did not accept. */
 export interface Rejection {
-  /** The trace ID of the message; `undefined` where the service could not read one. */
+  /** The trace ID of the message; `undefined` if the service could not read it. */
   readonly traceId: string | undefined;
   /** The service's reason. */
   readonly error: string;
-  /** Reasons by asset; empty when the whole message was bad. */
+  /** Asset to reason; empty when the whole message was bad. */
   readonly rejected: Readonly<Record<string, string>>;
 }
 
@@ -34,8 +34,8 @@ export interface Rejection {
 export type PublishResult =
   | {
       /**
-       * The outcome. `sent`: no answer was asked for. `answered`: the service judged the message. `failed`: it was not sent, or it was
-       * sent and not answered, so the service may or may not have taken it.
+       * The outcome. `sent`: the message asked for no answer. `answered`: the service judged the message. `failed`: the message
+       * was not sent, or no answer came; then the service may or may not have taken it.
        */
       readonly status: 'sent';
       /** The trace ID of the message. */
@@ -44,19 +44,19 @@ export type PublishResult =
   | {
       readonly status: 'answered';
       readonly traceId: string;
-      /** The assets whose updates the service takes. */
+      /** The assets whose updates the service accepted. */
       readonly accepted: readonly string[];
-      /** Asset to reason, for each update that the service refuses. */
+      /** Asset to reason, for each update that the service refused. */
       readonly rejected: Readonly<Record<string, string>>;
     }
   | {
       readonly status: 'failed';
       readonly traceId: string;
-      /** The reason why there is no answer. */
+      /** The reason for the missing answer. */
       readonly reason: string;
     };
 
-/** The number of messages without an answer; a further one is refused. */
+/** The most messages without an answer. The publisher refuses further ones. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
 /**
@@ -66,7 +66,7 @@ const ANSWER_DELAY_MS_MAX = 10_000;
 const QUIET_MS = 2_000;
 
 /**
- * Publishes signed prices on one WebSocket, which reconnects. Prices age, so messages are not kept: without a connection a
+ * Publisher of signed prices on one WebSocket, which reconnects. Prices age, so messages are not kept: without a connection a
  * message fails at once.
  */
 export class Publisher {
@@ -103,14 +103,17 @@ export class Publisher {
     return this.#socket.isOpen;
   }
 
-  /** The bytes that were sent but have not left yet. A program that asks for no answers reads it before it sends more. */
+  /**
+   * The bytes that were sent to the socket and have not left yet. A program that asks for no answers reads this number before it
+   * sends more.
+   */
   get bufferedBytes(): number {
     return this.#socket.bufferedBytes;
   }
 
   /**
    * Waits until a connection is up.
-   * @throws Error when there will be none
+   * @throws Error when no connection will follow
    */
   opened(): Promise<void> {
     return this.#socket.opened();
@@ -126,7 +129,7 @@ export class Publisher {
     return this.forward(publishMessage(traceId, updates), traceId);
   }
 
-  /** Sends the text of a whole `signed_prices` message, whose `trace_id` is `traceId`, as it is. */
+  /** Sends the text of a whole `signed_prices` message unchanged; `traceId` is its `trace_id`. */
   forward(message: string, traceId: string): Promise<PublishResult> {
     const failed = (reason: string) => Promise.resolve({ status: 'failed', traceId, reason } as const);
     if (this.#unanswered.has(traceId))
@@ -148,7 +151,7 @@ export class Publisher {
     });
   }
 
-  /** Ends the connection permanently; resolves when it is closed. Unanswered messages fail. */
+  /** Ends the connection permanently; resolves when the connection is closed. Unanswered messages fail. */
   async close(): Promise<void> {
     await this.#socket.close();
     this.#failAll('closed');
@@ -184,7 +187,7 @@ interface Reply {
   readonly rejected: Readonly<Record<string, string>>;
 }
 
-/** Reads a reply of the publisher socket; returns `undefined` for anything else, which is not for this client. */
+/** Reads a reply of the publisher socket; returns `undefined` for any other text. */
 function parseReply(text: string): Reply | undefined {
   let value: Record<string, unknown> | null;
   try {

@@ -5,7 +5,7 @@ import { ClientContext, type ClientEvents, type ClientOptions } from './client_c
 import { PriceStream, type StreamOptions } from './price_stream.js';
 import { fetchTaxonomy, type Taxonomy } from './taxonomy.js';
 
-/** Streams verified prices. It connects to nothing before a method needs it; {@link createStreamClient} makes it. */
+/** Client that streams verified prices. It connects to nothing before a method needs it; {@link createStreamClient} makes it. */
 export class StreamClient {
   protected readonly context: ClientContext;
 
@@ -19,14 +19,14 @@ export class StreamClient {
 
   /**
    * Calls `listener` with every event of that name.
-   * @returns a function that takes the listener away
+   * @returns a function that removes the listener
    */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.context.listeners.on(name, listener);
   }
 
   /**
-   * Streams the prices of some assets, named by symbol, each after its signature was verified.
+   * Streams the prices of some assets, named by symbol, each after its signature was checked.
    * @throws TypeError when `symbols` is not a list of texts
    */
   stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
@@ -50,7 +50,7 @@ export class StreamClient {
   }
 
   /**
-   * Reads the assets that the token covers with their streaming IDs, and the keys that the service says it signs with.
+   * Reads the assets that the token covers, with their streaming IDs, and the keys that the service declares as its own.
    * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
    */
   taxonomy(): Promise<Taxonomy> {
@@ -62,12 +62,12 @@ export class StreamClient {
     return this.context.close();
   }
 
-  /** Ends everything, as `close` does, at the end of a `using` block, and does not wait for it. */
+  /** Ends all streams and publishers at the end of a `using` block, like `close`, but does not wait for it. */
   [Symbol.dispose](): void {
     void this.close();
   }
 
-  /** Ends everything, as `close` does, at the end of an `await using` block. */
+  /** Ends all streams and publishers at the end of an `await using` block, like `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -19,17 +19,17 @@ export interface SourceOptions {
   readonly marketStatus: boolean;
   readonly signatureType: StreamedType | undefined;
   readonly merger: Merger;
-  /** The symbols that the stream wants; {@link StreamSource.sync} reports a change. */
+  /** The symbols that the stream wants; call {@link StreamSource.sync} after a change. */
   readonly wanted: ReadonlySet<string>;
 }
 
 export interface SourceEvents {
   readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
-  /** The wanted symbols that this service does not have; called after each possible change. */
+  /** Called with the wanted symbols that this service does not have, after each possible change. */
   readonly onMissing: (symbols: readonly string[]) => void;
   /** Called when the connection was lost. */
   readonly onDown: () => void;
-  /** Called when no further price will come from this service. */
+  /** Called when this service will send no further price. */
   readonly onEnded: (error: TicksealError) => void;
 }
 
@@ -38,7 +38,7 @@ const SYNC_INTERVAL_MS = 250;
 /** The delay after a refusal, for example because other connections of the token use up its subscriptions. */
 const SYNC_RETRY_MS = 2_000;
 
-/** The prices of one service on one connection, by symbol; only verified ones. */
+/** The verified prices of one service on one connection, by symbol. */
 export class StreamSource {
   readonly #index: number;
   readonly #url: string;
@@ -49,11 +49,11 @@ export class StreamSource {
   readonly #symbols: SymbolTable;
   readonly #queue = new FrameQueue();
   #isVerifying = false;
-  /** True when {@link #drain} follows. */
+  /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
-  /** The number of the mapping of IDs to symbols: a payload of an earlier mapping is not read with a later one. */
+  /** The number of the mapping of IDs to symbols. A payload that came under one mapping is not read with a later one. */
   #mapping = 0;
-  /** True when prices were left out while the mapping changed. */
+  /** True when prices were dropped while the mapping changed. */
   #isSnapshotDue = false;
   /** A payload that passed but does not fit the symbols; they are being read again. */
   #unplaced: ReportedPayload | undefined;
@@ -144,7 +144,7 @@ export class StreamSource {
     return this.#subscriber.close();
   }
 
-  /** The symbols of which the service has confirmed that it sends them. */
+  /** The symbols for which the service has confirmed the subscription. */
   get subscribed(): ReadonlySet<string | undefined> {
     return new Set(this.#subscriber.assets.map((id) => this.#symbols.symbolOf(id)));
   }
@@ -164,7 +164,7 @@ export class StreamSource {
 
   async #subscribe(ids: readonly number[]): Promise<void> {
     const result = await this.#subscriber.subscribe(ids, true);
-    // A connection that was lost subscribes again by itself.
+    // A lost connection subscribes again by itself.
     if (result.ok || this.#isClosed || !this.#subscriber.isOpen) return;
     this.#syncIn(SYNC_RETRY_MS);
     this.#context.reportError(new ProtocolError(this.#url, result.error));
@@ -223,7 +223,7 @@ export class StreamSource {
     });
   }
 
-  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until they were read again. */
+  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until the symbols were read again. */
   #place(reported: ReportedPayload, isSecondTime: boolean): void {
     const { report, hex } = reported;
     const { taxonomyId } = report.payload;
@@ -249,7 +249,7 @@ export class StreamSource {
     );
   }
 
-  /** Tells whether the stream already has all prices of a payload: then it need not be verified. */
+  /** Tells whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
     return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));

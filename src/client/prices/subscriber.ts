@@ -8,7 +8,7 @@ import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from 
 export interface SubscriberOptions extends ConnectionOptions {
   /** The interval of the frames. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** The kind of frames. Default: `unsigned`. */
+  /** The type of the frames. Default: `unsigned`. */
   readonly messageType?: MessageType | undefined;
   /** Further attributes of each asset; `ms` is the market status. Default: none. */
   readonly addtlAttrs?: readonly string[] | undefined;
@@ -18,18 +18,18 @@ export interface SubscriberOptions extends ConnectionOptions {
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
   /** Called when, from the next frame on, IDs of the subscribed assets mean other assets. */
   readonly onTaxonomyChange?: (() => void) | undefined;
-  /** Called with an error that answers no request of this client, or an unreadable frame. */
+  /** Called with an error that answers no request of this client, or with a report of an unreadable frame. */
   readonly onError?: ((error: string) => void) | undefined;
 }
 
-/** The answer to a subscription or its end. */
+/** The answer to a subscribe or unsubscribe request. */
 export type SubscriptionResult =
   | {
-      /** `true` when the service took the request. */
+      /** `true` when the service accepted the request. */
       readonly ok: true;
-      /** The IDs of all subscribed assets now. */
+      /** The IDs of all assets that are subscribed now. */
       readonly assets: readonly number[];
-      /** The IDs in the request that the service does not know. */
+      /** The unknown IDs in the request. */
       readonly invalid: readonly number[];
     }
   | {
@@ -40,7 +40,7 @@ export type SubscriptionResult =
 
 /**
  * The silence after which the connection is probed: several frames of a fixed channel, whose assets may all be without a price;
- * `real_time` sends none at fixed times.
+ * `real_time` sends no frames at fixed times.
  */
 const QUIET_MS: Readonly<Record<Channel, number>> = {
   '10ms': 1_000,
@@ -51,15 +51,15 @@ const QUIET_MS: Readonly<Record<Channel, number>> = {
   '1s': 2_500,
   real_time: 2_000,
 };
-/** The ID of the request that subscribes again; others count from 1. */
+/** The ID of the request that subscribes again; the IDs of other requests count from 1. */
 const RESUBSCRIBE_ID = 0;
 /**
- * The delay after that request was refused, as when all connections of a token reconnect at once and use up the token's changes
- * of a second.
+ * The delay after that request was refused. The service refuses it, for example, when all connections of a token reconnect at
+ * once and exceed the token's changes per second.
  */
 const RESUBSCRIBE_DELAY_MS = 2_000;
 
-/** Receives a stream of prices on one WebSocket, which reconnects and subscribes again. */
+/** Receiver of a stream of prices on one WebSocket, which reconnects and subscribes again. */
 export class Subscriber {
   readonly #socket: ReconnectingSocket;
   readonly #options: SubscriberOptions;
@@ -85,7 +85,7 @@ export class Subscriber {
     );
   }
 
-  /** The asset IDs that the service confirmed last. */
+  /** The asset IDs that the service last confirmed. */
   get assets(): readonly number[] {
     return this.#assets;
   }
@@ -97,7 +97,7 @@ export class Subscriber {
 
   /**
    * Waits until a connection is up.
-   * @throws Error when there will be none
+   * @throws Error when no connection will follow
    */
   opened(): Promise<void> {
     return this.#socket.opened();
@@ -135,7 +135,7 @@ export class Subscriber {
     return new Promise((resolve) => this.#requests.set(id, resolve));
   }
 
-  /** Subscribes again; an asset that has left the catalogue meanwhile must not affect the others. */
+  /** Subscribes again. An asset that has left the catalogue meanwhile must not affect the others. */
   #resubscribe(assets: readonly number[]): void {
     if (assets.length === 0) return;
     const request = { type: 'subscribe', assets, ignore_invalid: true, id: RESUBSCRIBE_ID };

@@ -7,24 +7,24 @@ import { fetchTaxonomy, idsBySymbol, type StreamedType, type Taxonomy } from './
 const REFRESH_INTERVAL_MS = 10_000;
 /** The shortest time after the last read. */
 const RETRY_DELAY_MS = 1_000;
-/** The number of times that a table is ignored in which an ID in use has moved; the connection reports the move long before. */
+/** The number of reads whose table is ignored because an ID in use has moved in it; the connection reports the move long before. */
 const LEFT_ASIDE_MAX = 6;
 
 export interface SymbolTableEvents {
-  /** Called when the table was read; it may have changed. */
+  /** Called after each read of the table, changed or not. */
   readonly onRead: (taxonomy: Taxonomy) => void;
   readonly onError: (error: TicksealError) => void;
   /** Called when the service refuses the table: no further attempt follows. */
   readonly onRefused: (error: TicksealError) => void;
 }
 
-/** @throws TypeError unless `symbols` is a list of texts: a single text would pass as a list of its letters */
+/** @throws TypeError unless `symbols` is a list of texts: a single text would count as a list of its letters */
 export function requireSymbols(symbols: readonly string[]): void {
   if (!Array.isArray(symbols) || symbols.some((symbol) => typeof symbol !== 'string'))
     throw new TypeError('symbols must be a list of symbols');
 }
 
-/** The symbol of each streaming ID at one service, kept current. */
+/** The symbols of the streaming IDs at one service, kept current. */
 export class SymbolTable {
   readonly #rest: RestService;
   readonly #type: StreamedType | undefined;
@@ -38,7 +38,7 @@ export class SymbolTable {
   #isCurrent = false;
   #isReading = false;
   #leftAside = 0;
-  /** True when the table was declared outdated while it was being read. */
+  /** True when the table became outdated while it was being read. */
   #isOutdated = false;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #cancelTimer: () => void = () => {};
@@ -58,12 +58,12 @@ export class SymbolTable {
     this.#events = events;
   }
 
-  /** True while IDs may be read with the table. */
+  /** True while the table may be used to read IDs. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
 
-  /** The taxonomy's ID; -1 before it was read. */
+  /** The taxonomy's ID; -1 before the first read. */
   get taxonomyId(): number {
     return this.#taxonomyId;
   }
@@ -76,7 +76,7 @@ export class SymbolTable {
     return this.#symbolById.get(id);
   }
 
-  /** Marks the table as possibly changed: it is not current until it was read again. */
+  /** Marks the table as possibly changed: it is not current until the next read. */
   expire(): void {
     this.#isCurrent = false;
     if (this.#isReading) this.#isOutdated = true;
@@ -94,7 +94,7 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
-  /** Tells whether the ID of a symbol in use stands for another symbol, or another ID for the symbol. */
+  /** Tells whether an ID in use now means another symbol, or a symbol in use has another ID. */
   #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
     for (const symbol of this.#inUse) {
       const id = this.#idBySymbol.get(symbol);
@@ -113,7 +113,7 @@ export class SymbolTable {
       const taxonomy = await fetchTaxonomy(this.#rest);
       const idBySymbol = idsBySymbol(taxonomy, this.#type);
       const symbolById = new Map([...idBySymbol].map(([symbol, id]) => [id, symbol]));
-      // Frames with the former IDs may still come: the table is read again when the connection reports the move.
+      // Frames with the former IDs may still come. The table is read again when the connection reports the move.
       const isEarly = this.#isCurrent && this.#moves(idBySymbol, symbolById);
       this.#leftAside = isEarly && this.#leftAside < LEFT_ASIDE_MAX ? this.#leftAside + 1 : 0;
       if (this.#leftAside === 0) {

@@ -3,13 +3,13 @@ import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 
-/** The assets and signers of a service, as `/v1/taxonomy` lists them. */
+/** The assets and signers of a service, from `/v1/taxonomy`. */
 export interface Taxonomy {
   /** The number of this mapping of streaming IDs to symbols. */
   readonly taxonomyId: number;
   /** The service's oracle ID, which its Stark signatures cover; older services do not report it. */
   readonly oracleId: string | undefined;
-  /** The keys with which the service declares to sign. Being listed there is no reason to trust them. */
+  /** The keys that the service declares as its own. A key in this list is not trusted for that reason. */
   readonly signers: readonly ServiceSigner[];
   /** The assets that the token covers. */
   readonly assets: readonly TaxonomyAsset[];
@@ -17,7 +17,7 @@ export interface Taxonomy {
   readonly simulation: boolean;
 }
 
-/** A key that the service says it signs with. */
+/** A key that the service declares as its own. */
 export interface ServiceSigner {
   /** The checksummed address of an EVM key, or the x coordinate of a Stark key, in `0x` hex. */
   readonly address: string;
@@ -41,7 +41,7 @@ export interface TaxonomyAsset {
   readonly calendar: string;
 }
 
-/** Reads the taxonomy of a service. @throws as {@link RestService.get}, and ProtocolError for an answer of another form. */
+/** Reads the taxonomy of a service. @throws the errors of {@link RestService.get}, and ProtocolError for an answer of another form. */
 export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
   const data = (await rest.getData(REST_PATHS.taxonomy)) as TaxonomyData;
   if (!Number.isInteger(data?.taxonomy_id) || !Array.isArray(data.assets))
@@ -65,12 +65,12 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
   };
 }
 
-/** The assets of a stream: of one signature type, or of both, where their names are as in `evm BTCUSD`. */
+/** The signature type of a stream's assets; with both types, names are like `evm BTCUSD`. */
 export type StreamedType = SignatureType | 'both';
 
 /**
  * Returns the streaming IDs of all symbols.
- * @param type if absent, a symbol that has both types stands for its EVM asset.
+ * @param type if absent, a symbol with both types means its EVM asset.
  */
 export function idsBySymbol(taxonomy: Taxonomy, type?: StreamedType): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();

@@ -11,15 +11,15 @@ export class Tick {
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** The time at which the service made it, in UNIX nanoseconds; it grows with every tick of an asset. */
+  /** The time at which the service made the price, in UNIX nanoseconds; it grows with every tick of an asset. */
   readonly timestampNs: bigint;
-  /** The checksummed address that signed the price: one of the client's signers, unless these are `'unchecked'`. */
+  /** The checksummed address that signed the price. It is one of the client's signers, except with `'unchecked'`. */
   readonly signer: string;
-  /** `verified` only if the client was created with signers. */
+  /** `verified` if the client has signers; `recovered` with `'unchecked'`. */
   readonly verdict: 'verified' | 'recovered';
-  /** The status of the market; `undefined` when it was not asked for, or the asset has no market hours. */
+  /** The status of the market; `undefined` if the status was not requested, or the asset has no market hours. */
   readonly status: MarketStatusName | undefined;
-  /** The base address of the service that sent it first. */
+  /** The base address of the service that sent the price first. */
   readonly url: string;
 
   /** @internal */
@@ -39,7 +39,7 @@ export class Tick {
     return formatDecimalPrice(this.price);
   }
 
-  /** The age now in milliseconds, by this machine's clock. */
+  /** The present age in milliseconds, by this machine's clock. */
   get ageMs(): number {
     return this.#nowMs() - Number(this.timestampNs / 1_000_000n);
   }

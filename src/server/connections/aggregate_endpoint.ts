@@ -10,7 +10,7 @@ export interface AggregateEndpointOptions extends ReaderLimits {
   readonly aggregates: AggregateStreams;
 }
 
-/** `/evm/subscribe` and `/stark/subscribe`. */
+/** Makes the endpoints `/evm/subscribe` and `/stark/subscribe`. */
 export function aggregateEndpoints(options: AggregateEndpointOptions): readonly Endpoint[] {
   const { aggregates, budgets } = options;
   return SIGNATURE_TYPES.map((type) => ({

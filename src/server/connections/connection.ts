@@ -4,71 +4,72 @@ import type { StreamConnection } from '../../stream/reader_session.js';
 import type { Caller } from '../access/logins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
-/** An open WebSocket as the service sees it. Once it is closed, calls do nothing. */
+/** An open WebSocket, for the service. After it is closed, calls do nothing. */
 export interface Connection extends StreamConnection {
   owner: ConnectionOwner | undefined;
-  /** Its place among its owner's sockets. */
+  /** The socket's place among its owner's sockets. */
   ownerPlace: number;
 }
 
-/** Counts the connections of one caller; `closed` takes one out again. */
+/** Owner of the connections of one caller, which counts them; `closed` subtracts one. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
 }
 
-/** What is done with what happens on one socket. */
+/** The handlers of the events of one socket. */
 export interface ConnectionEvents {
   text(text: string): void;
-  /** A text message longer than {@link ConnectionPath.messageBytesMax}. */
+  /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
-   * It held bytes when a frame was published on its topic: it did not get the frame and has left the topic.
-   * @param sequence the price sequence of what it got
+   * Called when the socket held bytes while a frame was published on its topic: it did not receive the frame and has left the
+   * topic.
+   * @param sequence the price sequence up to which it received frames
    */
   lagged(sequence: number): void;
-  /** It has taken bytes; `bufferedBytes` still wait. */
+  /** Called when the socket has sent bytes; `bufferedBytes` still wait. */
   drained(bufferedBytes: number): void;
-  /** Something was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
+  /** Called when a message was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
   dropped(): void;
-  /** Nothing came for a while, not even the answer to a ping. Only where {@link ConnectionPath.reportsSilence}. */
+  /** Called when nothing came for a while, not even the answer to a ping. Only with {@link ConnectionPath.reportsSilence}. */
   silent(): void;
-  /** Something whole came after that. */
+  /** Called when something whole came after a silence. */
   heard(): void;
-  /** Nothing happens on it any more. */
+  /** Called when the socket is closed; no further event follows. */
   closed(): void;
 }
 
-/** How the sockets of one path are served, whatever is said on them. */
+/** The settings of the sockets of one path. */
 export interface ConnectionPath {
   readonly path: string;
   /** Longer messages become {@link ConnectionEvents.oversize}, without their bytes. */
   readonly messageBytesMax: number;
   /**
-   * Longer messages end the connection without a close frame, by uWebSockets.js, so this is above {@link messageBytesMax}, past which
-   * a message is answered. It is also what a connection can hold of an unfinished message.
+   * Longer messages end the connection without a close frame, by uWebSockets.js. So this bound is above {@link messageBytesMax};
+   * a message between the two is answered. A connection can hold as many bytes of an unfinished message.
    */
   readonly parserBytesMax: number;
-  /** When this many bytes wait for a socket, what follows is dropped. */
+  /** When this many bytes wait for a socket, further messages are dropped. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly sendsPings: boolean;
-  /** Whether its connections are pinged after some seconds without a whole message, and those that do not answer are reported. */
+  /** True when connections are pinged after some seconds without a whole message, and those that do not answer are reported. */
   readonly reportsSilence: boolean;
 }
 
-/** {@link ConnectionPath.parserBytesMax} is as many times {@link ConnectionPath.messageBytesMax}. */
+/** The ratio of {@link ConnectionPath.parserBytesMax} to {@link ConnectionPath.messageBytesMax}. */
 export const PARSER_HEADROOM = 2;
 
-/** Bytes that may wait for a reader before what follows is dropped. Slow readers leave their topic long before. */
+/** Bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long before. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
-/** What the configuration says of the connections of readers. */
+/** The configured limits of the connections of readers. */
 export interface ReaderLimits {
   readonly messageBytesMax: number;
   readonly idleTimeoutSeconds: number;
 }
 
-/** How the connections of readers are served: they are pinged, and little waits for them. */
+/** Returns the settings for connections of readers: they are pinged, and little waits for them. */
 export function readerPath(
   path: string,
   { messageBytesMax, idleTimeoutSeconds }: ReaderLimits,
@@ -84,19 +85,19 @@ export function readerPath(
   };
 }
 
-/** One path and what its sockets are for. */
+/** A path and the handler of its sockets. */
 export interface Endpoint {
   readonly path: ConnectionPath;
   readonly scope: Scope;
-  /** The keys that may log in by signature here, instead of a token. */
+  /** The type of the keys that may log in by signature here, instead of with a token. */
   readonly loginType?: SignatureType;
-  /** Reads the query of an upgrade request. @returns what opens the socket, or a response that refuses it */
+  /** Reads the query of an upgrade request. @returns the function that opens the socket, or a response that refuses it */
   accept(query: ReadonlyMap<string, string>, caller: Caller): UpgradeDecision;
 }
 
 export type OpenEndpoint = (socket: Connection) => ConnectionEvents;
 
-/** What becomes of an upgrade request: a socket, or a response that refuses it. */
+/** The answer to an upgrade request: a socket, or a response that refuses it. */
 export type UpgradeDecision = OpenEndpoint | RestResponse;
 
 export type DecideUpgrade = (path: ConnectionPath, request: RestRequest) => UpgradeDecision;

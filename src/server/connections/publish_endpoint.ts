@@ -26,9 +26,9 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly receiver: PublishReceiver;
   readonly counts: CallerCounts;
   readonly updatesPerMessageMax: number;
-  /** A message that may be one with prices has come. */
+  /** Called when a message has come that may hold prices. */
   readonly onMessage: () => void;
-  /** Called for each message that is refused as a whole, with a text of which there are few. */
+  /** Called for each message that is refused as a whole, with one of few texts. */
   readonly onRefused: (reason: string) => void;
   /** Called when a reply was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
@@ -36,13 +36,14 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
 }
 
 /**
- * Many publishers never read their socket. Replies wait for them up to here and are dropped past it; being unread is no
- * reason to close, so the idle timeout is the longest there is, and only {@link SilentPublishers} asks for answers to pings.
+ * Many publishers never read their socket. Replies wait for them up to this bound; further ones are dropped. A publisher that
+ * does not read is not closed for it, so the idle timeout is the longest possible, and only {@link SilentPublishers} requires
+ * answers to pings.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 960;
 
-/** `/evm/publish` and `/stark/publish`. */
+/** Makes the endpoints `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
   const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM, options.counts);
   const bounds = new PublisherBoundsDirectory(options);
@@ -54,7 +55,7 @@ export function publishEndpoints(options: PublishEndpointOptions): readonly Endp
   return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, bounds, silent, reading));
 }
 
-/** Of messages that wait to be read, of all callers. */
+/** The bytes of messages that wait to be read, of all callers. */
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
 function publishEndpoint(
@@ -102,10 +103,10 @@ interface SilentOfCaller {
   delete(socket: Connection): void;
 }
 
-/** What the messages of one caller wait for. */
+/** The queues and bounds that the messages of one caller pass. */
 interface PublishGates {
   readonly bounds: PublisherBounds;
-  /** Where they wait to be read. */
+  /** The messages that wait to be read. */
   readonly reading: TurnQueue;
 }
 
@@ -182,7 +183,7 @@ function openPublisher(
       heard: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
-        // What it sent last may still wait to be read.
+        // Messages that the socket sent last may still wait to be read.
         reading.run(owner, 0, () => receiver.closed?.(session));
       },
     };
@@ -191,10 +192,10 @@ function openPublisher(
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
-/** A longer text is read as a publish message: most of those cost no more than this comparison. */
+/** A longer text is read as a publish message: for most of them this comparison is the only cost. */
 const PING_LENGTH_MAX = 512;
 
-/** Publishers ask as readers do whether the connection still works. */
+/** Reads a ping. Publishers send pings like readers, to check the connection. */
 function readPing(text: string): PingRequest | undefined {
   if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
   const request = readRequest(text);
@@ -205,7 +206,7 @@ function isAck(text: string): text is Ack {
   return (ACKS as readonly string[]).includes(text);
 }
 
-/** A socket that is closed by now takes no reply. */
+/** Sends a reply. A socket that is closed by now takes none. */
 function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void {
   const text = replyText(outcome, ack);
   if (text !== undefined) socket.send(text);

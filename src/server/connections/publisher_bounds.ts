@@ -14,17 +14,17 @@ export interface PublisherBoundsOptions {
   readonly messageBytesMax: number;
 }
 
-/** A bad message counts once for each of these that it begins: to receive it takes time as well. */
+/** A bad message counts once for each started part of this size, because receiving it takes time as well. */
 const BAD_MESSAGE_BYTES = 64 * 1024;
 
-/** A longer message is not read while its signatures would not be verified; the updates of a shorter one are refused one by one. */
+/** A longer message is not read while its signatures would not be verified. The updates of a shorter one are refused one by one. */
 const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
-/** Why a message is not read. */
+/** The reason for not reading a message. */
 export interface Unread {
-  /** One of few texts. */
+  /** The reason for the metrics, one of few texts. */
   readonly reason: string;
-  /** For the publisher. */
+  /** The text for the publisher. */
   readonly error: string;
   readonly isBad: boolean;
 }
@@ -42,11 +42,11 @@ export class PublisherBoundsDirectory {
   }
 }
 
-/** What bounds the messages of one caller. */
+/** The bounds on the messages of one caller. */
 export class PublisherBounds {
   readonly #budgets: CallerBudgets;
   readonly #options: PublisherBoundsOptions;
-  /** The UNIX second from which on its signatures are verified again. */
+  /** The UNIX second from which on the caller's signatures are verified again. */
   #verifiedFromS = 0n;
 
   constructor(budgets: CallerBudgets, options: PublisherBoundsOptions) {
@@ -55,8 +55,9 @@ export class PublisherBounds {
   }
 
   /**
-   * Whether the caller may connect: while it has less than half of its bad messages left, each connection pays for the longest one
-   * beforehand. Otherwise one that was closed for its messages would come again with all of its connections, and a message on each.
+   * Tells whether the caller may connect. While it has less than half of its bad messages left, each connection pays for the
+   * longest one beforehand. Otherwise a caller that was closed for its messages would return with all of its connections, and
+   * send a message on each.
    */
   admitConnection(): boolean {
     const { clock, badMessagesPerSecondMax, messageBytesMax } = this.#options;
@@ -71,7 +72,7 @@ export class PublisherBounds {
     return false;
   }
 
-  /** Takes a message off the caller's budget. @returns why it is not to be read, or `undefined` */
+  /** Takes a message from the caller's budget. @returns the reason for not reading it, or `undefined` */
   take(text: string): Unread | undefined {
     const { clock, publishBytesPerSecondMax } = this.#options;
     const { publishBytes } = this.#budgets;
@@ -81,19 +82,19 @@ export class PublisherBounds {
       const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
       return { reason: 'past publish_bytes_per_second', error, isBad: true };
     }
-    // A second that is not the next one is from before the clock was stepped back.
+    // A second other than the next one is from before the clock was stepped back.
     const isUnverified = secondOf(nowNs) + 1n === this.#verifiedFromS;
     if (isUnverified && text.length > READ_UNVERIFIED_BYTES_MAX)
       return { reason: UNVERIFIED, error: UNVERIFIED, isBad: false };
     return undefined;
   }
 
-  /** Learns from an outcome when the caller's signatures are verified again. */
+  /** Reads from an outcome when the caller's signatures are verified again. */
   note(outcome: PublishOutcome): void {
     if (outcome.ok && outcome.verifiedFromS !== undefined) this.#verifiedFromS = outcome.verifiedFromS;
   }
 
-  /** Closes a connection that sends a message to refuse when its caller has sent too many of them. */
+  /** Closes a connection that sends a refused message when its caller has sent too many of them. */
   countBad(socket: Connection, messageBytes: number): void {
     const { badMessages } = this.#budgets;
     const cost = costOf(messageBytes);

@@ -15,14 +15,14 @@ export interface ConnectionLimits {
   readonly streamConnectionsMax: number;
 }
 
-/** The sockets that one caller has opened for one scope, under one name: a reload may rename a token. */
+/** The sockets that one caller opened for one scope under one name; a reload may rename a token. */
 class RegisteredConnection implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
     readonly caller: Caller,
     readonly scope: Scope,
-    /** Where they are counted. */
+    /** The place where the sockets of the caller are counted. */
     readonly place: number,
     readonly onClosed: (entry: RegisteredConnection) => void,
   ) {}
@@ -38,12 +38,12 @@ class RegisteredConnection implements ConnectionOwner {
   }
 }
 
-/** The open WebSockets of a thread: who may open one, how many there are, and closing them all or by caller. */
+/** The open WebSockets of a thread: permission to open, numbers, and closing them all or by caller. */
 export class ConnectionRegistry {
   readonly #entries = new Map<Caller, RegisteredConnection[]>();
   readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
-  /** Over all threads. */
+  /** Counts over all threads. */
   readonly #counts: CallerCounts;
   #open = 0;
   #streams = 0;
@@ -63,7 +63,7 @@ export class ConnectionRegistry {
     return this.#streams;
   }
 
-  /** Decides an upgrade before it happens. What it returns to open the socket with must be called at once. */
+  /** Decides an upgrade before it happens. The function that it returns to open the socket must be called at once. */
   decide({ scope, loginType, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -93,7 +93,7 @@ export class ConnectionRegistry {
     };
   }
 
-  /** By signature where publishers log in, by ticket where there are streams, or by token. */
+  /** Authorizes by signature on publisher paths, by ticket for streams, or by token. */
   #authorize(request: RestRequest, scope: Scope, loginType: Endpoint['loginType']): Caller | RestResponse {
     if (loginType !== undefined && request.login.length > 0)
       return this.#logins.authorizePublisher(request, loginType);
@@ -115,7 +115,7 @@ export class ConnectionRegistry {
     if (scope === 'stream') this.#streams++;
   }
 
-  /** One of its sockets is closed. */
+  /** Removes a socket that has closed. */
   #closed({ caller, scope, place }: RegisteredConnection): void {
     this.#open--;
     this.#counts.close(place);
@@ -130,7 +130,7 @@ export class ConnectionRegistry {
     for (const entries of this.#entries.values()) yield* entries;
   }
 
-  /** Closes the sockets whose token or key a reload has removed, or has taken the scope from. */
+  /** Closes the sockets whose token or key a reload has removed, or whose scope a reload has removed from it. */
   closeRevoked(): void {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
@@ -140,8 +140,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Refuses new sockets from now on and closes the open ones: a few at once, many spread over a time, so that not all of
-   * their clients come to another instance in the same moment.
+   * Refuses new sockets from now on and closes the open ones: a few at once, many spread over a time, so that not all of their
+   * clients connect to another instance in the same moment.
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;
@@ -149,7 +149,7 @@ export class ConnectionRegistry {
     const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
-      // One that has gone by itself takes no close any more.
+      // A socket that has closed by itself ignores a close.
       for (const socket of sockets.slice(at, at + batchSize)) close(socket, CLOSES.shuttingDown);
     }
   }

@@ -3,22 +3,22 @@ import type { Caller } from '../access/logins.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import type { Connection } from './connection.js';
 
-/** What the silent connections of one caller may hold of unfinished messages. */
+/** The bytes of unfinished messages that the silent connections of one caller may hold. */
 const SILENT_BYTES_PER_CALLER = 16 * 1024 * 1024;
 
 /**
- * Publishing connections that do not answer a ping and on which nothing was accepted yet. Each may hold an unfinished
- * message: uWebSockets.js does not say which do, and a peer in the middle of a frame cannot answer. A caller may have
- * a few of them, for many publishers never read their socket; one more is closed.
+ * Publishing connections that do not answer a ping and on which nothing was accepted yet. Each may hold an unfinished message:
+ * uWebSockets.js does not report which do, and a peer in the middle of a frame cannot answer. A caller may have a few of them,
+ * because many publishers never read their socket; one more is closed.
  */
 export class SilentPublishers {
   readonly #byCaller = new Map<Caller, SilentOnes>();
   readonly #perCallerMax: number;
 
-  /** Over all threads. */
+  /** Counts over all threads. */
   readonly #counts: CallerCounts;
 
-  /** @param unfinishedBytesMax what one connection may hold */
+  /** @param unfinishedBytesMax the bytes of an unfinished message that one connection may hold */
   constructor(unfinishedBytesMax: number, counts: CallerCounts) {
     this.#counts = counts;
     this.#perCallerMax = Math.max(1, Math.floor(SILENT_BYTES_PER_CALLER / unfinishedBytesMax));
@@ -38,7 +38,7 @@ export class SilentPublishers {
     this.#byCaller.set(caller, silent);
   }
 
-  /** It has answered or closed. */
+  /** Removes a socket that has answered or closed. */
   delete(caller: Caller, socket: Connection): void {
     const silent = this.#byCaller.get(caller);
     if (!silent?.sockets.delete(socket)) return;
@@ -49,7 +49,7 @@ export class SilentPublishers {
 
 /** The silent connections of one caller. */
 interface SilentOnes {
-  /** Where they are counted: a reload may rename a token meanwhile. */
+  /** The place where the sockets are counted; a reload may rename a token meanwhile. */
   readonly place: number;
   readonly sockets: Set<Connection>;
 }

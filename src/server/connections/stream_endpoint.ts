@@ -9,11 +9,11 @@ import { type Endpoint, type ReaderLimits, readerPath } from './connection.js';
 export interface StreamEndpointOptions extends ReaderLimits {
   readonly budgets: BudgetDirectory;
   readonly stream: StreamEngine;
-  /** Whether there is a key for `signed_ecdsa`. */
+  /** Returns true if there is a key for `signed_ecdsa`. */
   readonly signsPayloads: () => boolean;
 }
 
-/** `/ws`. */
+/** Makes the endpoint `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
   const { stream, signsPayloads, budgets } = options;
   return {

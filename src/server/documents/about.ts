@@ -1,7 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 
-// What both documents say of the service, written for their `description` fields in CommonMark.
+// Descriptions of the service for both documents, written for their `description` fields in CommonMark.
 
 /** The version of the interface description. */
 export const API_VERSION = '1.0';
@@ -27,7 +27,7 @@ asset `STORKAUTH`.',
   loginType: loginHeader('X-Signature-Type', '`evm` or `stark`.'),
 } as const;
 
-/** How a web page opens a stream, which can set no `Authorization` header then. */
+/** The login of a web page that opens a stream; it cannot set an `Authorization` header. */
 export const TICKET_SCHEME = {
   in: 'header',
   name: 'Sec-WebSocket-Protocol',

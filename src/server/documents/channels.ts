@@ -4,7 +4,7 @@ import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js
 import { aggregateQuery, publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
 
-/** An exchange on a channel, as the service sees it. */
+/** An exchange on a channel, seen from the service. */
 export interface OperationDefinition {
   readonly action: 'send' | 'receive';
   readonly summary: string;
@@ -33,7 +33,7 @@ failed logins
 
 `;
 
-/** Every path that takes WebSockets. */
+/** All paths of WebSockets. */
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
     address: STREAM_PATH,

@@ -80,7 +80,7 @@ function memberTable(members: readonly ReferenceMember[], names: ExportNames): H
   return tableOf(['Member', 'Type', 'Meaning'], rows);
 }
 
-/** The whole docstring of a member in one cell. */
+/** Renders the whole docstring of a member in one cell. */
 function renderNotes({ text, fallback, parameters, returns, throws }: Docstring, names: ExportNames): Html {
   const sentences = [
     text,
@@ -95,7 +95,7 @@ function renderNotes({ text, fallback, parameters, returns, throws }: Docstring,
   );
 }
 
-/** Makes links of the exported names in a declaration, but for the one that it declares. */
+/** Makes links of the exported names in a declaration, except the name that it declares. */
 function renderCode(code: string, names: ExportNames, own?: string): Html {
   const words = code.split(/\b([A-Z]\w+)\b/);
   return joinHtml(
@@ -104,7 +104,7 @@ function renderCode(code: string, names: ExportNames, own?: string): Html {
   );
 }
 
-/** Renders a text: its code is a link where it names an export, and so are the names of errors. */
+/** Renders a text. Code that is an exported name becomes a link, and so do the names of errors. */
 function renderText(text: string, names: ExportNames): Html {
   const parts = text.split('`').map((part, i) => {
     if (i % 2 === 0)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** What the public API of the client says of itself, as `scripts/build_reference.ts` reads it from the docstrings. */
+/** The reference of the public API of the client; `scripts/build_reference.ts` reads it from the docstrings. */
 export interface ClientReference {
-  /** In the order of their names. */
+  /** The entries in the order of their names. */
   readonly entries: readonly ReferenceEntry[];
 }
 
@@ -13,9 +13,9 @@ export interface ReferenceEntry {
   /** The declaration in TypeScript, without its body and its members. */
   readonly signature: string;
   readonly docstring: Docstring;
-  /** The docstring of the same name where Node loads the client, if it is another one. */
+  /** The docstring of the same name in the Node version of the client, if different. */
   readonly inNode?: Docstring;
-  /** The public members of a class, the properties of an interface or of an object type. */
+  /** The public members of a class, or the properties of an interface or of an object type. */
   readonly members: readonly ReferenceMember[];
 }
 
@@ -24,7 +24,7 @@ export type EntryKind = 'function' | 'class' | 'interface' | 'type' | 'constant'
 /** A public member of an entry. */
 export interface ReferenceMember {
   readonly name: string;
-  /** The type of a property; a method with its parameters and its result. */
+  /** The type of a property, or the parameters and the result of a method. */
   readonly signature: string;
   readonly isOptional: boolean;
   /** The class or interface that declares an inherited member. */
@@ -34,22 +34,22 @@ export interface ReferenceMember {
 
 /** A doc comment by its parts; texts hold code between backticks. */
 export interface Docstring {
-  /** Empty where there is none. */
+  /** The text; empty if absent. */
   readonly text: string;
   /** The sentence that begins with `Default:`, without that word. */
   readonly fallback?: string;
   readonly parameters: readonly { readonly name: string; readonly text: string }[];
   readonly returns?: string;
-  /** One text for each `@throws`. */
+  /** The texts of the `@throws`, one for each. */
   readonly throws: readonly string[];
 }
 
-/** Where the build puts the reference: `dist/reference/client.json`. */
+/** The path of the built reference: `dist/reference/client.json`. */
 export const REFERENCE_FILE = new URL('../../../reference/client.json', import.meta.url);
 
 /**
  * Reads the built reference.
- * @returns the reference; it has no entries where it was not built.
+ * @returns the reference; without a build it has no entries.
  */
 export function readClientReference(file = REFERENCE_FILE): ClientReference {
   try {

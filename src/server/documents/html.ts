@@ -1,11 +1,11 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** A template of HTML: strings in it are escaped, so no text of a document becomes markup. */
+/** Fills a template of HTML. Strings in it are escaped, so no text of a document becomes markup. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(literals.reduce((text, literal, i) => text + write(parts[i - 1]) + literal));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 
-/** JSON Schema 2020-12, which OpenAPI 3.1 speaks: the part of it that our schemas need. */
+/** The part of JSON Schema 2020-12 that our schemas need; OpenAPI 3.1 uses this dialect. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -22,23 +22,23 @@ export interface JsonSchema {
 }
 
 export interface DocumentSchemas {
-  /** The place of every schema that has an ID, by it. */
+  /** The component of every schema that has an ID, by that ID. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** How the document writes a schema: a reference to its component, or itself where it has no ID. */
+  /** Writes a schema: a reference to its component, or the schema itself if it has no ID. */
   of(schema: z.ZodType): JsonSchema;
 }
 
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * The JSON Schemas of a document, from the zod schemas that the code works with. What is described is the text on the
- * wire, so parameters stand as they are written, before they are read.
+ * Makes the JSON Schemas of a document, from the zod schemas that the code works with. The document describes the text on the
+ * wire, so parameters appear as they are written, before they are read.
  */
 export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));
   const whole = z.strictObject(Object.fromEntries([...places].map(([schema, place]) => [place, schema])));
   const converted = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', override: writeIntegers });
-  // The converter puts what has an ID under `$defs`; documents have a place of their own for it.
+  // The converter puts schemas with an ID under `$defs`; documents have their own place for them.
   const { properties = {}, $defs = {} } = JSON.parse(
     JSON.stringify(converted).replaceAll('"#/$defs/', `"${COMPONENTS}`),
   ) as { properties?: Record<string, JsonSchema>; $defs?: Record<string, JsonSchema & { id?: string }> };
@@ -53,7 +53,7 @@ export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   };
 }
 
-/** The name of the component that a schema refers to. */
+/** Returns the name of the component that a schema refers to. */
 export function componentName({ $ref }: JsonSchema): string | undefined {
   return $ref?.startsWith(COMPONENTS) ? $ref.slice(COMPONENTS.length) : undefined;
 }
@@ -64,12 +64,12 @@ function writeIntegers(context: {
 }): void {
   const { zodSchema, jsonSchema } = context;
   if (jsonSchema.$ref !== undefined) return;
-  // Timestamps, the only bigints on the wire.
+  // Timestamps are the only bigints on the wire.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' });
   if (jsonSchema.type !== 'integer') return;
-  // A parameter that is read as a number; the pattern is of its text.
+  // A parameter that is read as a number has a pattern for its text.
   delete jsonSchema.pattern;
-  // The bounds of exact doubles, which the converter writes to every integer.
+  // The converter writes the bounds of exact doubles to every integer.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }

@@ -1,11 +1,11 @@
 import { Html, html, joinHtml } from './html.js';
 
-/** The part of CommonMark that the documents' descriptions use: paragraphs, lists, pipe tables and code. */
+/** Renders the part of CommonMark that the documents' descriptions use: paragraphs, lists, pipe tables and code. */
 export function renderMarkdown(text: string): Html {
   return joinHtml(text.split(/\n\n+/).map(renderBlock), '\n');
 }
 
-/** `code` in a line of text. */
+/** Renders `code` in a line of text. */
 export function renderInline(text: string): Html {
   const parts = text.split('`');
   return new Html(
@@ -35,7 +35,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** A table that scrolls by itself where the page is narrower. */
+/** Renders a table that scrolls by itself on a narrower page. */
 export function tableOf(columns: readonly string[], rows: readonly (readonly Html[])[]): Html {
   return html`<div class="wide"><table><thead><tr>${columns.map((name) => html`<th>${name}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;

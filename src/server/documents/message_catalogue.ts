@@ -24,7 +24,7 @@ import {
 } from '../schemas/message_schemas.js';
 import { describePayload } from './payload_layout.js';
 
-/** A message of a WebSocket: what it is for, and its schema. */
+/** A message of a WebSocket: its purpose and its schema. */
 export interface MessageDefinition {
   readonly title: string;
   readonly summary: string;
@@ -117,7 +117,7 @@ const SERVICE_SIGNED_PRICE = {
   },
 };
 
-/** Every message, either way. */
+/** All messages, in both directions. */
 export const MESSAGES = {
   subscribe: {
     title: 'Subscribe',
@@ -172,7 +172,7 @@ export const MESSAGES = {
     title: 'Unsigned frame',
     summary: 'Prices in readable form, which nothing proves',
     schema: unsignedFrame,
-    // The examples' timestamps are ones that a double holds.
+    // The examples' timestamps are values that a double can hold.
     example: {
       type: 'unsigned',
       tax: 1,

@@ -9,7 +9,7 @@ export const OPENAPI_VERSION = '3.1.0';
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 export type OpenApiOperation = ReturnType<typeof operation>;
 
-/** What one path serves: one method. */
+/** The operation of one path: one method. */
 export interface PathItem {
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;
@@ -19,7 +19,7 @@ function pathItem({ method }: Route, described: OpenApiOperation): PathItem {
   return method === 'GET' ? { get: described } : { post: described };
 }
 
-/** Every operation of a document, with its path and method. */
+/** Lists every operation of a document, with its path and method. */
 export function operationsOf({ paths }: Pick<OpenApiDocument, 'paths'>) {
   return Object.entries(paths).map(([path, { get, post }]) => ({
     path,
@@ -28,7 +28,7 @@ export function operationsOf({ paths }: Pick<OpenApiDocument, 'paths'>) {
   }));
 }
 
-/** The OpenAPI 3.1 document of the REST API, from what the routes say of themselves. */
+/** Makes the OpenAPI 3.1 document of the REST API, from the descriptions in the routes. */
 export function openApiDocument(routes: ReadonlyMap<string, Route>) {
   const bodies = new Map([...routes].map(([path, route]) => [path, bodySchema(route)]));
   const parameters = [...routes.values()].flatMap((route) => Object.values(route.parameters));
@@ -104,7 +104,7 @@ interface FailureAnswer {
   readonly headers: readonly HeaderName[];
 }
 
-/** What is not a 200. All but 404 and 405 come from every route, or from every one that takes a token. */
+/** Answers other than 200. All except 404 and 405 come from every route, or from every one that takes a token. */
 const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string }>> = {
   400: {
     name: 'BadRequest',

@@ -7,7 +7,7 @@ import {
 } from '../../wire/payload_fields.js';
 import { PAYLOAD_RULES } from '../../wire/payload_rules.js';
 
-/** The layouts as CommonMark, with tables. */
+/** Describes the layouts in CommonMark, with tables. */
 export function describePayload(): string {
   return [
     `The first ${PAYLOAD_SIGNATURE.bytes} bytes are an ECDSA signature on secp256k1 over the Keccak-256 of all bytes behind it.`,

@@ -2,7 +2,7 @@ import { Html, html, joinHtml } from './html.js';
 import { componentName, type JsonSchema } from './json_schema.js';
 import { renderInline, tableOf } from './markdown.js';
 
-/** What a schema takes, in a line: references are links to their place on the page. */
+/** Renders the values that a schema accepts, in a line. References are links to their place on the page. */
 export function renderType(schema: JsonSchema): Html {
   const name = componentName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
@@ -20,7 +20,7 @@ export function renderType(schema: JsonSchema): Html {
   return html`${schema.type ?? 'anything'}${rangeOf(schema)}`;
 }
 
-/** The description, and what the type does not say. */
+/** Renders the description and everything that the type does not say. */
 export function renderNotes({ description, default: fallback, pattern }: JsonSchema): Html {
   const notes = [
     ...(description === undefined ? [] : [renderInline(description)]),
@@ -30,7 +30,7 @@ export function renderNotes({ description, default: fallback, pattern }: JsonSch
   return joinHtml(notes, '; ');
 }
 
-/** The fields of an object, those of objects within it below them. Empty for anything else. */
+/** Renders the fields of an object, and below them the fields of objects within it. Empty for anything else. */
 export function renderFields(schema: JsonSchema): Html {
   const [object, prefix] = innerObject(schema);
   const rows = object ? fieldRows(object, prefix === '' ? '' : `${prefix}.`) : [];
@@ -48,7 +48,7 @@ function fieldRows({ properties = {}, required = [] }: JsonSchema, prefix: strin
   });
 }
 
-/** The object that a field holds once, many times or under keys, and how its own fields are written below it. */
+/** Finds the object that a field holds once, many times or under keys, and the notation of the object's own fields below it. */
 function innerObject(field: JsonSchema): [JsonSchema | undefined, string] {
   if (hasFields(field)) return [field, ''];
   if (field.items && hasFields(field.items)) return [field.items, '[]'];

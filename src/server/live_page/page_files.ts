@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
 
-/** One file of the live page, as `scripts/build_page.ts` made it. */
+/** A file of the live page, made by `scripts/build_page.ts`. */
 export interface PageFile {
   readonly contentType: string;
-  /** Quoted, as HTTP writes it. */
+  /** The ETag in quotes, as HTTP writes it. */
   readonly etag: string;
-  /** The file's path has a hash of its contents in it. */
+  /** True when the file's path has a hash of its contents in it. */
   readonly isImmutable: boolean;
-  /** The contents by `Content-Encoding`; `identity` is always there. */
+  /** The contents by `Content-Encoding`; `identity` is always present. */
   readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array>>> & { readonly identity: Uint8Array };
 }
 
-/** In the order in which they are preferred. */
+/** The encodings, the preferred one first. */
 export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** How the names of encoded files end. */
+/** The endings of the names of encoded files. */
 export const ENCODED_ENDINGS: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz', identity: '' };
 
-/** What the build writes beside the files. */
+/** The name of the list that the build writes beside the files. */
 export const MANIFEST_NAME = 'manifest.json';
 
-/** Path of a file to how it is stored. */
+/** The path and the storage of each file. */
 export type PageManifest = Readonly<
   Record<
     string,
@@ -34,12 +34,12 @@ export type PageManifest = Readonly<
   >
 >;
 
-/** Where the build puts the page: `dist/page`. */
+/** The folder of the built page: `dist/page`. */
 export const PAGE_FOLDER = new URL('../../../page/', import.meta.url);
 
 /**
  * Reads the built page into memory.
- * @returns its files by path; none where the page was not built.
+ * @returns its files by path; without a build the map is empty.
  */
 export function loadPage(folder = PAGE_FOLDER): ReadonlyMap<string, PageFile> {
   const manifest = readManifest(folder);

@@ -1,39 +1,39 @@
-/** Of all kept answers together, whoever asked for them. */
+/** The largest size of all kept answers together, for all callers. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** A longer answer is not kept: it would push out too many others. */
+/** A longer answer is not kept: it would displace too many others. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-/** About what an entry takes beside the texts: mostly what {@link Kept.isCurrent} compares for 100 assets. */
+/** The approximate size of an entry without its texts: mostly the values that {@link Kept.isCurrent} compares for 100 assets. */
 const ENTRY_BYTES = 4 * 1024;
 
 /**
- * Answers that stay true for a while, encoded once: readers ask for the same assets many times between two signatures.
- * For 100 assets the bytes are sent 9 times as fast as they are put together.
+ * Answers that stay true for a while, encoded once: readers ask for the same assets many times between two signatures. For 100
+ * assets the bytes are sent 9 times as fast as they are assembled.
  *
- * An answer has a key, which all requests share that are answered the same. Who asks again mostly does it in the same words, so the
- * last request of each answer finds it without being read.
+ * An answer has a key, shared by all requests with the same answer. A caller that asks again mostly sends the same words, so the
+ * last request of each answer finds the answer without being read.
  */
 export class AnswerCache {
-  /** By key, in the order in which they were asked for last. */
+  /** Answers by key; the least recently used comes first. */
   readonly #kept = new Map<string, Kept>();
   readonly #byAsked = new Map<string, Kept>();
   #newest: Kept | undefined;
   #bytes = 0;
 
-  /** About what all kept answers take; at most {@link ANSWERS_BYTES_MAX}. */
+  /** The approximate size of all kept answers; at most {@link ANSWERS_BYTES_MAX}. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * The body that a request in the same words was answered with, if it would be the same now.
-   * @param asked who asks, and what, as it came
+   * Returns the body of the answer to a request in the same words, if the answer would be the same now.
+   * @param asked the caller and the request as received
    */
   findAsked(asked: string): Uint8Array | undefined {
     const kept = this.#byAsked.get(asked);
     return kept && this.#use(kept);
   }
 
-  /** The body of the answer that was kept under the key, if it would be the same now. */
+  /** Returns the body of the answer kept under the key, if the answer would be the same now. */
   find(key: string, asked: string): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     const body = kept && this.#use(kept);
@@ -42,8 +42,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answers that were asked for longest ago make room.
-   * @param key what it answers: whose request, the path and the parameters
+   * Keeps an answer, and removes the least recently used ones if space is short.
+   * @param key the meaning of the request: its caller, the path and the parameters
    * @param asked as in {@link findAsked}
    * @returns the body in bytes
    */
@@ -64,7 +64,7 @@ export class AnswerCache {
     return body;
   }
 
-  /** Lets go of what is no longer true. For 10,000 answers it takes about a millisecond. */
+  /** Removes answers that are no longer true. For 10,000 answers this takes about a millisecond. */
   sweep(): void {
     for (const kept of this.#kept.values()) if (!kept.isCurrent()) this.#forget(kept);
   }
@@ -108,7 +108,7 @@ export class AnswerCache {
 
 interface Kept {
   readonly key: string;
-  /** The last request that it answered. */
+  /** The last request that received this answer. */
   asked: string;
   readonly body: Uint8Array;
   readonly isCurrent: () => boolean;

@@ -2,8 +2,8 @@ import type { Origins } from '../access/origins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
- * Lets pages of allowed origins read what REST answers, errors too (the CORS protocol of the Fetch standard). Other pages get no
- * header of it, so their browser keeps every answer from them.
+ * Allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch standard). Other
+ * pages receive no such header, so their browser withholds every answer from them.
  */
 export function withCrossOrigin(
   origins: Origins,
@@ -21,18 +21,18 @@ export function withCrossOrigin(
   };
 }
 
-/** Browsers let a page read no other headers, but for those of the Fetch standard's own list. */
+/** Browsers let a page read no other headers, except those on the Fetch standard's own list. */
 const EXPOSED = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow';
 
-/** What a page may send. It holds for every path, so that a page can read that there is no such path. */
+/** The methods and headers that a page may send. They are equal for every path, so that a page can read the 404 of an unknown path. */
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [
   ['Access-Control-Allow-Methods', 'GET'],
   ['Access-Control-Allow-Headers', 'Authorization'],
-  // Two hours, the longest that Chromium keeps it.
+  // Two hours, the longest time that Chromium keeps it.
   ['Access-Control-Max-Age', '7200'],
 ];
 
-/** Caches must not hand the answer for one origin to another, so all answers say that they depend on it. */
+/** Caches must not give the answer for one origin to another, so all answers declare that they depend on the origin. */
 const VARY = ['Vary', 'Origin'] as const;
 
 function answerHeaders(allowed: string | undefined): RestResponse['headers'] {

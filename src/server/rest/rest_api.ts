@@ -10,18 +10,18 @@ import type { Route } from './route.js';
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
   readonly logins: Logins;
-  /** Whom limits per client address count a request to. */
+  /** Returns the client to which limits per client address count a request. */
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
-  /** To be cleared when the routes or tokens change. */
+  /** The cache of answers. Clear it when the routes or tokens change. */
   readonly answers: AnswerCache;
-  /** Of client addresses on routes without a token, and of publishers that log in by signature. */
+  /** The limit for client addresses on routes without a token, and for publishers that log in by signature. */
   readonly requestsPerSecond: number;
-  /** Called with a bug in a route; the client learns nothing about it. */
+  /** Called with a bug in a route; the client receives no detail of it. */
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** The REST API without its sockets: a request in, a response out. */
+/** Makes the REST API without its sockets: a function from a request to a response. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
   return (request) => {
@@ -76,7 +76,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
   }
 }
 
-/** The same for all requests that are answered the same: parameters that the route does not know make no difference. */
+/** Returns a key that is the same for all requests with the same answer. Parameters unknown to the route make no difference. */
 function answerKey(
   caller: Caller | undefined,
   path: string,
@@ -86,7 +86,7 @@ function answerKey(
   return JSON.stringify([caller?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
 }
 
-/** JSON is UTF-8 by its standard, text only where it says so. */
+/** Returns the content type. JSON is UTF-8 by its standard, text only if the header says so. */
 function contentType(raw: NonNullable<Route['raw']>): string {
   return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
 }

@@ -7,11 +7,11 @@ import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
 import type { Token } from '../access/tokens.js';
 
-/** A query parameter: how it is documented, and how its text is read. */
+/** A query parameter: its documentation, and the schema that reads its text. */
 export interface Parameter<T = unknown> {
   readonly description: string;
   readonly required: boolean;
-  /** From the decoded text. */
+  /** The schema of the decoded text. */
   readonly schema: z.ZodType<T, string>;
 }
 
@@ -28,14 +28,14 @@ type Values<P extends ParameterTable> = {
       : never;
 };
 
-/** What a route answers: the JSON text of `data` (or the whole body of a raw route), or an error. */
+/** The result of a route: the JSON text of `data` (or the whole body of a raw route), or an error. */
 export type RouteResult = RouteAnswer | RouteError;
 
 export interface RouteAnswer {
   readonly data: string;
   /**
-   * Whether the same request would be answered the same now. An answer that can tell is kept for who asks again, and this
-   * function with it: it should hold no more than it compares.
+   * Returns true while the same request would have the same answer. An answer with this function is kept for later requests,
+   * together with the function, so the function should hold no more than it compares.
    */
   readonly isCurrent?: () => boolean;
 }
@@ -45,27 +45,30 @@ export interface RouteError {
   readonly error: string;
 }
 
-/** One path of the REST API, with all that its documentation says of it. */
+/** A path of the REST API, with all facts that its documentation shows. */
 export interface Route {
   readonly summary: string;
   readonly method: 'GET' | 'POST';
   readonly access: RouteAccess;
-  /** What a token needs for it. */
+  /** The scope that a token needs for the route. */
   readonly scope: Scope;
   readonly parameters: ParameterTable;
-  /** Of `data`, or of the body of a raw route. */
+  /** The schema of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
-  /** The body's type where it is not wrapped in `data`. */
+  /** The type of a body that is not wrapped in `data`. */
   readonly raw: 'application/json' | 'text/plain' | 'text/html' | undefined;
-  /** Statuses that it answers beside 200 and those that every route does. */
+  /** Statuses of this route besides 200 and those of every route. */
   readonly errors: readonly RouteError['status'][];
-  /** Headers of a 200. */
+  /** Headers of an answer with 200. */
   readonly headers: Readonly<Record<string, string>>;
-  /** @param body of a POST */
+  /** @param body the body of a POST */
   handle(query: ReadonlyMap<string, string>, caller: Caller | undefined, body?: string): RouteResult;
 }
 
-/** Who may ask: everybody, counted per client address; who has a token; or publishers that log in by signature. */
+/**
+ * The callers that a route admits. `open`: everyone, counted per client address. `token`: holders of a token. `login`: publishers
+ * that log in by signature.
+ */
 export type RouteAccess = 'open' | 'token' | 'login';
 
 interface RouteDefinition<P extends ParameterTable> {
@@ -77,7 +80,7 @@ interface RouteDefinition<P extends ParameterTable> {
   readonly headers?: Route['headers'];
 }
 
-/** A route for callers with a token, which needs the scope `rest` where no other is named. */
+/** Makes a route for callers with a token. The token needs the scope `rest` if the route names no other. */
 export function tokenRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly scope?: Scope;
@@ -88,14 +91,14 @@ export function tokenRoute<P extends ParameterTable>(
   return { ...route, scope: definition.scope ?? route.scope };
 }
 
-/** A route for everybody. */
+/** Makes a route for everyone. */
 export function openRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & { handle(values: Values<P>): RouteResult },
 ): Route {
   return build(definition, 'open', definition.handle);
 }
 
-/** A route for publishers that log in by signature. */
+/** Makes a route for publishers that log in by signature. */
 export function loginRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly method: Route['method'];
@@ -140,7 +143,7 @@ function build<P extends ParameterTable>(
   };
 }
 
-/** The largest number of 15 digits: a double holds it, also times 10. */
+/** The largest number with 15 digits: a double holds it, also times 10. */
 const SECONDS_MAX = 10 ** 15 - 1;
 
 /** Whole UNIX seconds. */
@@ -152,27 +155,27 @@ export const unixSeconds = z
 
 const COUNT_MAX = 999_999;
 
-/** How many of something are wanted. */
+/** The number of wanted items. */
 export const count = z
   .string()
   .regex(/^\d{1,6}$/, `is not a number from 0 to ${COUNT_MAX}`)
   .transform(Number)
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
-/** Symbols separated by commas: trimmed, repeats count once. */
+/** Symbols separated by commas. They are trimmed, and repetitions count once. */
 export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
   .refine((symbols) => !symbols.includes(''), 'has an empty element')
   .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
 
-/** Finds an asset. Without a type, it is the EVM asset of the symbol, or the Stark one if there is no EVM one. */
+/** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark one if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
 /** The assets that a request names. */
 export interface AssetSelection {
   readonly symbols: readonly string[];
-  /** The type of all of them, if the request says one. */
+  /** The type of all assets, if the request names one. */
   readonly signatureType: SignatureType | undefined;
 }
 
@@ -181,11 +184,11 @@ export interface WantedAsset {
   /** The name of the parameter with the symbol. */
   readonly parameter: string;
   readonly symbol: string;
-  /** If the request says one. */
+  /** The signature type, if the request names one. */
   readonly signatureType: SignatureType | undefined;
 }
 
-/** The assets that a request names, when the token may see them. An error names every symbol that is wrong. */
+/** Finds the assets that a request names and its token may see. An error names every wrong symbol. */
 export function findAssets(
   { symbols, signatureType }: AssetSelection,
   token: Token,
@@ -207,7 +210,7 @@ export function findAssets(
   return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
 }
 
-/** The asset that a parameter names, when the token may see it. */
+/** Finds the asset that a parameter names, if the token may see it. */
 export function findAsset(
   { parameter, symbol, signatureType }: WantedAsset,
   token: Token,
@@ -231,7 +234,7 @@ function typeMissing(signatureType: SignatureType, symbols: readonly string[]): 
 export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
-  // What is no symbol is no asset's: the error of an unknown one is the better one.
+  // An invalid symbol belongs to no asset: the error for an unknown symbol is clearer.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
 } as const;
 

@@ -4,8 +4,8 @@ import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.j
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
- * Makes the function that writes aggregates as REST and streams serve them. An aggregate is asked for many times between two
- * signatures; its text is made once.
+ * Makes the function that writes aggregates for REST and streams. An aggregate is requested many times between two signatures;
+ * its text is made once.
  * @param serviceName as in the configuration
  * @param encodedAssetId writes `encoded_asset_id`
  */
@@ -25,9 +25,9 @@ export function aggregateWriter(
 }
 
 /**
- * An aggregate as REST serves it. Written by hand: timestamps are integers that a
- * `number` cannot hold, and publishers' strings stand exactly as they came. The service's own hex has all of its digits, for some
- * clients take no odd number of them.
+ * Writes an aggregate for REST. The text is assembled by hand: timestamps are integers that a
+ * `number` cannot hold, and publishers' strings stay exactly as received. The service's own hex has all of its digits, because
+ * some clients reject an odd number of them.
  * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
  */
 export function aggregateJson(

@@ -4,7 +4,7 @@ import type { Days } from '../../store/housekeeping.js';
 import { DAY_S } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 
-/** Candles whose start lies in `fromS` <= t < `toS`, or that there are more than the limit. */
+/** Reads the candles that begin in `fromS` <= t < `toS`; returns `too many` above the limit. */
 export type ReadCandles = (
   asset: Asset,
   resolution: Resolution,
@@ -14,31 +14,31 @@ export type ReadCandles = (
 
 export interface CandleTextsOptions {
   readonly readCandles: ReadCandles;
-  /** The days of which an asset's candles do not change any more. */
+  /** Returns the days whose candles of an asset no longer change. */
   readonly sealedDays: (asset: Asset) => Days;
   readonly candlesPerRequestMax: number;
 }
 
-/** A whole number of these are a day, and few enough for a day's text to be worth keeping. */
+/** The resolutions whose days are kept: a whole number of candles makes a day, and a day's text is short enough to be worth keeping. */
 const KEPT_MINUTES = [1, 2, 5, 15];
-/** Of all kept texts. A day of minutes has about 130,000. */
+/** The characters of all kept texts. A day of minutes has about 130,000. */
 const CHARACTERS_MAX = 32 * 1024 * 1024;
 const NO_DAYS: Days = { first: 0, end: 0 };
 const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
 
-/** Candles as the insides of JSON arrays. */
+/** Candles as the contents of JSON arrays. */
 interface Texts {
   readonly length: number;
   readonly columns: readonly string[];
 }
 
 /**
- * The JSON of candles. To write a double takes 70 ns, 4 ms for a request of 10,080 candles in which nothing else is
- * served; a day that is sealed is written once, and kept while others are not asked for more lately.
+ * The JSON of candles. Writing a double takes 70 ns: for a request of 10,080 candles that is 4 ms in which nothing else is
+ * served. So a sealed day is written once, and kept until more recently requested days displace it.
  */
 export class CandleTexts {
   readonly #options: CandleTextsOptions;
-  /** In the order in which they were asked for last. */
+  /** Texts by day; the least recently used comes first. */
   readonly #kept = new Map<string, Texts>();
   #characters = 0;
 
@@ -46,7 +46,7 @@ export class CandleTexts {
     this.#options = options;
   }
 
-  /** What `JSON.stringify` makes of the candles in `fromS` <= t < `toS`. */
+  /** Writes the candles in `fromS` <= t < `toS`, with the same result as `JSON.stringify`. */
   json(asset: Asset, resolution: Resolution, fromS: number, toS: number): string | 'too many' {
     const { readCandles, sealedDays, candlesPerRequestMax } = this.#options;
     const sealed = KEPT_MINUTES.includes(Number(resolution)) ? sealedDays(asset) : NO_DAYS;
@@ -68,7 +68,7 @@ export class CandleTexts {
     return `{${arrays.join()}}`;
   }
 
-  /** What is before the whole days, each of those, and what is behind them; read as they are asked for. */
+  /** Yields the part before the whole days, each whole day, and the part after them. Each part is read when the caller takes it. */
   *#parts(
     asset: Asset,
     resolution: Resolution,
@@ -91,7 +91,7 @@ export class CandleTexts {
       return known;
     }
     const texts = textsOf(this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S));
-    // A day without candles may get some of another node, and costs nothing to read.
+    // A day without candles may still receive some from another node, and costs nothing to read.
     if (texts === 'too many' || texts.length === 0) return texts;
     this.#kept.set(key, texts);
     this.#characters += charactersOf(texts);

@@ -9,7 +9,7 @@ import { renderPage } from '../documents/reference_page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
- * The documents of the API, for programs and for readers, as routes of it that they describe as well.
+ * Makes the routes of the API's documents, for programs and for readers. The documents describe these routes as well.
  * @param described all other routes
  * @param serviceName the configuration's `service.name`
  */
@@ -58,7 +58,7 @@ export function documentRoutes(
     ],
   ];
   let texts: Documents | undefined;
-  // They take a tenth of a second, and nobody waits for them at a start, where readers wait for prices.
+  // The documents take a tenth of a second to make. They are not made at a start, where readers wait for prices.
   function documents(): Documents {
     texts ??= writeDocuments(new Map([...described, ...routes]), serviceName);
     return texts;

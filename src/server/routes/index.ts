@@ -18,7 +18,7 @@ export type RouteOptions = PriceRouteOptions &
   StreamTicketRouteOptions &
   UdfRouteOptions;
 
-/** What the service answers under each path. */
+/** Makes the routes of the service, by path. */
 export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
   const routes = [
     ...priceRoutes(options),

@@ -18,7 +18,7 @@ import { assetId, marketStatusValue } from '../schemas/value_schemas.js';
 export interface MarketStatusRouteOptions {
   readonly clock: Clock;
   readonly findAsset: FindAsset;
-  /** `undefined` for an asset that trades around the clock. */
+  /** Returns the calendar; `undefined` for an asset that trades around the clock. */
   readonly calendarOf: (asset: Asset) => Calendar | undefined;
   /** The configuration's `service.name`. */
   readonly serviceName: string;

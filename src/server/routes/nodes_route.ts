@@ -5,11 +5,11 @@ import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';
 
 export interface NodeRouteOptions {
-  /** As they are now. */
+  /** Returns the present nodes. */
   readonly nodes: () => NodeList;
 }
 
-/** Which processes serve these prices, and the keys that they sign with. */
+/** Makes the route that lists the processes that serve these prices, and the keys that they sign with. */
 export function nodeRoutes({ nodes }: NodeRouteOptions): [string, Route][] {
   return [
     [

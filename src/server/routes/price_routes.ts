@@ -19,23 +19,23 @@ import {
 import { aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 
 export interface PriceSource {
-  /** `undefined` while the asset has no live price. */
+  /** Returns the newest aggregate; `undefined` while the asset has no live price. */
   latest(asset: Asset): SignedAggregate | undefined;
-  /** A number that is another one whenever the latest of any asset is. */
+  /** Returns a number that changes whenever the newest aggregate of any asset changes. */
   latestVersion(): number;
-  /** The aggregate in force at the end of a UNIX second. */
+  /** Returns the aggregate in force at the end of a UNIX second. */
   recent(asset: Asset, second: number): SignedAggregate | undefined;
 }
 
 export interface PriceRouteOptions {
-  /** Each once, in the order of the configuration. */
+  /** Symbols in the order of the configuration, each once. */
   readonly symbols: readonly string[];
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
   /** The configuration's `service.name`. */
   readonly serviceName: string;
-  /** The text of an aggregate; made once for each. */
+  /** Returns the text of an aggregate; each text is made once. */
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
@@ -75,7 +75,7 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         handle({ assets: symbols, signature_type: signatureType }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          // Times, and not the aggregates, which are let go when newer ones come. An asset's times only grow.
+          // The times are kept, not the aggregates, so that replaced aggregates are freed. An asset's times only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           let version = prices.latestVersion();
           return {

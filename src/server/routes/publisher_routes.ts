@@ -7,26 +7,26 @@ import { loginRoute, type Route } from '../rest/route.js';
 import { brokers, hex, publisherMetadataAnswer } from '../schemas/value_schemas.js';
 
 export interface PublisherRouteOptions {
-  /** In the order of the configuration. */
+  /** Assets in the order of the configuration. */
   readonly listed: readonly Asset[];
   readonly publisherByKey: (type: SignatureType, key: Buffer) => ListedPublisher | undefined;
-  /** `service.public_url`, or the address where the service listens; without a slash at the end. */
+  /** Returns `service.public_url`, or the address on which the service listens, without a slash at the end. */
   readonly publicUrl: () => string;
-  /** A publisher has said something about itself. */
+  /** Called when a publisher has sent metadata about itself. */
   readonly onPublisherMetadata: (about: PublisherMetadata) => void;
 }
 
 export interface PublisherMetadata {
   readonly publisher: string;
-  /** UTF-16 code units of what it said. */
+  /** The length of the metadata in UTF-16 code units. */
   readonly length: number;
-  /** How that begins; in place of anything but printable ASCII stands a question mark. */
+  /** The beginning of the metadata; a question mark replaces anything but printable ASCII. */
   readonly excerpt: string;
 }
 
 const EXCERPT_LENGTH_MAX = 256;
 
-/** What publisher agents ask for beside their sockets. They know these answers without the usual wrapper. */
+/** Makes the routes that publisher agents request besides their sockets. The agents expect these answers without the usual wrapper. */
 export function publisherRoutes(options: PublisherRouteOptions): [string, Route][] {
   const { listed, publisherByKey, publicUrl, onPublisherMetadata } = options;
   return [
@@ -75,7 +75,7 @@ export function publisherRoutes(options: PublisherRouteOptions): [string, Route]
   ];
 }
 
-/** Keys are compared as numbers: agents drop leading zeros, and write either case. */
+/** Compares keys as numbers: agents drop leading zeros, and write either case. */
 function isKeyOf({ key }: PublisherLogin, text: string): boolean {
   return parseHex(text, key.length)?.equals(key) ?? false;
 }

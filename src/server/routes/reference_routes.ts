@@ -21,13 +21,13 @@ import {
 } from '../schemas/value_schemas.js';
 
 export interface ReferenceRouteOptions {
-  /** In the order of the configuration. */
+  /** Assets in the order of the configuration. */
   readonly listed: readonly Asset[];
   readonly taxonomyId: number;
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
   readonly nodes: () => NodeList;
-  /** Shown wherever assets are listed when the prices are simulated. */
+  /** True when the prices are simulated; shown in every list of assets. */
   readonly simulation: boolean;
   /** The configuration's `service.name`, the word in `service_pushed_assets`. */
   readonly serviceName: string;
@@ -35,7 +35,7 @@ export interface ReferenceRouteOptions {
   readonly pushedAssets: Config['pushedAssets'];
 }
 
-/** What the configuration says, and with which keys the service signs. */
+/** Makes the routes that show the configuration, and the keys with which the service signs. */
 export function referenceRoutes(options: ReferenceRouteOptions): [string, Route][] {
   const { listed, taxonomyId, oracleId, simulation, serviceName } = options;
   const deploymentsJson = JSON.stringify(options.deployments);
@@ -85,7 +85,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   ];
 }
 
-/** The pushed assets that a token may see, without the chains and environments that it may see nothing of. */
+/** Returns the pushed assets that a token may see, without the chains and environments in which it may see nothing. */
 function visible(pushed: PushedAssets, token: Token): PushedAssets {
   return mapNonEmpty(pushed, (environments) =>
     mapNonEmpty(environments, (assets) =>
@@ -94,7 +94,7 @@ function visible(pushed: PushedAssets, token: Token): PushedAssets {
   );
 }
 
-/** @returns the changed records by their keys, without those that have become empty. */
+/** @returns the changed records by their keys, without those that the change emptied. */
 function mapNonEmpty<T extends object>(
   record: Readonly<Record<string, T>>,
   change: (value: T) => T,

@@ -22,10 +22,10 @@ export interface UdfQuoteRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-/** How far back the last close before today is looked for: markets rest over holidays. */
+/** The number of days in which the last close before today is searched: markets rest over holidays. */
 const CLOSE_DAYS_MAX = 7;
 
-/** The data feed's quotes: today's prices of several assets, and the close that their change counts from. */
+/** The data feed's quotes: today's prices of several assets, and the close from which their change counts. */
 const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`, 'u');
 
 export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
@@ -67,7 +67,7 @@ export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
   ];
 }
 
-/** An asset without a close before today counts from its first price of today. */
+/** Makes the quote of an asset. Without a close before today, the change counts from the first price of today. */
 function quoteOf(asset: Asset, readCandles: ReadCandles, todayS: number): z.infer<typeof udfQuote> {
   const { symbol } = asset;
   const read = (daysBack: number) => readCandles(asset, '1D', todayS - daysBack * DAY_S, todayS + DAY_S);

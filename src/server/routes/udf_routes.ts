@@ -19,12 +19,12 @@ import { resolution } from './history_route.js';
 import { type UdfQuoteRouteOptions, udfQuoteRoute } from './udf_quotes_route.js';
 
 export interface UdfRouteOptions extends UdfQuoteRouteOptions {
-  /** Each once, in the order of the configuration. */
+  /** Symbols in the order of the configuration, each once. */
   readonly symbols: readonly string[];
   readonly candlesPerRequestMax: number;
 }
 
-/** Of the sixteen values of `resolution`, the ten and three that the charting library has a name for. */
+/** The values of `resolution` for which the charting library has a name: thirteen of the sixteen. */
 const CHART_RESOLUTIONS = RESOLUTIONS.filter((name) => !['D', 'W', 'M'].includes(name));
 const INTRADAY_RESOLUTIONS = CHART_RESOLUTIONS.filter((name) => /^\d+$/.test(name));
 const SEARCH_RESULTS_MAX = 50;
@@ -32,7 +32,7 @@ const FUTURE_S_MAX = 366 * 86_400;
 const EXCHANGE = 'tickseal';
 
 /**
- * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes that a chart asks when it is
+ * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes that a chart requests when it is
  * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
@@ -143,7 +143,8 @@ function historyRoute(options: UdfRouteOptions): [string, Route] {
         const step = resolution.safeParse(values.resolution);
         if (!step.success)
           return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
-        // A chart asks for the far future when it wants all there is, and anybody for the far past; intervals are only defined near our time.
+        // A chart asks for the far future when it wants all candles, and any client may ask for the far past; intervals are
+        // defined only near the present.
         const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
         const { from: fromS, countback } = values;
         const answer = udfCandles(options, { asset, step: step.data, fromS, toS, countback });
@@ -158,7 +159,7 @@ interface ChartQuery {
   readonly step: Resolution;
   readonly fromS: number;
   readonly toS: number;
-  /** Candles wanted before `toS`; goes before `fromS`. */
+  /** The number of candles wanted before `toS`; takes precedence over `fromS`. */
   readonly countback: number | undefined;
 }
 
@@ -172,12 +173,12 @@ function udfCandles({ readCandles, candlesPerRequestMax }: UdfRouteOptions, quer
   return { s: 'no_data', ...(nextTime !== undefined && { nextTime }) };
 }
 
-/** Finds where the range begins, or the last `countback` candles before `toS`; earlier when there are fewer. */
+/** Finds the start of the range, or of the last `countback` candles before `toS`; earlier when there are fewer. */
 function startOf(readCandles: ReadCandles, { asset, step, fromS, toS, countback }: ChartQuery): number {
   if (countback === undefined) return fromS;
   const { startS, endS } = intervalAt(step, toS);
   const lengthS = endS - startS;
-  // Markets rest: look further back, twice as far each time, until there are enough or the first candle is reached.
+  // Markets rest: search further back, twice as far each time, until there are enough candles or the first one is reached.
   for (let intervals = Math.max(countback, 1); ; intervals *= 2) {
     const backS = toS - intervals * lengthS;
     const candles = readCandles(asset, step, backS, toS);
@@ -212,7 +213,10 @@ const CONFIG_JSON = JSON.stringify({
   supports_timescale_marks: false,
 } satisfies z.infer<typeof udfConfig>);
 
-/** Candles are made from aggregates at any hour, so the chart's session is the whole day whatever the calendar says. */
+/**
+ * Describes a symbol to the chart. Candles are made from aggregates at any hour, so the chart's session is the whole day, for
+ * every calendar.
+ */
 function symbolInfo({ symbol, calendar }: Asset): z.infer<typeof udfSymbol> {
   return {
     name: symbol,

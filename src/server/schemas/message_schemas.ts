@@ -34,8 +34,8 @@ import {
   timestampNs,
 } from './value_schemas.js';
 
-// What goes over the WebSockets, each message once: the published AsyncAPI document is derived from here. Objects that
-// clients send may hold more than is named; what the service sends holds nothing else.
+// The messages of the WebSockets, each once; the published AsyncAPI document is derived from them. Objects that clients send may
+// hold more fields than the schema names; objects that the service sends hold no others.
 
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
@@ -166,9 +166,9 @@ const publishedTimestamp = z
     z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
   ])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
-/** Patterns cannot say 2^127-1; these are the digits that are always below it. */
+/** Patterns cannot express 2^127-1; these digits are always below it. */
 const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
-/** A number of up to 32 bytes; leading zeros may be left out. */
+/** A number of up to 32 bytes; leading zeros may be omitted. */
 const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
 const recovery = z
@@ -176,7 +176,7 @@ const recovery = z
   .regex(/^0x0{0,62}(?:1[bBcC]|[01])$/)
   .describe('`0x1b`, `0x1c`, `0x0` or `0x1`');
 
-/** A publish message of one of the publisher paths. */
+/** Makes the schema of a publish message on one of the publisher paths. */
 function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signature: S, externalId: string) {
   const key =
     signatureType === 'evm' ? address.describe('Address') : word.describe("The public key's x coordinate");
@@ -236,7 +236,7 @@ export const publishError = z
   })
   .meta({ id: 'PublishError' });
 
-/** The query of `/evm/subscribe` and `/stark/subscribe`: nothing. */
+/** The query of `/evm/subscribe` and `/stark/subscribe`: empty. */
 export const aggregateQuery = z.object({});
 
 const symbols = z.array(assetId);

@@ -11,10 +11,10 @@ import { PRICE_PATTERN } from '../../wire/quantized_price.js';
 import { signedPriceField } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
-// The resources of REST and the streams, as they are on the wire, each once. Handlers take their types from here, and the
+// The resources of REST and the streams in their form on the wire, each once. Handlers take their types from here, and the
 // OpenAPI and AsyncAPI documents are derived from here. A schema with an `id` is a component of that name in them.
 
-/** Text of at most `charactersMax` characters. */
+/** Makes the schema of a text of at most `charactersMax` characters. */
 export function textUpTo(charactersMax: number) {
   return z
     .string()
@@ -22,7 +22,7 @@ export function textUpTo(charactersMax: number) {
     .meta({ maxLength: charactersMax });
 }
 
-/** UNIX time in nanoseconds. A bigint, because a double does not hold it. */
+/** UNIX time in nanoseconds. The type is a bigint, because a double cannot hold the value. */
 export const timestampNs = z
   .bigint()
   .meta({ id: 'Timestamp', description: 'UNIX time in nanoseconds: exact, a double does not hold it' });

@@ -38,7 +38,7 @@ export class ReceivedRequest implements RestRequest {
     const { lengths, isChunked } = headers;
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
-    // The typings promise a string; without a `?` the value is not one.
+    // The type declarations promise a string; without a `?` the value is `undefined`.
     this.query = (req.getQuery() as string | undefined) ?? '';
     this.authorization = headers.authorization;
     this.forwardedFor = headers.forwardedFor;
@@ -60,7 +60,7 @@ export class ReceivedRequest implements RestRequest {
     this.#res = res;
   }
 
-  /** Readable only within the handler. Reading it takes 1.2 µs, 20 % of a whole request, and few callers need it. */
+  /** The client address, readable only within the handler. Reading it takes 1.2 µs, 20 % of a whole request, and few callers need it. */
   get address(): string {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
