@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const CHARTS_NOTICE = `TradingView Lightweight Charts™
 Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
-/** By the name that the HTML gives them. */
+/** Source files by the names in the HTML. */
 const PROGRAMS = { page: 'main.ts', worker: 'page_worker.ts' };
 
 const OPTIONS = {

@@ -1,6 +1,6 @@
 import { parseHexInteger } from './bytes.js';
 
-/** One check of a verification. */
+/** A check of a verification. */
 export interface Check {
   /** The name, such as `publisher_merkle_root`. */
   readonly name: string;
