@@ -46,7 +46,7 @@ test('the reference has signatures, values, defaults, errors and what is inherit
   t.match(memberOf('ClientOptions', 'signers'), { isOptional: false, signature: 'SignerSource' });
   t.match(memberOf('StreamOptions', 'signatureType'), {
     isOptional: true,
-    signature: 'StreamedType',
+    signature: "'evm' | 'stark' | 'both'",
     docstring: { fallback: '`evm` for a symbol that has both' },
   });
   t.match(memberOf('Client', 'stream'), { inheritedFrom: 'StreamClient' });

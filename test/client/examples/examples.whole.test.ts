@@ -44,7 +44,7 @@ test('every example stands in the table of its page, is short, and is run by a t
     ([, name]) => name,
   );
   t.same(listed.sort(), files.sort());
-  const tests = ['examples.test.ts', 'browser_page.whole.test.ts']
+  const tests = ['examples.whole.test.ts', 'browser_page.whole.test.ts']
     .map((name) => readFileSync(join(ROOT, 'test/client/examples', name), 'utf8'))
     .join('');
   for (const name of files) {
