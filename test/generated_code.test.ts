@@ -21,7 +21,7 @@ const RECORD = 'src/records/record.fbs';
 const SCHEMAS = ['src/crypto/pool/batch.fbs', RECORD, 'src/cluster/wire.fbs'];
 
 test('a build generates the code that is missing or older than its schema', async (t) => {
-  // Outside of this folder, whose packages Node would find.
+  // A folder outside the repository: inside, Node would find the repository's packages.
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-flatc-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   for (const file of [SCRIPT, ...SCHEMAS]) cpSync(join(ROOT, file), join(folder, file));

@@ -20,7 +20,7 @@ export type StageName = (typeof STAGE_NAMES)[number];
 
 export const STAGE_ASSETS = 10;
 export const STAGE_PUBLISHERS = 5;
-/** Messages of each publisher, which a stage takes in turns. */
+/** The number of messages of each publisher; a stage works on one message at a time, in turn. */
 const MESSAGES = 8;
 
 /** The stages of one process in the order of a price's way, each as a function that does its work once. */

@@ -15,7 +15,7 @@ export interface LightTests {
 /** Packages for threads, processes, sockets and the disk's database: a test that loads one of them has a process of its own. */
 const HEAVY_PACKAGES =
   /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
-/** Modules of `src` that use `node:net` and `node:tls` to read addresses and certificates, without a socket. */
+/** Built-in modules that `src` uses only to read addresses and certificates, without a socket. */
 const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
 /** State that the tests of a process share. */
 const SHARED_STATE =

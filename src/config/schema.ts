@@ -133,7 +133,7 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
-  /** The hashes of this much time are kept in memory and with every stored input. */
+  /** The span of time whose `msg_hash` values are kept, in memory and with every stored input. */
   max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
   login_max_past: durationNs({ minNs: NS_PER_SECOND }).prefault('30s'),
   login_max_future: durationNs({ minNs: 0n }).prefault('2s'),

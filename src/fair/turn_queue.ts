@@ -3,7 +3,7 @@ import { SharedRoom } from './shared_room.js';
 /** The time that the work of one turn of the event loop may take, beside the last piece of it. */
 export const TURN_MS_MAX = 2;
 
-/** Memory that a piece of work takes in a queue, beside its message. */
+/** Memory that a queued piece of work takes in addition to its message. */
 const ENTRY_BYTES = 256;
 
 export interface TurnQueueOptions {

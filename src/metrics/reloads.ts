@@ -2,7 +2,7 @@
 export interface ReloadState {
   /** UNIX seconds of the last reload, or of the start, and the flag that it put the file in force. */
   readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
-  /** UNIX seconds at which the first certificate of the chain ends; `undefined` without TLS. */
+  /** The UNIX second at which the first certificate of the chain to expire does so; `undefined` without TLS. */
   readonly certificateEndSeconds: number | undefined;
 }
 

@@ -46,7 +46,7 @@ export function identityOf({ keys }: Settings): Identity {
   return { streamKey: keys.stream ?? keys.evm };
 }
 
-/** Returns the keys with which this process signs. @param sinceS the time since which it has them, in UNIX seconds */
+/** Returns the keys with which this process signs. @param sinceS the UNIX second since which the process has these keys */
 export function signersOf({ signer, keys }: Settings, sinceS: number): Signer[] {
   const signers: Signer[] = [];
   if (signer !== undefined) {

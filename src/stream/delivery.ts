@@ -135,7 +135,7 @@ export class Delivery {
     this.#pieces.finish();
   }
 
-  /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
+  /** Sends a waiting connection the changes that it lacks, and joins the connection to the topic, now or with the group's next frame. */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);

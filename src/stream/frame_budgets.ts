@@ -19,7 +19,7 @@ export function signedFrameCost(assets: number): number {
  * is only skipped when none of them can pay, and no caller can use up another's budget by joining its group.
  */
 export class FrameBudgets {
-  /** The number of connections, by budget; the last payer is last. */
+  /** The number of connections by budget; the budget that was asked last is at the end of the map. */
   readonly #connections = new Map<Budget, number>();
 
   add(budget: Budget): void {

@@ -42,7 +42,7 @@ for (const threads of THREAD_COUNTS) {
       );
 
     t.equal(await ask('198.51.100.1', 'mine'), 200);
-    // A client's own claims are left of the proxies' entries.
+    // Entries that the client itself wrote stand to the left of the proxies' entries, and do not count.
     t.equal(await ask('1.1.1.1, 198.51.100.1', 'x'), 401);
     t.equal(await upgrade('2.2.2.2, 198.51.100.1, 10.0.0.9', 'x'), 401);
     t.equal(await ask('::ffff:198.51.100.1', 'x'), 401, 'the same address');

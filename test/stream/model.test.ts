@@ -91,7 +91,7 @@ async function take(real: Real, command: Step): Promise<void> {
       break;
     case 'subscribe':
       for (const id of command.ids) {
-        // New subscriptions begin with a snapshot, changed or not.
+        // A new subscription begins with a snapshot, which also has unchanged prices.
         if (expectation && !expectation.subscribed.has(id)) expectation.toldOf.delete(id);
         expectation?.subscribed.add(id);
       }

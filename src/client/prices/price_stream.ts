@@ -39,7 +39,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #wanted: Set<string>;
   /** The newest unread tick of each asset, in reading order. */
   readonly #waiting = new Map<string, Tick>();
-  /** The first symbols. An unknown one among them ends the stream. */
+  /** The first symbols; an unknown first symbol ends the stream. */
   readonly #first: ReadonlySet<string>;
   /** The wanted symbols that a service's taxonomy does not list, by service. */
   readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();

@@ -46,7 +46,7 @@ export class BusConnection {
     void this.#watch();
   }
 
-  /** Connects to one of the servers. @throws Error of one sentence */
+  /** Connects to one of the servers. @throws Error whose message is one sentence */
   static async open(options: NatsOptions, endMs: number): Promise<BusConnection> {
     const client = await dial(options, endMs);
     const problem = problemOf(client);

@@ -52,7 +52,7 @@ export class EcdsaBatch {
   }
 
   /**
-   * Learns a key in 3 ms, instead of the one that has the number.
+   * Makes the table of a key in 3 ms; the table replaces that of the earlier key with the same number.
    * @param publicKey65 uncompressed, a point of the curve
    * @returns `false` for one key in 2^44, for which no table can be made: no signature may be added under its number
    */

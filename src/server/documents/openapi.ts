@@ -9,7 +9,7 @@ export const OPENAPI_VERSION = '3.1.0';
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 export type OpenApiOperation = ReturnType<typeof operation>;
 
-/** The operation of one path: one method. */
+/** The operation of a path; each path has one method. */
 export interface PathItem {
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;

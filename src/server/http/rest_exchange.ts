@@ -15,7 +15,7 @@ export interface RestRequest {
   readonly address: string;
   /** All `X-Forwarded-For` headers, in order. */
   readonly forwardedFor: readonly string[];
-  /** The origin of the web page that asks; callers that are no browsers send none. */
+  /** The origin of the requesting web page; only browsers send an origin. */
   readonly origin?: string | undefined;
   /** The host and port of the request. */
   readonly host?: string | undefined;

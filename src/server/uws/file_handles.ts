@@ -40,7 +40,7 @@ export function fileHandleProblem(threads: number): string | undefined {
   return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;
 }
 
-/** The listeners for whose connections there are file handles. */
+/** The listeners that still have file handles for new connections. */
 export interface HandlesFor {
   readonly clients: boolean;
   readonly admin: boolean;

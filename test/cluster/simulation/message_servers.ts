@@ -18,7 +18,7 @@ export interface Weather {
   loss: number;
   /** The chance that a message comes twice. */
   duplicate: number;
-  /** The chance that a message is late by up to {@link lateMs}, after later ones. */
+  /** The chance that a message takes up to {@link lateMs}, so that later messages may arrive before it. */
   late: number;
   lateMs: number;
 }

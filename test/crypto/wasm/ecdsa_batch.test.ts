@@ -147,7 +147,7 @@ test('a key is not learned instead of one under which a signature waits', async 
 
 test('a key with two multiples whose x have the same lowest limb', async (t) => {
   const one = new EcdsaBatch(1);
-  // The first such key, from 1 on.
+  // The smallest key with two such multiples.
   const key = word(41_119n);
   one.learn(0, secp256k1.publicKey(key));
   for (let i = 0; i < BATCH_MAX; i++) {
