@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path';
 import { type Test, test } from 'tap';
 import ts from 'typescript';
 import { CLOSES } from '../src/wire/close_codes.js';
-import { ADMIN_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
+import { ADMIN_PATHS, DOCUMENT_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
 import { ROOT, section } from './pages.js';
 
 // The rules of the code's structure, checked by a test so that they stay true (after TigerBeetle's tidy test).
@@ -305,6 +305,7 @@ test('what goes over a socket is said in one place, which imports nothing', asyn
   const texts = new Set<string>([
     ...SOCKET_PATHS,
     ...Object.values(REST_PATHS),
+    ...Object.values(DOCUMENT_PATHS),
     ...Object.values(ADMIN_PATHS),
   ]);
   const codes = new Set(Object.values(CLOSES).map(({ code }) => String(code)));

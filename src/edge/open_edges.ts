@@ -40,7 +40,10 @@ export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
     });
     edge.begin(source.snapshot());
     source.feedTo(edge);
-    await edge.listen();
+    await edge.listen().catch(async (error: unknown) => {
+      await edge.close();
+      throw error;
+    });
     return onlyEdge(edge);
   }
   return openThreadedEdges({

@@ -51,7 +51,7 @@ export class AggregateStreams extends Subscriptions<
   /** The number of signatures so far, and by asset index the number of its last one. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** The number of signatures so far; by asset index, the number of its last signature. */
+  /** The groups with an aggregate that was signed since their last frame. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 

@@ -16,7 +16,7 @@ export const SOCKET_PATHS = [
   SUBSCRIBE_PATHS.stark,
 ] as const;
 
-/** The paths of REST, except the one that `pushedAssetsPath` names after the service. */
+/** The paths of REST, except those of documents and the one that `pushedAssetsPath` names after the service. */
 export const REST_PATHS = {
   assets: '/v1/prices/assets',
   latest: '/v1/prices/latest',
@@ -37,6 +37,10 @@ export const REST_PATHS = {
   udfSearch: '/udf/search',
   udfHistory: '/udf/history',
   udfQuotes: '/udf/quotes',
+} as const;
+
+/** The paths of the documents, for people and their tools; the client requests none of them. */
+export const DOCUMENT_PATHS = {
   page: '/docs',
   clientPage: '/docs/client',
   openApi: '/openapi.json',

@@ -54,6 +54,29 @@ test('a stream of both types names each asset with its type, and says what is su
   await client.close();
 });
 
+test('a function for signers that throws, or gives none, stops no stream', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  await (await Feed.open(service)).accept({ symbol: 'BTCUSD', price: units(1) });
+  let calls = 0;
+  const { client, errors } = await openClient(service, {
+    signers() {
+      calls += 1;
+      if (calls === 1) throw new Error('the list is not there yet');
+      return calls === 2 ? [] : [service.evmAddress!];
+    },
+  });
+  for await (const { price, verdict } of client.stream(['BTCUSD'], { channel: '20ms' })) {
+    t.same({ price, verdict }, { price: units(1), verdict: 'verified' });
+    break;
+  }
+  t.match(
+    errors.map(({ message }) => message),
+    [/Error: the list is not there yet/, /RangeError: signers must name/],
+  );
+  await client.close();
+});
+
 test('each payload is reported before its ticks, and signers may change', async (t) => {
   const service = await startTestService({ assets: ASSETS });
   t.teardown(() => service.stop());

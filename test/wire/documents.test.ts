@@ -6,7 +6,7 @@ import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { CLOSES, type Close } from '../../src/wire/close_codes.js';
 import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status_codes.js';
-import { REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
+import { DOCUMENT_PATHS, REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
 import {
   PAYLOAD_SIGNATURE,
   type PayloadLayout,
@@ -23,8 +23,8 @@ import { bodyOf, routesOf } from '../server/documents/routes.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const routes = routesOf('acme');
-const openApi = JSON.parse(bodyOf(routes, REST_PATHS.openApi)) as OpenApiDocument;
-const asyncApi = JSON.parse(bodyOf(routes, REST_PATHS.asyncApi)) as AsyncApiDocument;
+const openApi = JSON.parse(bodyOf(routes, DOCUMENT_PATHS.openApi)) as OpenApiDocument;
+const asyncApi = JSON.parse(bodyOf(routes, DOCUMENT_PATHS.asyncApi)) as AsyncApiDocument;
 const markdown = [
   'README.md',
   ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
@@ -39,7 +39,10 @@ const codesOf = (paths: readonly Close['paths'][]) =>
     .map(({ code, reconnect }) => ({ code, reconnect }));
 
 test('the paths', async (t) => {
-  t.same(Object.keys(openApi.paths).sort(), [...Object.values(REST_PATHS), pushedAssetsPath('acme')].sort());
+  t.same(
+    Object.keys(openApi.paths).sort(),
+    [...Object.values(REST_PATHS), ...Object.values(DOCUMENT_PATHS), pushedAssetsPath('acme')].sort(),
+  );
   t.same(
     Object.values(asyncApi.channels).map(({ address }) => address),
     SOCKET_PATHS,

@@ -3,8 +3,7 @@ import { createEVM } from '@ethereumjs/evm';
 import { createClient, formatDecimalPrice, Subscriber } from 'tickseal/client';
 import { WebSocket } from 'ws';
 
-// Reads a signed payload and gives it to the Solidity verifier, in an EVM inside this process; a deployed one takes the same call
-// data.
+// Reads a signed payload and gives it to the Solidity verifier, in an EVM inside this process. A deployed verifier is called alike.
 //   solc --bin --optimize … TicksealVerifier.sol && node verify_on_chain.js BTCUSD TicksealVerifier.bin
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;

@@ -43,16 +43,27 @@ export class PayloadVerifier {
     this.#mayStart = worker !== false && platform.openWorker !== undefined;
   }
 
-  /** Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload. */
-  verify(hex: string, settle: Settle): void {
+  /**
+   * Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload.
+   * @returns the fault of the option `signers`, when its function throws or gives invalid signers; then `settle` is never called
+   */
+  verify(hex: string, settle: Settle): string | undefined {
     this.#count();
-    if (!this.#isReady) {
-      this.#verifyInline(hex, settle);
-      return;
+    let report: PayloadReport;
+    try {
+      // A function of the user.
+      const signers = signersOf(this.#signers);
+      if (this.#isReady) {
+        this.#worker!.postMessage({ id: ++this.#lastId, hex, signers });
+        this.#pending.set(this.#lastId, { hex, settle });
+        return undefined;
+      }
+      report = verifyPayload(hex, { signers });
+    } catch (error) {
+      return String(error);
     }
-    this.#lastId += 1;
-    this.#pending.set(this.#lastId, { hex, settle });
-    this.#worker!.postMessage({ id: this.#lastId, hex, signers: signersOf(this.#signers) });
+    settle(report);
+    return undefined;
   }
 
   /** Ends the worker. Payloads in it are no longer settled. */
@@ -62,10 +73,6 @@ export class PayloadVerifier {
     this.#isReady = false;
     this.#worker?.terminate();
     this.#worker = undefined;
-  }
-
-  #verifyInline(hex: string, settle: Settle): void {
-    settle(verifyPayload(hex, { signers: signersOf(this.#signers) }));
   }
 
   #count(): void {
@@ -101,6 +108,6 @@ export class PayloadVerifier {
   #giveUp(): void {
     const left = [...this.#pending.values()];
     this.close();
-    for (const { hex, settle } of left) this.#verifyInline(hex, settle);
+    for (const { hex, settle } of left) this.verify(hex, settle);
   }
 }

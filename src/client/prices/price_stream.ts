@@ -6,7 +6,7 @@ import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
 import type { ClientContext } from './client_context.js';
 import { Merger, type SourcedPrice } from './merger.js';
-import type { PassedReport } from './passed_report.js';
+import type { PassedReport } from './source_events.js';
 import { StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
 import type { StreamedType } from './taxonomy.js';

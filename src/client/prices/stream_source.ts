@@ -8,7 +8,7 @@ import type { ClientContext } from './client_context.js';
 import type { Frame } from './frame.js';
 import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import type { Merger, SourcedPrice } from './merger.js';
-import type { PassedReport, ReportedPayload } from './passed_report.js';
+import type { ReportedPayload, SourceEvents } from './source_events.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
@@ -21,16 +21,6 @@ export interface SourceOptions {
   readonly merger: Merger;
   /** The symbols that the stream wants; call {@link StreamSource.sync} after a change. */
   readonly wanted: ReadonlySet<string>;
-}
-
-export interface SourceEvents {
-  readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
-  /** Called with the wanted symbols that this service does not have, after each possible change. */
-  readonly onMissing: (symbols: readonly string[]) => void;
-  /** Called when the connection was lost. */
-  readonly onDown: () => void;
-  /** Called when this service will send no further price. */
-  readonly onEnded: (error: TicksealError) => void;
 }
 
 /** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
@@ -214,13 +204,17 @@ export class StreamSource {
   #verify({ hex }: WaitingPayload): void {
     this.#isVerifying = true;
     const mapping = this.#mapping;
-    this.#context.verifier.verify(hex, (report) => {
+    const fault = this.#context.verifier.verify(hex, (report) => {
       if (this.#isClosed || mapping !== this.#mapping) return;
+      // First, because a listener of the user may throw.
+      this.#isVerifying = false;
       if (report.verdict === 'failed') this.#fail(report, hex);
       else this.#place({ report, hex }, false);
-      this.#isVerifying = false;
       this.#drainSoon();
     });
+    if (fault === undefined) return;
+    this.#isVerifying = false;
+    this.#context.reportError(new ProtocolError(this.#url, fault));
   }
 
   /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until the symbols were read again. */

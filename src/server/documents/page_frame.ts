@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { DOCUMENT_PATHS, PAGE_PATHS } from '../../wire/paths.js';
 import { Html, html } from './html.js';
 import { PAGE_STYLE } from './reference_style.js';
 
@@ -27,7 +27,7 @@ export function framePage(main: Html, contents: Html): string {
 <style>${STYLE_HTML}</style>
 </head>
 <body>
-<header class="bar"><b>tickseal</b><a href="${PAGE_PATHS.home}">Live prices</a><a href="${REST_PATHS.page}">API</a><a href="${REST_PATHS.clientPage}">Client</a><a class="jump" href="#contents">Contents</a></header>
+<header class="bar"><b>tickseal</b><a href="${PAGE_PATHS.home}">Live prices</a><a href="${DOCUMENT_PATHS.page}">API</a><a href="${DOCUMENT_PATHS.clientPage}">Client</a><a class="jump" href="#contents">Contents</a></header>
 <main>
 ${main}
 </main>

@@ -1,4 +1,4 @@
-import { REST_PATHS } from '../../wire/paths.js';
+import { DOCUMENT_PATHS } from '../../wire/paths.js';
 import type { AsyncApiDocument } from './asyncapi.js';
 import { type Html, html, joinHtml } from './html.js';
 import type { JsonSchema } from './json_schema.js';
@@ -14,8 +14,8 @@ export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): st
   const channels = Object.entries(sockets.channels);
   const names = Object.keys(schemas).sort();
   const main = html`<h1>API reference</h1>
-<p>Version ${rest.info.version}. For programs: <a href="${REST_PATHS.openApi}">${REST_PATHS.openApi}</a> and
-<a href="${REST_PATHS.asyncApi}">${REST_PATHS.asyncApi}</a>. In JavaScript: <a href="${REST_PATHS.clientPage}">the client</a>.</p>
+<p>Version ${rest.info.version}. For programs: <a href="${DOCUMENT_PATHS.openApi}">${DOCUMENT_PATHS.openApi}</a> and
+<a href="${DOCUMENT_PATHS.asyncApi}">${DOCUMENT_PATHS.asyncApi}</a>. In JavaScript: <a href="${DOCUMENT_PATHS.clientPage}">the client</a>.</p>
 <h2>REST</h2>
 ${renderMarkdown(rest.info.description)}
 <h3>Statuses other than 200</h3>

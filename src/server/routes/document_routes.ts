@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REST_PATHS } from '../../wire/paths.js';
+import { DOCUMENT_PATHS } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
 import { renderClientPage } from '../documents/client_page.js';
 import { readClientReference } from '../documents/client_reference.js';
@@ -19,7 +19,7 @@ export function documentRoutes(
 ): [string, Route][] {
   const routes: [string, Route][] = [
     [
-      REST_PATHS.openApi,
+      DOCUMENT_PATHS.openApi,
       openRoute({
         summary: 'The OpenAPI document of the REST API',
         response: z.looseObject({ openapi: z.literal(OPENAPI_VERSION) }),
@@ -28,7 +28,7 @@ export function documentRoutes(
       }),
     ],
     [
-      REST_PATHS.asyncApi,
+      DOCUMENT_PATHS.asyncApi,
       openRoute({
         summary: 'The AsyncAPI document of the WebSockets',
         response: z.looseObject({ asyncapi: z.literal(ASYNCAPI_VERSION) }),
@@ -37,7 +37,7 @@ export function documentRoutes(
       }),
     ],
     [
-      REST_PATHS.page,
+      DOCUMENT_PATHS.page,
       openRoute({
         summary: 'Both documents as a page to read',
         response: z.string(),
@@ -47,7 +47,7 @@ export function documentRoutes(
       }),
     ],
     [
-      REST_PATHS.clientPage,
+      DOCUMENT_PATHS.clientPage,
       openRoute({
         summary: 'The reference of the client for Node and browsers as a page to read',
         response: z.string(),

@@ -1,0 +1,23 @@
+import type { TicksealError } from '../connect/errors.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
+import type { SourcedPrice } from './merger.js';
+
+/** A payload that passed all checks. */
+export type PassedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
+
+/** A payload that passed all checks, with its hex. */
+export interface ReportedPayload {
+  readonly report: PassedReport;
+  readonly hex: string;
+}
+
+/** The events of the prices of one service. */
+export interface SourceEvents {
+  readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
+  /** Called with the wanted symbols that this service does not have, after each possible change. */
+  readonly onMissing: (symbols: readonly string[]) => void;
+  /** Called when the connection was lost. */
+  readonly onDown: () => void;
+  /** Called when this service will send no further price. */
+  readonly onEnded: (error: TicksealError) => void;
+}
