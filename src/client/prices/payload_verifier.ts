@@ -44,10 +44,10 @@ export class PayloadVerifier {
   }
 
   /**
-   * Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload.
-   * @returns the fault of the option `signers`, when its function throws or gives invalid signers; then `settle` is never called
+   * Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload. Without valid signers, as
+   * when their function throws, the check of the signer has failed.
    */
-  verify(hex: string, settle: Settle): string | undefined {
+  verify(hex: string, settle: Settle): void {
     this.#count();
     let report: PayloadReport;
     try {
@@ -56,14 +56,13 @@ export class PayloadVerifier {
       if (this.#isReady) {
         this.#worker!.postMessage({ id: ++this.#lastId, hex, signers });
         this.#pending.set(this.#lastId, { hex, settle });
-        return undefined;
+        return;
       }
       report = verifyPayload(hex, { signers });
     } catch (error) {
-      return String(error);
+      report = { verdict: 'failed', checks: [{ name: 'signer', status: 'failed', reason: String(error) }] };
     }
     settle(report);
-    return undefined;
   }
 
   /** Ends the worker. Payloads in it are no longer settled. */

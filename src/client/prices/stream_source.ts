@@ -204,7 +204,7 @@ export class StreamSource {
   #verify({ hex }: WaitingPayload): void {
     this.#isVerifying = true;
     const mapping = this.#mapping;
-    const fault = this.#context.verifier.verify(hex, (report) => {
+    this.#context.verifier.verify(hex, (report) => {
       if (this.#isClosed || mapping !== this.#mapping) return;
       // First, because a listener of the user may throw.
       this.#isVerifying = false;
@@ -212,9 +212,6 @@ export class StreamSource {
       else this.#place({ report, hex }, false);
       this.#drainSoon();
     });
-    if (fault === undefined) return;
-    this.#isVerifying = false;
-    this.#context.reportError(new ProtocolError(this.#url, fault));
   }
 
   /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until the symbols were read again. */

@@ -18,7 +18,7 @@ export class ExactNumber {
 
 /**
  * Parses JSON without losing a digit: integers become bigints, other numbers objects with their text.
- * It takes linear time for any text, except that of integers with more than some thousand digits.
+ * Parsing takes linear time for any text, except that of integers with more than some thousand digits.
  * @returns the value, or `undefined` when `text` is not JSON
  */
 export function parseExactJson(text: string): unknown {
