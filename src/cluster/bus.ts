@@ -9,7 +9,7 @@ export interface Bus {
    * within seconds.
    * @param after an empty `id` in it is not compared
    * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
-   * appended again with the same bytes after the same record
+   * appended again with the same bytes
    * @returns the record's sequence, when enough servers have the record that none can lose it
    * @throws WrongEnd when the log's last record is another one: the record was not appended
    * @throws Error when the outcome is unknown: the record may be appended, now or later
@@ -19,8 +19,9 @@ export interface Bus {
   extent(): Promise<LogExtent>;
   /**
    * Returns records of the log in order, without gaps, from the first one after the sequence on. They end at the log's end as the
-   * server that answers knows it, or after many records. @throws Error when no server answers, or when the first of the records
-   * has been deleted
+   * server that answers knows it, or after many records.
+   * @throws RecordsMissing when the first of the records is missing
+   * @throws Error when no server answers
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
   /** Calls back for each record after its commit. Records may be missing, repeated or late. @returns a function that ends the calls */
@@ -62,6 +63,11 @@ export interface LogRecord extends LogPosition {
 
 /** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
+
+/** Thrown when the server has later records than the requested one, and not that record: it is too old, lost or damaged. */
+export class RecordsMissing extends Error {
+  override readonly name = 'RecordsMissing';
+}
 
 /** Thrown when the log has another end than the writer expects. */
 export class WrongEnd extends Error {

@@ -24,7 +24,7 @@ export class ClusterMember {
   #claimed: Claim | undefined;
   #epoch = 0;
   #isLed = false;
-  #writeCount = 0;
+  #claimCount = 0;
   #isLeaving = false;
   #isStopped = false;
 
@@ -50,6 +50,8 @@ export class ClusterMember {
       caughtUp: () => host.caughtUp(),
       missing: (firstSequence) => host.missing(firstSequence),
       broken: (reason) => this.#fail(reason),
+      skipped: (reason) => host.skipped(reason),
+      restored: options.role === 'edge' ? undefined : (count) => host.restored(count),
     });
     this.#receiver = new TickReceiver({
       bus,
@@ -65,7 +67,6 @@ export class ClusterMember {
       timing,
       nowMs,
       follower: this.#follower,
-      newId: this.#newId,
       claim: () => this.#claim(false),
       rank: () => this.nodes.rank(),
       tickMs: () => this.#receiver.tickMs,
@@ -78,7 +79,6 @@ export class ClusterMember {
       taxonomy,
       host: this.#leaderHost,
       follower: this.#follower,
-      newId: this.#newId,
       resignation: () => this.#claim(true),
       shown: this.#receiver,
     });
@@ -131,7 +131,7 @@ export class ClusterMember {
   }
 
   /** The progress in applying the log. */
-  get log(): Pick<LogFollower, 'lag' | 'appliedMs'> {
+  get log(): Pick<LogFollower, 'lag' | 'appliedMs' | 'skippedCount'> {
     return this.#follower;
   }
 
@@ -213,11 +213,9 @@ export class ClusterMember {
     };
   }
 
-  readonly #newId = (): string => `${this.#options.run}-${++this.#writeCount}`;
-
   #claim(resign: boolean): Claim {
     const { node, name, run, configHash } = this.#options;
-    return { node, name, run, configHash: configHash(), resign };
+    return { node, name, run, attempt: ++this.#claimCount, configHash: configHash(), resign };
   }
 
   /** Applies a record. The node of the last applied claim leads. */

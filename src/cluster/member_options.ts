@@ -28,6 +28,10 @@ export interface MemberHost extends LeaderHost {
   clockIsRight(): boolean | undefined;
   /** The listener to the live prices of the leader, while that is another node. */
   readonly prices: PriceListener;
+  /** Called when a record of the log has no effect, because no leader wrote it or it is damaged. */
+  skipped(reason: string): void;
+  /** Called when this node has appended records again that the log had lost. */
+  restored(count: number): void;
   /** Called when the node cannot continue: it must end and report this reason. */
   fatal(reason: string): void;
 }

@@ -62,6 +62,8 @@ export interface ClusterState {
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
+  /** Records of the log without effect: no leader wrote them, or they are damaged. */
+  readonly skippedRecords: number;
   /** Standbys that report themselves, including this node. */
   readonly standbys: number;
   /** Nodes that report themselves, including this one. */

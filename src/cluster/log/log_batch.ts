@@ -5,7 +5,7 @@ import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../genera
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
 /** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
-export const WIRE_VERSION = 2;
+export const WIRE_VERSION = 3;
 
 /** The size up to which entries gather in a record: larger records are not written faster, and delay all records after them. */
 export const BATCH_BYTES_MAX = 256 * 1024;
@@ -22,6 +22,8 @@ export const ENTRY_OVERHEAD_BYTES = 64;
 export interface LogBatch {
   /** The sequence of the claim that began it. */
   readonly epoch: number;
+  /** The place of the record in the log. */
+  readonly sequence: number;
   /** The ID of the record before; empty if its writer did not know it. */
   readonly after: string;
   readonly claim?: Claim | undefined;
@@ -42,9 +44,14 @@ export interface Claim {
   readonly name: string;
   /** The ID of the process; no other process has the same. */
   readonly run: string;
+  /** The number of this claim among those of its process: two claims after the same record are two records. */
+  readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
 }
+
+/** Thrown when a newer release wrote the message. */
+export class NewerVersion extends UnreadableMessage {}
 
 /** Returns the largest number of bytes that an entry adds to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
@@ -54,7 +61,7 @@ export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
 /** Scratch space, empty between calls. */
 const builder = new Builder(16 * 1024);
 
-export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint8Array {
+export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBatch): Uint8Array {
   builder.clear();
   const entriesAt = entries.length === 0 ? 0 : buildEntries(entries);
   const claimAt = claim === undefined ? 0 : buildClaim(claim);
@@ -62,6 +69,7 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
   LogBatchTable.startLogBatch(builder);
   LogBatchTable.addWireVersion(builder, WIRE_VERSION);
   LogBatchTable.addEpoch(builder, BigInt(epoch));
+  LogBatchTable.addSequence(builder, BigInt(sequence));
   if (afterAt !== 0) LogBatchTable.addAfter(builder, afterAt);
   if (claimAt !== 0) LogBatchTable.addClaim(builder, claimAt);
   if (entriesAt !== 0) LogBatchTable.addEntries(builder, entriesAt);
@@ -71,7 +79,8 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
 
 /**
  * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
- * @throws UnreadableMessage also when a newer version wrote the batch: then the error reports it
+ * @throws UnreadableMessage
+ * @throws NewerVersion when a newer release wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readMessage('record of the log', bytes, (buffer) => {
@@ -81,6 +90,7 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
     const count = countInside(buffer, table.entriesLength(), 4);
     return {
       epoch: exactNumber(table.epoch()),
+      sequence: exactNumber(table.sequence()),
       after: table.after() ?? '',
       claim: claim === null ? undefined : readClaim(buffer, claim),
       entries: Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
@@ -89,12 +99,12 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
 }
 
 function checkVersion(version: number): void {
-  if (version === WIRE_VERSION) return;
-  throw new UnreadableMessage(
-    version > WIRE_VERSION
-      ? `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`
-      : `a record of the log has version ${version}, which this node does not read`,
-  );
+  if (version > WIRE_VERSION)
+    throw new NewerVersion(
+      `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`,
+    );
+  if (version < WIRE_VERSION)
+    throw new UnreadableMessage(`a record of the log has version ${version}, which this node does not read`);
 }
 
 function buildEntries(entries: readonly LogEntry[]): Offset {
@@ -125,11 +135,11 @@ function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {
   };
 }
 
-function buildClaim({ node, name, run, configHash, resign }: Claim): Offset {
+function buildClaim({ node, name, run, attempt, configHash, resign }: Claim): Offset {
   const nameAt = builder.createString(name);
   const runAt = builder.createString(run);
   const hashAt = builder.createByteVector(configHash);
-  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign);
+  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign, attempt);
 }
 
 function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
@@ -137,6 +147,7 @@ function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
     node: claim.node(),
     name: claim.name() ?? '',
     run: claim.run() ?? '',
+    attempt: claim.attempt(),
     configHash: fieldInside(buffer, claim.configHashArray()),
     resign: claim.resign(),
   };
