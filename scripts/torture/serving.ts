@@ -44,7 +44,7 @@ async function measure(scale: Scale) {
     ack: 'true',
     updates: new Updates('evm'),
   });
-  // One message is enough, because a fixed channel repeats the latest prices.
+  // A single message is enough, because a fixed channel repeats the latest prices.
   publisher.send();
   await until('the prices are accepted', () => publisher.unanswered === 0);
 

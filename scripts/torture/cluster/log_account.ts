@@ -14,7 +14,7 @@ export class LogAccount {
   aggregates = 0;
   /** The accepted updates in the form `publisher key, symbol, timestamp`. */
   readonly inputs = new Set<string>();
-  /** One sentence for each broken rule. */
+  /** A sentence for each broken rule. */
   readonly violations: string[] = [];
   #epoch = 0;
   #run = '';
@@ -72,7 +72,7 @@ export class LogAccount {
       const { input, seen } = decodeAcceptedInput(bytes);
       const name = `${toHex(publisherKey)} ${symbol}`;
       this.inputs.add(`${name} ${input.timestampNs}`);
-      // Of several waiting updates only the newest is written. The record has the times of the earlier
+      // Only the newest of several waiting updates is written. The record has the times of the earlier
       // updates.
       const updates = seen?.updates ?? [];
       for (let at = 0; at < updates.length; at += SEEN_FIELDS)
