@@ -31,7 +31,7 @@ const SOCKETS: readonly Target[] = [
 ];
 /** The paths for publishers that log in by signature. A token is not accepted there. */
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
-/** The paths for streams; all other paths with a token need the scope `rest`. */
+/** The paths for streams. All other paths with a token need the scope `rest`. */
 const STREAM_PATHS = ['/v1/stream_ticket'];
 const OPEN_PATHS = [
   '/asyncapi.json',

@@ -198,7 +198,7 @@ export class LivePrices {
       ({ signers }) => {
         this.#signers = signers;
       },
-      // After this failure the keys are not lost, because the stream reads the taxonomy again in any case.
+      // A failure here is ignored, because the stream reads the taxonomy again in any case.
       () => undefined,
     );
   }
