@@ -3,9 +3,9 @@ import type { Table } from './table.js';
 
 /** The part of a cluster's log that a data folder has recorded. */
 export interface LogProgress {
-  /** The last record that was applied; `undefined` before the first, and before another log. */
+  /** The last record that was applied; `undefined` before the first record, and before another log. */
   position: LogPlace | undefined;
-  /** True when inputs in records before that place were left out, as on an edge. */
+  /** True when inputs were left out of records before {@link position}, as on an edge. */
   lacksInputs: boolean;
 }
 
@@ -24,7 +24,7 @@ const UNKNOWN_ID = '0'.repeat(64);
 const INPUTS = ['inputs', 0] as const;
 const [COMPLETE, MISSING] = [0n, 1n];
 
-/** @param table of marks */
+/** @param table the table of marks */
 export function openLogProgress(table: Table<TimeNs>): LogProgress {
   return {
     get position() {
@@ -43,7 +43,7 @@ export function openLogProgress(table: Table<TimeNs>): LogProgress {
   };
 }
 
-/** @throws DamagedRecord when a record on disk is damaged. */
+/** @throws DamagedRecord when a record on disk is damaged */
 function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   const [sequence, ...words] = PARTS.map((part) => table.get([LOG, part]));
   if (sequence === undefined) return undefined;
@@ -55,7 +55,7 @@ function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   return { sequence: Number(sequence), id: id === UNKNOWN_ID ? '' : id };
 }
 
-/** Writes a place; an ID of another form is not kept. */
+/** Writes a place. An ID of another form is not kept. */
 function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
   const kept = ID_FORM.test(id) ? id : UNKNOWN_ID;
   table.put([LOG, 0], BigInt(sequence) as TimeNs);

@@ -13,11 +13,11 @@ export interface LogFollowerOptions {
   readonly position: LogPosition;
   /** Called with the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once, when the end of the log is reached. All records that the log had when following began have been applied. */
+  /** Called once, when all records have been applied that the log had when following began. */
   readonly caughtUp: () => void;
-  /** Called when the log no longer has the record after the position. Following continues at this sequence. */
+  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** Called when this log cannot be followed. No record is applied any more. */
+  /** Called when this log cannot be followed. After this call no record is applied. */
   readonly broken: (reason: string) => void;
   /** Called when a record has no effect, because it is not part of the chain. */
   readonly skipped: (reason: string) => void;
@@ -28,7 +28,10 @@ export interface LogFollowerOptions {
   readonly nowMs: () => number;
 }
 
-/** Applies the records of the log in order, each once: when they are committed, and by reading where a record is missing. */
+/**
+ * Applies the records of the log in order, each record once. A record is applied when it is committed. Missing records are read from
+ * the log.
+ */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   readonly #chain: RecordChain;
@@ -36,14 +39,14 @@ export class LogFollower {
   /** The reads of the next record in which it was not part of the chain. */
   #chainReads = 0;
   #position: LogPosition;
-  /** The greatest known sequence of the log. */
+  /** The highest known sequence of the log. */
   #endSequence: number;
-  /** The epoch of the applied records; unknown before the first. */
+  /** The epoch of the applied records; `undefined` before the first record. */
   #epoch: number | undefined;
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** The time of the next read; `undefined` when only silence requires one. */
+  /** The time of the next read; `undefined` if a read is only needed after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
   #restoring: Promise<unknown> | undefined;
@@ -89,12 +92,12 @@ export class LogFollower {
     return this.#appliedMs;
   }
 
-  /** The number of records that the log is known to have and that are not applied. */
+  /** The number of records that are known to be in the log and are not applied yet. */
   get lag(): number {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** True when the end of the log was reached once and no later record is known. */
+  /** True if the log was read to its end at least once and no later record is known. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
@@ -107,7 +110,7 @@ export class LogFollower {
     if (!isNext || this.#apply(record) !== undefined) void this.catchUp();
   }
 
-  /** Resolves when the log has been read to its end as a server knows it, or when no server answered. */
+  /** Resolves when the log has been read to the end that a server knows, or when no server answered. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read()
       .then((isAtEnd) => {
@@ -123,13 +126,15 @@ export class LogFollower {
     if (!this.#isStopped && nowMs >= this.nextDueMs()) void this.catchUp();
   }
 
-  /** Returns the time of the next read. Silence may mean that the last record was lost on its way to this node. */
+  /**
+   * Returns the time of the next read. A read follows a silence, because the last record may have been lost on its way to this node.
+   */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  /** @returns true when the applied records reach the end that the log had */
+  /** @returns true when all records are applied that the log had when the read began */
   async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
@@ -151,8 +156,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads to the end that the log had. Records committed meanwhile are applied when they come: in a busy log, reading until none
-   * is left would not end.
+   * Reads to the end that the log had at the beginning. Records that are committed during the read are applied when they arrive,
+   * because in a busy log a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
@@ -173,8 +178,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the applied records. A log that ends before them is read again, because a server may lag.
-   * After a while the log counts as one that has lost records.
+   * Compares the end of the log with the applied records. If the log ends before the last applied record, it is read again, because the
+   * server may lag. After some time the log is treated as a log that has lost records.
    */
   #compareEnd(known: LogPosition, last: LogPosition): void {
     const { nowMs, timing } = this.#options;

@@ -245,7 +245,7 @@ function setUp(
 ) {
   const log = records(1, count);
   const applied: number[] = [];
-  /** The last record that was applied at each time of catching up. */
+  /** The last applied record at each time at which the follower had caught up. */
   const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
