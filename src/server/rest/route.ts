@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../../config/config.js';
 import type { Asset, SignatureType } from '../../model/asset.js';
-import { SYMBOL_PATTERN } from '../../wire/asset_id.js';
+import { SYMBOL_LENGTH_MAX, SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
@@ -167,7 +167,7 @@ export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
   .refine((symbols) => !symbols.includes(''), 'has an empty element')
-  .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
+  .meta({ pattern: `^ *${SYMBOL_PATTERN} *(?:, *${SYMBOL_PATTERN} *)*$` });
 
 /** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark one if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
@@ -235,12 +235,14 @@ export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
   // An invalid symbol belongs to no asset: the error for an unknown symbol is clearer.
-  schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
+  schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
 
 /** A parameter that chooses between the assets of a symbol. */
 export const signatureTypeParameter = {
   description: 'Signature type. Without it, a symbol that has both types means its EVM asset',
   required: false,
-  schema: z.enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` }),
+  schema: z
+    .enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` })
+    .meta({ title: 'WantedSignatureType' }),
 } as const;

@@ -26,7 +26,7 @@ export interface UdfQuoteRouteOptions {
 const CLOSE_DAYS_MAX = 7;
 
 /** The data feed's quotes: today's prices of several assets, and the close from which their change counts. */
-const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`, 'u');
+const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`);
 
 export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
   const { clock, findAsset, readCandles, assetsPerRequestMax } = options;
