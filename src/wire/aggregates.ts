@@ -2,6 +2,3 @@
 
 /** The `type` of a frame: signed aggregates by symbol. */
 export const ORACLE_PRICES_TYPE = 'oracle_prices';
-
-/** The `type` of every answer, also to `unsubscribe`: clients recognise answers by it. */
-export const SUBSCRIPTIONS_TYPE = 'subscribe';
