@@ -162,12 +162,17 @@ export const count = z
   .transform(Number)
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
+/** White space around symbols in a list: that of ASCII, because dialects of patterns differ in the other. */
+const SPACES = '[\\x09-\\x0d ]*';
+const EMPTY = new RegExp(`^${SPACES}$`);
+const SPACED_SYMBOL = `${SPACES}${SYMBOL_PATTERN}${SPACES}`;
+
 /** Symbols separated by commas. They are trimmed, and repetitions count once. */
 export const assetList = z
   .string()
-  .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
-  .refine((symbols) => !symbols.includes(''), 'has an empty element')
-  .meta({ pattern: `^ *${SYMBOL_PATTERN} *(?:, *${SYMBOL_PATTERN} *)*$` });
+  .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim() || symbol))])
+  .refine((symbols) => !symbols.some((symbol) => EMPTY.test(symbol)), 'has an empty element')
+  .meta({ pattern: `^${SPACED_SYMBOL}(?:,${SPACED_SYMBOL})*$` });
 
 /** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark one if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
