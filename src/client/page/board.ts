@@ -36,10 +36,9 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
 }
 
 /**
- * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are measured by a steady
- * clock, whose `nowMs` counts from any time. The difference between this clock and the service's comes from the frame of a
- * connection that arrived soonest after its time. So a wrong clock of this computer makes no value young or old, and a delayed
- * frame is old.
+ * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are those of the client's
+ * ticks, measured on by a steady clock, whose `nowMs` counts from any time: a wrong clock of this computer makes no value young
+ * or old, and a delayed frame is old.
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
@@ -50,8 +49,6 @@ export class Board {
   #newestNs = 0n;
   /** The time up to which values were removed. */
   #blankedNs = 0n;
-  /** The smallest lead of the steady clock over the time of a frame of this connection. */
-  #aheadMs = Number.POSITIVE_INFINITY;
 
   get assets(): readonly TaxonomyAsset[] {
     return this.#assets;
@@ -73,30 +70,25 @@ export class Board {
     return this.#quotes.get(assetKey(asset));
   }
 
-  /** Begins a new connection: its frames may take longer than those of the former one. */
-  restart(): void {
-    this.#aheadMs = Number.POSITIVE_INFINITY;
-  }
-
-  /** Notes that a frame of this time passed its checks at `nowMs`; its values follow. */
-  pass(timestampNs: bigint, nowMs: number): void {
+  /** Notes that a frame of this time passed its checks; its values follow. */
+  pass(timestampNs: bigint): void {
     this.#newestNs = timestampNs;
-    this.#aheadMs = Math.min(this.#aheadMs, ageMs(timestampNs, nowMs));
     this.#fault = undefined;
   }
 
   /** Takes the value of a frame that passed, unless a later frame failed. */
-  apply({
-    symbol,
-    price,
-    timestampNs,
-    status,
-  }: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'status'>): void {
+  apply(tick: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'ageMs' | 'status'>, nowMs: number): void {
+    const { symbol, price, timestampNs, status } = tick;
     if (timestampNs <= this.#blankedNs) return;
     const before = this.#quotes.get(symbol)?.price ?? price;
     const direction = price > before ? 1 : price < before ? -1 : 0;
-    const madeMs = this.#aheadMs - ageMs(timestampNs, 0);
-    this.#quotes.set(symbol, { price, timestampNs, madeMs, marketStatus: status, direction });
+    this.#quotes.set(symbol, {
+      price,
+      timestampNs,
+      madeMs: nowMs - tick.ageMs,
+      marketStatus: status,
+      direction,
+    });
   }
 
   /** Removes every value after a frame failed: nothing in the frame is known to be true, not even its assets. */

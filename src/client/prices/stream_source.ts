@@ -2,13 +2,15 @@ import type { Channel } from '../../wire/stream.js';
 import { ProtocolError, RefusedError, type TicksealError, UnverifiedError } from '../connect/errors.js';
 import type { Down } from '../connect/reconnecting_socket.js';
 import type { RestService } from '../connect/rest_service.js';
+import type { Check } from '../verify/checks.js';
 import { decodePayload, type Payload } from '../verify/decode_payload.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { ClientContext } from './client_context.js';
 import type { Frame } from './frame.js';
 import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import type { Merger, SourcedPrice } from './merger.js';
-import type { ReportedPayload, SourceEvents } from './source_events.js';
+import { ServiceClock } from './service_clock.js';
+import type { PassedReport, ReportedPayload, SourceEvents } from './source_events.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
@@ -18,6 +20,7 @@ export interface SourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
   readonly signatureType: StreamedType | undefined;
+  readonly maxAgeMs: number;
   readonly merger: Merger;
   /** The symbols that the stream wants; call {@link StreamSource.sync} after a change. */
   readonly wanted: ReadonlySet<string>;
@@ -43,6 +46,7 @@ export class StreamSource {
   #isDrainDue = false;
   /** The number of the mapping of IDs to symbols. A payload that came under one mapping is not read with a later one. */
   #mapping = 0;
+  #clock!: ServiceClock;
   /** True when prices were dropped while the mapping changed. */
   #isSnapshotDue = false;
   /** A payload that passed but does not fit the symbols; they are being read again. */
@@ -81,6 +85,7 @@ export class StreamSource {
       onFrame: (frame) => this.#received(frame),
       onUp: () => {
         this.#leaveMapping();
+        this.#clock = new ServiceClock(context.platform);
         this.#symbols.expire();
         connection.onUp?.();
       },
@@ -209,9 +214,20 @@ export class StreamSource {
       // First, because a listener of the user may throw.
       this.#isVerifying = false;
       if (report.verdict === 'failed') this.#fail(report, hex);
-      else this.#place({ report, hex }, false);
+      else if (this.#isYoung(report, hex)) this.#place({ report, hex }, false);
       this.#drainSoon();
     });
+  }
+
+  /** Tells whether a payload is young enough for ticks; otherwise reports it as failed: somebody may have kept it back. */
+  #isYoung({ checks, payload, signer }: PassedReport, hex: string): boolean {
+    const { maxAgeMs } = this.#options;
+    const ageMs = this.#clock.verified(payload.timestampNs);
+    if (ageMs <= maxAgeMs) return true;
+    const reason = `the payload is ${Math.round(ageMs)} ms old, or this machine's clock is ahead; maxAgeMs is ${maxAgeMs}`;
+    const age: Check = { name: 'age', status: 'failed', reason };
+    this.#fail({ verdict: 'failed', checks: [...checks, age], payload, signer }, hex);
+    return false;
   }
 
   /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until the symbols were read again. */
@@ -230,7 +246,7 @@ export class StreamSource {
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
     for (const price of this.#wantedIn(report.payload))
-      if (this.#options.merger.admit(price)) this.#events.onPrice(price, report);
+      if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
   }
 
   #fits({ taxonomyId, assets }: Payload): boolean {
