@@ -1,6 +1,6 @@
 // The paths that a client of streams requests. The bundle of such a client holds no other paths.
 
-/** The path on which streams of prices are subscribed. */
+/** The path on which clients subscribe to streams of prices. */
 export const STREAM_PATH = '/ws';
 
 export const ASSETS_PATH = '/v1/prices/assets';

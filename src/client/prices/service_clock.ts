@@ -1,4 +1,6 @@
 import type { Platform } from '../connect/platform.js';
+import type { Check } from '../verify/checks.js';
+import type { PayloadReport } from '../verify/verify_payload.js';
 
 /** The share by which this machine's steady clock may be faster than the service's: cheap quartz errs by a tenth of it. */
 const DRIFT_SHARE_MAX = 0.0002;
@@ -30,6 +32,16 @@ export class ServiceClock {
     this.#aheadMs = Math.min(atMs - madeMs, this.#aheadMs + driftMs);
     this.#atMs = atMs;
     return Math.max(atMs - this.#aheadMs, nowMs()) - madeMs;
+  }
+
+  /** Returns the report on a payload that was verified now. A payload above the age has failed: somebody may have kept it back. */
+  judge(report: PayloadReport, maxAgeMs: number): PayloadReport {
+    if (report.verdict === 'failed') return report;
+    const ageMs = this.verified(report.payload.timestampNs);
+    if (ageMs <= maxAgeMs) return report;
+    const reason = `the payload is ${Math.round(ageMs)} ms old, or this machine's clock is ahead; maxAgeMs is ${maxAgeMs}`;
+    const age: Check = { name: 'age', status: 'failed', reason };
+    return { ...report, verdict: 'failed', checks: [...report.checks, age] };
   }
 
   /** Returns the present time of the service in UNIX milliseconds; only after a frame was verified. */

@@ -15,7 +15,10 @@ export interface ReportedPayload {
 export interface SourceEvents {
   /** @param serviceMs returns the present time of the service */
   readonly onPrice: (price: SourcedPrice, report: PassedReport, serviceMs: () => number) => void;
-  /** Called with the wanted symbols that this service does not have, after each possible change. */
+  /**
+   * Called with the wanted symbols that this service does not have. The call follows every event that may change these
+   * symbols.
+   */
   readonly onMissing: (symbols: readonly string[]) => void;
   /** Called when the connection was lost. */
   readonly onDown: () => void;

@@ -3,16 +3,16 @@ import { WORD_BYTES } from '../../wire/signatures.js';
 import { concatBytes, integerBytes, utf8ToBytes } from './bytes.js';
 import { keccak256 } from './keccak_sponge.js';
 
-/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */
+/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, because the caller overwrites them later. */
 type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 /**
- * The memory in which price messages are assembled: V8 allocates arrays of more than 64 bytes outside its heap, which took 1.8 µs
- * of the 40 µs of a signature.
+ * The memory in which price messages are assembled. A shared memory is faster, because V8 allocates arrays of more than 64 bytes
+ * outside its heap. That took 1.8 µs of the 40 µs of a signature.
  */
 const MESSAGE = new Uint8Array(256);
 const ENCODER = new TextEncoder();
-/** The largest number of bytes of one UTF-16 code unit. */
+/** The largest number of bytes of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const EIP191_PREFIX = utf8ToBytes('\x19Ethereum Signed Message:\n32');
 const EIP191_MESSAGE = concatBytes(EIP191_PREFIX, new Uint8Array(32));
@@ -41,7 +41,7 @@ export function evmPriceHash(
   return hash(message.subarray(0, end));
 }
 
-/** The parts of an aggregate's `msg_hash`; hashes are 32 bytes, the address 20. */
+/** The parts of an aggregate's `msg_hash`. Hashes have 32 bytes, and the address has 20. */
 export interface EvmAggregateMessage {
   readonly address: Uint8Array;
   readonly assetId: string;

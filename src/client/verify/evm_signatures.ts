@@ -22,7 +22,7 @@ export function checksumAddress(address: Uint8Array): string {
   return `0x${[...digits].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')}`;
 }
 
-/** Returns the reason for refusing a signature before any curve arithmetic, or `undefined` when its numbers are valid. */
+/** Returns the reason for refusing a signature before any curve arithmetic; `undefined` when its numbers are valid. */
 export function signatureFault({ r, s }: EvmSignature): 'out of range' | 'high s' | undefined {
   if (r < 1n || r >= CURVE_ORDER || s < 1n || s >= CURVE_ORDER) return 'out of range';
   return s > CURVE_ORDER / 2n ? 'high s' : undefined;
@@ -37,12 +37,12 @@ export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uin
     const publicKey = secp256k1.recoverPublicKey(bytes, digest, { prehash: false, isCompressed: false });
     return addressOf(publicKey);
   } catch {
-    // Not every r is the x coordinate of a point; the library then throws.
+    // Some values of r are not the x coordinate of a point. The library throws for them.
     return undefined;
   }
 }
 
-/** Tells whether two addresses, given as 20 bytes and as a number, are equal. */
+/** Tells whether two addresses are equal. The first is 20 bytes, the second a number. */
 export function isAddress(address: Uint8Array | undefined, expected: bigint): boolean {
   return address !== undefined && bytesInteger(address) === expected;
 }

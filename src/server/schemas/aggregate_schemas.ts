@@ -8,7 +8,7 @@ import { aggregatedSignedPrice, assetId } from './value_schemas.js';
 
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 
-/** The query of `/evm/subscribe` and `/stark/subscribe`: empty. */
+/** The query of `/evm/subscribe` and `/stark/subscribe`, which has no parameters. */
 export const aggregateQuery = z.object({});
 
 const symbols = z.array(assetId);
@@ -50,7 +50,7 @@ export const aggregateError = z
   })
   .meta({ id: 'AggregateError' });
 
-/** @param serviceName the word in `service_signed_price` */
+/** @param serviceName the first word of the field `service_signed_price` */
 export function oraclePrices(serviceName: string) {
   return z
     .strictObject({
