@@ -22,6 +22,12 @@ type Row = readonly [
   by?: 'parser' | 'reads',
 ];
 
+/**
+ * The answer to some malformed heads: the build of uWebSockets.js for Node 20 is older than the others, and closes the connection
+ * without an answer.
+ */
+const REFUSAL: readonly number[] = process.versions.modules === '115' ? [] : [400];
+
 const AUTH = `Authorization: Basic ${TOKEN}\r\n`;
 const HEAD = `Host: x\r\n${AUTH}`;
 const PATH = '/v1/prices/assets';
@@ -91,7 +97,7 @@ const BODIES: readonly Row[] = [
   ['a negative length', withHeaders('Content-Length: -1\r\n', BODY), [400], 'closed', 'parser'],
   ['a length with a sign', withHeaders('Content-Length: +5\r\n', BODY), [400], 'closed', 'parser'],
   ['a length in hex', withHeaders('Content-Length: 0x5\r\n', BODY), [400], 'closed', 'parser'],
-  ['a length before a space', withHeaders('Content-Length : 38\r\n', SMUGGLED), [], 'closed', 'parser'],
+  ['a length before a space', withHeaders('Content-Length : 38\r\n', SMUGGLED), REFUSAL, 'closed', 'parser'],
   ['chunks', withHeaders(CHUNKED, '5\r\nhello\r\n0\r\n\r\n', 'POST'), [400], 'closed'],
   ['chunks and a request', withHeaders(CHUNKED, `0\r\n\r\n${SMUGGLED}`), [400], 'cut'],
   ['chunks of a bad size', withHeaders(CHUNKED, 'zz\r\nhello\r\n'), [400], 'closed', 'parser'],
@@ -125,14 +131,14 @@ const BODIES: readonly Row[] = [
   [
     'transfer-encoding before a space',
     withHeaders('Transfer-Encoding : chunked\r\n', `0\r\n\r\n${SMUGGLED}`),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
   [
     'transfer-encoding behind a vertical tab',
     withHeaders('Transfer-Encoding:\x0bchunked\r\n', `0\r\n\r\n${SMUGGLED}`),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
@@ -146,7 +152,9 @@ const BODIES: readonly Row[] = [
 
 const HEADERS: readonly Row[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n${AUTH}\r\n`, [400], 'closed', 'parser'],
-  ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open'],
+  REFUSAL.length === 0
+    ? ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open']
+    : ['two Hosts', withHeaders('Host: y\r\n'), [400], 'closed', 'parser'],
   // The parser ignores everything after a header without a name, and so do we: a proxy must reject such a request.
   ['an empty header name', withHeaders(': v\r\n'), [200], 'open', 'parser'],
   ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), [], 'closed', 'parser'],
