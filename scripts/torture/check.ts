@@ -7,11 +7,16 @@ export interface Check {
   readonly name: string;
   /** The action of the check on the service. */
   readonly title: string;
-  /**
-   * @param threads the number of threads that serve the sockets, for checks that can run with any number
-   * @throws Error when no measurement is possible
-   */
-  readonly run: (scale: Scale, threads: number) => Promise<readonly Finding[] | Skipped>;
+  /** @throws Error when no measurement is possible */
+  readonly run: (scale: Scale, sizes: Sizes) => Promise<readonly Finding[] | Skipped>;
+}
+
+/** The sizes that arguments change. */
+export interface Sizes {
+  /** The number of threads that serve the sockets, for checks that can run with any number. */
+  readonly threads: number;
+  /** The number of signatures, or of threads that crash, in a full run of a check that counts them; `undefined` for its own number. */
+  readonly count: number | undefined;
 }
 
 /** A figure and its bound. */

@@ -10,6 +10,8 @@ export interface ProbeAnswers {
   readonly exits: number;
   /** A serving thread enters an endless loop. The answer is the number of threads that have still to enter one. */
   readonly hangServer: number;
+  /** A serving thread throws an exception. The answer is the number of threads that have still to do so. */
+  readonly crashServer: number;
 }
 
 /** A service with `probe.ts` in all its threads, for data that its endpoints do not offer. */

@@ -28,6 +28,8 @@ const TOP_BYTE_BIT = 0x80;
 /** The largest number of sums that are made at once, each of two multiples. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
+// The last step of `fill` adds half of a table's points at once, with the memory of the sums.
+assert(ODD_MULTIPLES / 2 <= SUMS_MAX);
 
 /** The points of a sum are added in pairs, then the sums of the pairs, and so on. */
 interface Level {
