@@ -11,14 +11,14 @@ const CHANNEL = 'tickseal, faults of threads';
 /** The fault of a serving thread: it enters an endless loop, or throws an exception that no code catches. */
 export type ThreadFault = 'hang' | 'crash';
 
-/** Tells whether the calling thread serves sockets: only those threads are started with `liveness`. */
+/** Tells whether the calling thread serves sockets. Only such threads are started with `liveness`. */
 export function servesSockets(): boolean {
   return !isMainThread && workerData?.liveness !== undefined;
 }
 
 /**
- * Prepares faults in the main thread, before it starts others. @returns a function that gives a fault to one serving thread, and
- * returns how many threads have still to take one
+ * Prepares faults in the main thread, before it starts other threads.
+ * @returns a function that gives a fault to one serving thread, and returns the number of threads that have not taken a fault yet
  */
 export function createFaults(): (fault: ThreadFault) => number {
   const due = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -32,7 +32,7 @@ export function createFaults(): (fault: ThreadFault) => number {
   };
 }
 
-/** Prepares a serving thread. The first one that receives the message takes the fault. */
+/** Prepares a serving thread. The first thread that receives the message takes the fault. */
 export function takeFaults(): void {
   const due = getEnvironmentData(CHANNEL) as Int32Array;
   const channel = new BroadcastChannel(CHANNEL);
