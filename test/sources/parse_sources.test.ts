@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
+import { readPage } from '../pages.js';
 
 const FILE = `
 sources:
@@ -50,6 +51,11 @@ const errorsOf = (text: string): readonly string[] => {
 };
 const sources = (assets: string) =>
   `sources:\n  kraken: { kind: kraken }\n  okx: { kind: okx }\nassets:\n${assets}`;
+
+test('the example of the page', async (t) => {
+  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(readPage('src/sources/README.md')) ?? [];
+  t.same(errorsOf(yaml), []);
+});
 
 test('errors name file, line, key and remedy', async (t) => {
   for (const [text, error] of [
