@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import type { ConfigDocument, Path, Problem } from './document.js';
 import { describeIssue } from './issue_text.js';
 
-/** Leaves out problems that follow from a known one: at the same place, below that place, or above it if the file has nothing there. */
+/**
+ * Removes problems that follow from a known problem. Such a problem is at the same place, below that place, or above it if the file has
+ * no value at that place.
+ */
 export function unlessKnown(
   problems: Iterable<Problem>,
   known: readonly Problem[],
@@ -34,7 +37,7 @@ export function schemaProblems(issues: readonly z.core.$ZodIssue[], document: Co
   });
 }
 
-/** Returns `undefined` when there is no such place; the file itself has no `undefined`. */
+/** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
 }

@@ -1,57 +1,68 @@
 import type { Asset, SignatureType } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
+import { hasAtMost } from '../model/text.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
+import { ORACLE_PRICES_TYPE } from '../wire/aggregates.js';
+import { SYMBOL_LENGTH_MAX } from '../wire/asset_id.js';
+import { PING_TYPE } from '../wire/stream.js';
 import { type AggregateGroup, AggregateGroupIndex, type AggregateSession } from './aggregate_group.js';
 import {
+  type AggregateRequest,
   type AggregateRequestError,
   type AggregateSubscription,
   aggregateErrorText,
   readAggregateRequest,
 } from './aggregate_request.js';
 import type { StreamCounters } from './engine.js';
+import { pongText } from './request.js';
 import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
-  /** Returns the asset of the configuration in force with this symbol and signature type. */
+  /** Returns the asset with this symbol and signature type in the present configuration. */
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
   /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** Returns the aggregate in the form of REST; made once for each aggregate. */
+  /** Returns the aggregate in the form of REST. Each text is made once. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
   /**
-   * Publishes a frame as for `/ws`, with sequences of its own. Connections that do not take the frame go to
-   * {@link AggregateStreams.lagged}.
+   * Publishes a frame as for `/ws`, but with separate sequences. Connections that do not take the frame go to {@link
+   * AggregateStreams.lagged}.
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
 }
 
 /**
- * Streams of signed aggregates, without their sockets: each connection receives an aggregate of its assets when it subscribes and
- * whenever one is signed.
+ * Streams of signed aggregates, without their sockets. A connection receives the aggregates of its assets when it subscribes, and
+ * each further aggregate when it is signed.
  *
- * The aggregates that are signed in one turn of the event loop form one frame of a group, made and published once. A newcomer or
- * a slow reader waits beside the topic, is brought up to date by frames of its own, and joins.
+ * All aggregates that are signed in a turn of the event loop are in the same frame of a group. This frame is made and published
+ * once. A new connection or a slow reader waits outside the topic. Such a connection receives its own frames until it has
+ * everything, and then joins the topic.
+ *
+ * Clients subscribe once. So a connection keeps the symbols that name no asset, and is subscribed to such an asset when a reload
+ * adds it, or adds it again.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
   AggregateGroup,
-  AggregateSubscription,
+  AggregateRequest,
   AggregateRequestError
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  /** The number of signatures so far, and by asset index the number of its last one. */
+  /** The connections that await symbols. */
+  readonly #awaiting = new Set<AggregateSession>();
+  /** The number of signatures so far. `#signedAt` has, by asset index, the number of the last signature. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** The groups with an aggregate that was signed since their last frame. */
+  /** The groups of which an aggregate was signed since their last frame. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 
@@ -62,7 +73,7 @@ export class AggregateStreams extends Subscriptions<
     this.#options = options;
   }
 
-  /** Notes that the asset's latest aggregate is a new one. */
+  /** Records that the asset has a new latest aggregate. */
   signed({ index }: Asset): void {
     this.#signedAt[index] = ++this.#sequence;
     for (const group of this.#groups.withAsset(index)) {
@@ -79,30 +90,44 @@ export class AggregateStreams extends Subscriptions<
 
   /** Applies a changed catalogue or changed rights. */
   reload(): void {
-    for (const session of this.#groups.sessions()) {
-      const assets = session.assets.flatMap(({ symbol }) => this.#visible(session, symbol) ?? []);
-      this.#regroup(session, assets);
+    for (const session of new Set([...this.#groups.sessions(), ...this.#awaiting])) {
+      const before = new Set(session.assets.map(({ index }) => index));
+      const symbols = [...session.assets.map(({ symbol }) => symbol), ...session.awaited];
+      const { assets, unknown } = this.#find(session, symbols);
+      const fresh = assets.flatMap(({ index }) => (before.has(index) ? [] : [index]));
+      if (fresh.length > 0) session.fresh = new Set([...(session.fresh ?? []), ...fresh]);
+      this.#await(session, unknown);
+      this.#regroup(session, sortByIndex(assets));
     }
   }
 
-  protected override carryOut(
-    session: AggregateSession,
-    request: AggregateSubscription,
-    nowNs: TimeNs,
-  ): void {
+  override closed(session: AggregateSession): void {
+    super.closed(session);
+    this.#awaiting.delete(session);
+  }
+
+  protected override carryOut(session: AggregateSession, request: AggregateRequest, nowNs: TimeNs): void {
+    if (request.type === PING_TYPE) {
+      session.connection.send(pongText(request));
+      return;
+    }
     if (!this.mayChange(session, request, request.symbols.length, nowNs)) return;
     if (request.type === 'subscribe') {
       this.#subscribe(session, request);
       return;
     }
     const gone = new Set(request.symbols);
+    this.#await(
+      session,
+      session.awaited.filter((symbol) => !gone.has(symbol)),
+    );
     const left = session.assets.filter(({ symbol }) => !gone.has(symbol));
     this.#answerAndRegroup(session, request, left);
   }
 
   protected override enter(group: AggregateGroup, session: AggregateSession): void {
     if (group.dirty) return;
-    // Nothing of the group was signed since its last frame, so its members have everything.
+    // No aggregate of the group was signed since the group's last frame, so its members have everything.
     group.sequence = this.#sequence;
     this.#updateAndJoin(group, session);
   }
@@ -110,33 +135,55 @@ export class AggregateStreams extends Subscriptions<
   #subscribe(session: AggregateSession, request: AggregateSubscription): void {
     const assets = new Map(session.assets.map((asset) => [asset.index, asset]));
     const fresh = new Set(session.fresh);
-    const unknown: string[] = [];
-    for (const symbol of request.symbols) {
-      const asset = this.#visible(session, symbol);
-      if (asset === undefined) unknown.push(symbol);
-      else if (!assets.has(asset.index)) {
-        assets.set(asset.index, asset);
-        fresh.add(asset.index);
-      }
+    const { assets: found, unknown } = this.#find(session, request.symbols);
+    for (const asset of found) {
+      if (assets.has(asset.index)) continue;
+      assets.set(asset.index, asset);
+      fresh.add(asset.index);
     }
     if (!this.mayHave(session, request, assets.size)) return;
     if (fresh.size > 0) session.fresh = fresh;
-    this.#answerAndRegroup(session, request, [...assets.values()]);
-    if (unknown.length === 0) return;
-    // Clients of this protocol read no errors: one unknown symbol must not block the other ones.
-    const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
-    this.replyError(session, error, request);
+    const { subscriptionsPerConnection } = this.#options.limits;
+    const room = subscriptionsPerConnection - assets.size;
+    const awaited = [...new Set([...session.awaited, ...unknown.filter(isSymbol)])];
+    this.#await(session, awaited.slice(0, room));
+    this.#answerAndRegroup(session, request, sortByIndex([...assets.values()]));
+    // An unknown symbol must not block the other symbols, because clients of this protocol read no errors.
+    const faults = [
+      ...listed('unknown symbols, or not covered by the token', unknown),
+      ...listed(
+        `past subscriptions_per_connection (${subscriptionsPerConnection}), so not sent when they exist`,
+        awaited.slice(room),
+      ),
+    ];
+    if (faults.length > 0) this.replyError(session, faults.join('; '), request);
   }
 
-  /** Returns the assets that the token may see. Another symbol counts as one that does not exist. */
-  #visible({ rights, signatureType }: AggregateSession, symbol: string): Asset | undefined {
-    return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
+  /** Finds the assets that the token may see. Any other symbol is treated like a symbol that does not exist. */
+  #find({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
+    const assets: Asset[] = [];
+    const unknown: string[] = [];
+    for (const symbol of symbols) {
+      const asset = rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
+      if (asset === undefined) unknown.push(symbol);
+      else assets.push(asset);
+    }
+    return { assets, unknown };
   }
 
-  #answerAndRegroup(session: AggregateSession, { traceId }: AggregateSubscription, assets: Asset[]): void {
-    assets.sort((a, b) => a.index - b.index);
+  #await(session: AggregateSession, symbols: readonly string[]): void {
+    session.awaited = symbols;
+    if (symbols.length > 0) this.#awaiting.add(session);
+    else this.#awaiting.delete(session);
+  }
+
+  #answerAndRegroup(
+    session: AggregateSession,
+    { type, traceId }: AggregateSubscription,
+    assets: readonly Asset[],
+  ): void {
     const data = { subscriptions: assets.map(({ symbol }) => symbol) };
-    session.connection.send(JSON.stringify({ type: SUBSCRIPTIONS_TYPE, trace_id: traceId, data }));
+    session.connection.send(JSON.stringify({ type, trace_id: traceId, data }));
     if (assets.length !== session.assets.length) this.#regroup(session, assets);
   }
 
@@ -149,7 +196,7 @@ export class AggregateStreams extends Subscriptions<
     this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
-  /** Sends the frames at the end of a turn in which something was signed. */
+  /** Sends the frames at the end of a turn in which an aggregate was signed. */
   #flush(): void {
     const groups = this.#dirty;
     this.#dirty = [];
@@ -160,7 +207,8 @@ export class AggregateStreams extends Subscriptions<
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
         const frame = this.#frame(signed);
-        // Members that cannot take the frame leave during the call; they have everything that the group had before.
+        // Members that cannot take the frame leave during the call. These members have received everything that was sent to
+        // the group before.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
       group.sequence = this.#sequence;
@@ -169,7 +217,10 @@ export class AggregateStreams extends Subscriptions<
     }
   }
 
-  /** Sends a waiting connection the aggregates that it alone lacks; it joins, unless its socket did not take them. */
+  /**
+   * Sends a waiting connection the aggregates that only this connection lacks. Then the connection joins the topic, unless
+   * its socket did not take them.
+   */
   #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
     const { fresh, sequence } = session;
     const due = group.assets.filter(
@@ -185,7 +236,7 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** Tells whether the asset was signed after a sequence. An aggregate that a restart found on disk counts as signed at 0. */
+  /** Tells whether the asset was signed after a sequence. An aggregate from disk after a restart counts as signed at 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }
@@ -203,4 +254,18 @@ export class AggregateStreams extends Subscriptions<
     const traceId = `${clock.nowNs().toString(16)}-${(++this.#frames).toString(16)}`;
     return `{"type":"${ORACLE_PRICES_TYPE}","trace_id":"${traceId}","data":{${entries.join()}}}`;
   }
+}
+
+function sortByIndex(assets: Asset[]): readonly Asset[] {
+  return assets.sort((a, b) => a.index - b.index);
+}
+
+/** Tells whether a text is short enough for a symbol: a longer one never names an asset. */
+function isSymbol(text: string): boolean {
+  return hasAtMost(SYMBOL_LENGTH_MAX, text);
+}
+
+/** Returns the fault as a list, which is empty without symbols. */
+function listed(fault: string, symbols: readonly string[]): readonly string[] {
+  return symbols.length === 0 ? [] : [`${fault}: ${symbols.join(', ')}`];
 }

@@ -1,12 +1,12 @@
 import type { AssetIndex } from '../model/asset.js';
 import { earlierOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
+import { CatalogueChange } from './catalogue_change.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions } from './delivery.js';
-import type { Group, StreamSession } from './group.js';
+import { type Group, NONE_ENDED, type StreamSession } from './group.js';
 import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { tellMovedAssets } from './moved_assets.js';
 import { nextTryNs } from './pace.js';
 import {
   answerText,
@@ -26,15 +26,15 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-  /** Called when the engine needs a tick at a time that may be sooner than its last answer. */
+  /** Called when the engine may need a tick earlier than the time that it last returned. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
 /**
- * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; the engine calls back
- * with frames.
+ * The streaming API without its sockets. The caller of the engine reports messages, price changes and ticks of the clock. The
+ * engine calls back with frames.
  */
 export class StreamEngine extends Subscriptions<
   StreamSession,
@@ -49,6 +49,8 @@ export class StreamEngine extends Subscriptions<
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   readonly #eras: SessionEras;
+  /** The connections with assets that ended. */
+  readonly #withEnded = new Set<StreamSession>();
 
   constructor(options: StreamEngineOptions) {
     const { table, taxonomyId } = options;
@@ -68,35 +70,39 @@ export class StreamEngine extends Subscriptions<
 
   /** Applies a changed catalogue and changed rights. The table must already have the new assets and IDs. */
   reload(catalogue: StreamCatalogue): void {
-    tellMovedAssets(this.#groups.sessions(), this.#catalogue, catalogue);
+    const change = new CatalogueChange(this.#catalogue, catalogue);
     this.#catalogue = catalogue;
     this.#indexById = indexById(catalogue);
     this.#delivery.resize();
-    const listed = new Set(catalogue.listed.map(({ index }) => index));
     const { ids } = this.#options.table;
-    for (const session of this.#groups.sessions()) {
-      const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
-      // IDs may have changed, and with them the order, even when the assets are the same.
+    for (const session of new Set([...this.#groups.sessions(), ...this.#withEnded])) {
+      const { assets, ended } = change.applyTo(session);
+      this.#keepEnded(session, ended);
+      // The IDs may have changed even if the assets are the same. Then the order of the assets has changed too.
       this.#regroup(session, assetSetOf(assets, ids));
     }
   }
 
   override closed(session: StreamSession): void {
     super.closed(session);
+    this.#withEnded.delete(session);
     this.#eras.leave(session);
   }
 
-  /** Notes that the price of an asset changed in the table. */
+  /** Records that the price of an asset changed in the table. */
   priceChanged(index: AssetIndex): void {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** Notes that all prices of a publisher's message have been reported. */
+  /** Records that all prices of a publisher's message have been reported. */
   messageApplied(): void {
     this.#delivery.flushSoon();
   }
 
-  /** Does the work that is due: called at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
+  /**
+   * Does the work that is due. Must be called at the times of {@link nextDueNs} and {@link StreamEngineOptions.onDue}, and a
+   * few times a second.
+   */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
     this.#noticeStepBack(nowNs);
@@ -108,8 +114,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Returns the time of the next tick that the engine needs: the next multiple of an interval in use, or of 1 ms while
-   * changes wait to be sent.
+   * Returns the time of the next tick that the engine needs. This is the next multiple of an interval in use, or of 1 ms
+   * while changes wait to be sent.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
@@ -140,7 +146,7 @@ export class StreamEngine extends Subscriptions<
     super.leaveGroup(session);
   }
 
-  /** Takes a member out of the topic; the session keeps the time of the group's last frame, too. */
+  /** Takes a member out of the topic. The session also keeps the time of the group's last frame. */
   protected override leaveTopic(group: Group, session: StreamSession): void {
     session.lastTimestampNs = sentUpToNs(session);
     session.lastFrameNs = group.lastFrameNs;
@@ -178,6 +184,9 @@ export class StreamEngine extends Subscriptions<
       session.fresh ??= new Set();
       for (const index of added) session.fresh.add(index);
     }
+    // Assets that ended lose their places to new ones, those that ended last first.
+    const room = this.#options.limits.subscriptionsPerConnection - set.assets.length;
+    if (session.ended.size > room) this.#keepEnded(session, [...session.ended].slice(0, room));
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
@@ -185,13 +194,20 @@ export class StreamEngine extends Subscriptions<
     const { known, invalid } = this.#lookUp(session, request);
     for (const index of known) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
+    if (session.ended.size > 0) {
+      const gone = new Set(request.assets);
+      this.#keepEnded(
+        session,
+        [...session.ended].filter(([, id]) => !gone.has(id)),
+      );
+    }
     const set = withoutAssets(session.set, known, this.#options.table.ids);
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
   /**
-   * Finds the assets of a request. An ID that the token may not see counts as one that does not exist. No connection is
-   * subscribed to it either.
+   * Finds the assets of a request. An ID that the token may not see is treated like an ID that does not exist, because no
+   * connection can be subscribed to either.
    */
   #lookUp(session: StreamSession, { assets }: StreamRequest) {
     const known: AssetIndex[] = [];
@@ -206,6 +222,13 @@ export class StreamEngine extends Subscriptions<
 
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
+  }
+
+  #keepEnded(session: StreamSession, ended: Iterable<readonly [AssetIndex, number]>): void {
+    const kept = new Map(ended);
+    session.ended = kept.size > 0 ? kept : NONE_ENDED;
+    if (kept.size > 0) this.#withEnded.add(session);
+    else this.#withEnded.delete(session);
   }
 
   #answerAndRegroup(
@@ -239,12 +262,15 @@ export class StreamEngine extends Subscriptions<
     this.enterGroup(group, session);
   }
 
-  /** Handles a step back of the clock, before any frame is made: only connections that have received later times stay. */
+  /**
+   * Handles a step back of the clock before any frame is made. Only connections that have received later times stay in the
+   * earlier era.
+   */
   #noticeStepBack(nowNs: TimeNs): void {
     if (this.#eras.notice()) this.#leaveEarlierEras(nowNs);
   }
 
-  /** Moves connections of earlier eras into the current one as soon as the clock is past their times. */
+  /** Moves connections of earlier eras into the current era as soon as the clock is past the times that they received. */
   #leaveEarlierEras(nowNs: TimeNs): void {
     this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())

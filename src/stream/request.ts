@@ -12,14 +12,17 @@ import { type RequestId, readRequestId } from './request_id.js';
 /** A change of a client's subscription on `/ws`. */
 export interface StreamRequest {
   readonly type: RequestType;
-  /** The integers of the message, each once, in its order; the catalogue decides which of them are assets. */
+  /**
+   * The integers of the message in their order. Each integer occurs once, and the catalogue decides which integers are
+   * assets.
+   */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
-  /** The ID of the request. A request with an ID is answered. */
+  /** The ID of the request. The service answers a request that has an ID. */
   readonly id: RequestId | undefined;
 }
 
-/** A client's test whether the connection still works. */
+/** A ping, with which a client tests whether the connection still works. */
 export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
@@ -30,10 +33,13 @@ export interface RequestError {
   readonly id: RequestId | undefined;
 }
 
-/** The largest number of arrays and objects: a request has one of each; `JSON.parse` takes 20 ms for thousands inside each other. */
+/**
+ * The largest number of arrays and objects in a message. A request has only one of each, and `JSON.parse` takes 20 ms for thousands
+ * of them inside each other.
+ */
 const CONTAINERS_MAX = 64;
 
-/** Reads one client message; the error names the field that is wrong. */
+/** Reads a client's message. The error names the wrong field. */
 export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, id: undefined };
@@ -44,18 +50,22 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
-  if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
+  // In other messages it is a field without a meaning, like any that no message has.
+  if (type === 'subscribe' && ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
-  return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid ?? false, id };
+  return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid === true, id };
 }
 
-/** Returns the numbers, each once. Ascending numbers, which most clients send, need no set: a set takes longer than parsing them. */
+/**
+ * Returns the numbers without repetitions. Ascending numbers need no set, which would take longer than parsing them. Most clients
+ * send ascending numbers.
+ */
 function eachOnce(numbers: readonly number[]): readonly number[] {
   for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
   return numbers;
 }
 
-/** Reads the JSON object of a message. @returns the error if the message is none */
+/** Reads the JSON object of a message. @returns the error if the message is not a JSON object */
 export function readMessage(text: string): Readonly<Record<string, unknown>> | string {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return `the message holds more than ${CONTAINERS_MAX} objects and arrays`;
@@ -70,15 +80,23 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
     : 'the message is not a JSON object';
 }
 
-/** The message to a client that IDs of its assets changed. */
-export const TAXONOMY_CHANGED = `{"type":"${TAXONOMY_TYPE}"}`;
+/**
+ * Returns the notice to a client that a reload changed its assets.
+ * @param ended the former IDs of assets that ended
+ * @param returned the present IDs of assets that had ended and are subscribed again
+ */
+export function taxonomyText(ended: readonly number[], returned: readonly number[]): string {
+  const list = (name: string, ids: readonly number[]) =>
+    ids.length === 0 ? '' : `,"${name}":[${ids.join()}]`;
+  return `{"type":"${TAXONOMY_TYPE}"${list('ended', ended)}${list('returned', returned)}}`;
+}
 
 /** Returns the answer to a ping. */
 export function pongText({ id }: PingRequest): string {
   return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
 }
 
-/** Returns the answer to a request with an ID: the whole present set, and the unknown assets of the request. */
+/** Returns the answer to a request with an ID: all present subscriptions, and the unknown assets of the request. */
 export function answerText(
   type: RequestType,
   id: RequestId,
@@ -95,7 +113,8 @@ export function errorText(error: string, about: Pick<RequestError, 'id'> | undef
 }
 
 const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;
-const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
+/** The error for an unknown `type`. */
+export const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
 
 export function isRequestType(type: unknown): type is RequestType {
   return (REQUEST_TYPES as readonly unknown[]).includes(type);

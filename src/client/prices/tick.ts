@@ -11,9 +11,11 @@ export class Tick {
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** The time at which the service made the price, in UNIX nanoseconds; it grows with every tick of an asset. */
+  /** The time at which the service made the price, in UNIX nanoseconds. The time grows with every tick of an asset. */
   readonly timestampNs: bigint;
-  /** The checksummed address that signed the price. It is one of the client's signers, except with `'unchecked'`. */
+  /**
+   * The checksummed address that signed the price. The address belongs to the client's signers, except with `'unchecked'`.
+   */
   readonly signer: string;
   /** `verified` if the client has signers; `recovered` with `'unchecked'`. */
   readonly verdict: 'verified' | 'recovered';
@@ -39,8 +41,11 @@ export class Tick {
     return formatDecimalPrice(this.price);
   }
 
-  /** The present age in milliseconds, by this machine's clock. */
+  /**
+   * The present age in whole milliseconds. For a stream it is measured by the service's clock, as far as the arrival of frames shows it;
+   * for an aggregate by this machine's clock.
+   */
   get ageMs(): number {
-    return this.#nowMs() - Number(this.timestampNs / 1_000_000n);
+    return Math.round(this.#nowMs() - Number(this.timestampNs / 1_000n) / 1_000);
   }
 }

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { WebSocket } from 'ws';
+import { eventually } from '../../../scripts/load/wait.js';
 import type { Frame } from '../../../src/client/prices/frame.js';
 import { Subscriber, type SubscriberOptions } from '../../../src/client/prices/subscriber.js';
 import { type ContractServer, startContractServer, TOKEN } from '../contract_server.js';
@@ -53,6 +54,25 @@ test('frames arrive decoded and as text; what nobody asked for is an error', asy
   await subscriber!.close();
 });
 
+test('assets that ended leave the set, and come back into it', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const changes: unknown[] = [];
+  const subscriber = subscriberOf(server, {
+    onTaxonomyChange: (ended, returned) => changes.push([ended, returned, subscriber.assets]),
+  });
+  await subscriber.subscribe([1, 2, 20]);
+  const notices = [{}, { ended: [2, 20] }, { ended: [1], returned: [7] }];
+  for (const notice of notices) server.broadcast(JSON.stringify({ type: 'taxonomy', ...notice }));
+  await eventually(() => changes.length === notices.length);
+  t.same(changes, [
+    [[], [], [1, 2, 20]],
+    [[2, 20], [], [1]],
+    [[1], [7], [7]],
+  ]);
+  await subscriber.close();
+});
+
 test('after a loss the set is subscribed again', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
@@ -69,7 +89,7 @@ test('after a loss the set is subscribed again', async (t) => {
     down = resolve;
   });
   server.onSocket = (socket) => socket.send(FRAME);
-  // A request that is under way when the connection is lost is answered too.
+  // A request that is still open when the connection is lost is answered too.
   const pending = subscriber.unsubscribe([1]);
   for (const socket of server.sockets) socket.terminate();
   await lost;

@@ -6,13 +6,8 @@ import { signDigest } from '../../../src/client/sign/evm_sign.js';
 import { createPriceSigner, type SignedPrice } from '../../../src/client/sign/sign_price.js';
 import { bytesInteger, integerBytes, prefixedHex } from '../../../src/client/verify/bytes.js';
 import type { Signers } from '../../../src/client/verify/checks.js';
-import {
-  checksumAddress,
-  eip191Digest,
-  evmAddress,
-  evmAggregateHash,
-  evmPriceHash,
-} from '../../../src/client/verify/evm_signatures.js';
+import { eip191Digest, evmAggregateHash, evmPriceHash } from '../../../src/client/verify/evm_messages.js';
+import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 import { keccak256 } from '../../../src/client/verify/keccak_sponge.js';
 import { hashText, keyText } from '../../../src/client/verify/number_text.js';
@@ -37,7 +32,7 @@ interface Draft {
   price: bigint;
 }
 
-/** Makes an aggregate like a service, step by step by the signing rules. */
+/** Makes an aggregate like a service does, step by step from the signing rules. */
 function aggregateOf({ type = 'evm', algorithm = 'median', prices, price }: Draft) {
   const asset_id = 'BTCUSD';
   const signed_prices: SignedPrice[] = prices.map((input, i) => {
@@ -317,7 +312,7 @@ test('numbers in reasons have the digits that tools write', async (t) => {
   t.equal(hashText(0xabcn, !isEvm), '0xabc');
   t.equal(keyText(0xabcn, isEvm).toLowerCase(), `0x${'abc'.padStart(40, '0')}`, 'all 20 bytes of an address');
   t.equal(keyText(0xabcn, !isEvm), '0xabc');
-  // This price makes a hash that begins with a zero byte.
+  // This price has a hash that begins with a zero byte.
   const signer = createPriceSigner({
     signatureType: 'evm',
     secretKey: new Uint8Array(32).fill(5),
