@@ -63,6 +63,8 @@ export interface EdgeParts {
 export interface EdgeHooks {
   /** The receiver of the messages of publishers on this edge. */
   readonly receiver: PublishReceiver;
+  /** Called for each message and request: the thread works. */
+  readonly onWork?: () => void;
   /** Called when the edge needs a tick at this time at the latest. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -100,7 +102,7 @@ interface ServedCatalogue {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
-  const { receiver, onDue, logger } = options.hooks;
+  const { receiver, onWork, onDue, logger } = options.hooks;
   const { config } = settings;
   const { limits } = config;
   let served = derive(config, settings.identity);
@@ -205,6 +207,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     clock,
     counters,
     logger,
+    onWork,
     access: {
       shared: access,
       thread: place.thread,

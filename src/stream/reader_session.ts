@@ -1,4 +1,5 @@
 import type { Budget } from '../fair/budget.js';
+import type { ControlCount } from '../fair/control_count.js';
 import type { AssetIndex } from '../model/asset.js';
 
 /** The sequence of a connection that has received nothing: all of its prices are due. */
@@ -27,12 +28,16 @@ export interface ReaderBudgets {
   readonly signedFrames: Budget;
   /** The budget in assets that `subscribe` and `unsubscribe` name. */
   readonly subscriptionChanges: Budget;
+  /** The budget in control messages, pings and pongs. */
+  readonly controlMessages: Budget;
 }
 
 /** The streams of a session, in the form in which it reports the events of its socket. */
 export interface ReaderStreams<Session> {
   /** Handles a text message of the client. */
   receive(session: Session, text: string): void;
+  /** Handles a ping, or a pong that answers no ping of the service. */
+  pinged(session: Session): void;
   /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void;
   /** Notes that a frame was skipped. @param sequence the connection has received all changes up to this one */
@@ -47,7 +52,7 @@ export interface ReaderStreams<Session> {
  * A connection that receives prices in any form, and the events of its socket: one object, because there may be tens of
  * thousands, most of them idle.
  */
-export abstract class ReaderSession<Group> {
+export abstract class ReaderSession<Group> implements ControlCount {
   group: Group | undefined;
   /** The session's place among the group's members. */
   memberPlace = 0;
@@ -58,7 +63,6 @@ export abstract class ReaderSession<Group> {
   /** The time at which the socket last took some of its bytes, or was found not to; only while the socket does not take them. */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;
-  /** The number of control messages left in the current second. */
   controlMessagesLeft = 0;
   controlSecond = 0;
   abstract readonly streams: ReaderStreams<this>;
@@ -71,6 +75,10 @@ export abstract class ReaderSession<Group> {
 
   text(text: string): void {
     this.streams.receive(this, text);
+  }
+
+  pinged(): void {
+    this.streams.pinged(this);
   }
 
   oversize(messageBytes: number): void {
@@ -94,6 +102,8 @@ export abstract class ReaderSession<Group> {
   }
 
   silent(): void {}
+
+  unfinished(): void {}
 
   heard(): void {}
 

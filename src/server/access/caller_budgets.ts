@@ -1,5 +1,6 @@
 import type { Limits } from '../../config/config.js';
 import { type Budget, type BudgetRate, SharedBudget } from '../../fair/budget.js';
+import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
 import { signedFrameCost } from '../../stream/frame_budgets.js';
 import type { ReaderBudgets } from '../../stream/reader_session.js';
 import type { Caller } from './logins.js';
@@ -10,6 +11,7 @@ import type { CallerCounts } from './shared_access.js';
 export const BUDGET_KEYS = [
   'signed_frames_per_second',
   'subscription_changes_per_second',
+  'control_messages_per_second',
   'publish_bytes_per_second',
   'bad_messages_per_second',
 ] as const;
@@ -27,6 +29,8 @@ export type BudgetLimits = Pick<
   Limits,
   | 'signedFramesPerSecond'
   | 'subscriptionChangesPerSecond'
+  | 'controlMessagesPerSecond'
+  | 'connectionsPerToken'
   | 'publishBytesPerSecond'
   | 'badMessagesPerSecond'
   | 'publishMessageBytes'
@@ -71,6 +75,7 @@ export class BudgetDirectory {
     return {
       signedFrames: open('signed_frames_per_second'),
       subscriptionChanges: open('subscription_changes_per_second'),
+      controlMessages: open('control_messages_per_second'),
       publishBytes: open('publish_bytes_per_second'),
       badMessages: open('bad_messages_per_second'),
     };
@@ -91,6 +96,10 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
+    control_messages_per_second: rate(
+      limits.controlMessagesPerSecond * limits.connectionsPerToken,
+      limits.controlMessagesPerSecond * CLOSED_CONTROL_COST,
+    ),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),
   };

@@ -19,6 +19,8 @@ export interface ConnectionOwner {
 /** The handlers of the events of one socket. */
 export interface ConnectionEvents {
   text(text: string): void;
+  /** Called for each ping, and for each pong that answers no ping of the service. */
+  pinged(): void;
   /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
@@ -33,6 +35,8 @@ export interface ConnectionEvents {
   dropped(): void;
   /** Called when nothing came for a while, not even the answer to a ping. Only with {@link ConnectionPath.reportsSilence}. */
   silent(): void;
+  /** Called while the silence lasts, when no message may still be unfinished. Only with {@link ConnectionPath.reportsSilence}. */
+  unfinished(): void;
   /** Called when something whole came after a silence. */
   heard(): void;
   /** Called when the socket is closed; no further event follows. */
@@ -61,7 +65,7 @@ export interface ConnectionPath {
 export const PARSER_HEADROOM = 2;
 
 /** Bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long before. */
-const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+const BACKPRESSURE_BYTES_MAX = 256 * 1024;
 
 /** The configured limits of the connections of readers. */
 export interface ReaderLimits {

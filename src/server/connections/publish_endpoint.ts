@@ -121,6 +121,7 @@ function openPublisher(
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {
     let hasPublished = false;
+    const pings = { controlMessagesLeft: 0, controlSecond: 0 };
     const reply = (outcome: PublishOutcome, fault?: string) => {
       bounds.note(outcome);
       if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
@@ -147,7 +148,7 @@ function openPublisher(
       text(text) {
         const ping = readPing(text);
         if (ping !== undefined) {
-          socket.send(pongText(ping));
+          if (bounds.takePing(socket, pings)) socket.send(pongText(ping));
           return;
         }
         options.onMessage();
@@ -169,6 +170,9 @@ function openPublisher(
           });
         }
       },
+      pinged() {
+        bounds.takePing(socket, pings);
+      },
       oversize(messageBytes) {
         const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
         refuse(messageBytes, error);
@@ -180,6 +184,9 @@ function openPublisher(
       dropped: onReplyDropped,
       silent() {
         if (!hasPublished) silent.add(socket);
+      },
+      unfinished() {
+        if (!hasPublished) socket.close(CLOSES.idle.code, CLOSES.idle.reason);
       },
       heard: () => silent.delete(socket),
       closed() {
