@@ -5,13 +5,14 @@ import { publishMessage } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
 
-// Publishing connections in the middle of a message, and publishers that never read: the service cannot distinguish them.
+// Tests of publishing connections in the middle of a message, and of publishers that never read. The service cannot
+// distinguish the two kinds.
 
 const KIB = 1024;
 /** The time in which a message must be finished, and the noise of a machine with other work. */
 const UNFINISHED_MS_MAX = 11_000;
 
-/** A connection that reads nothing and therefore answers no ping. */
+/** A connection that reads nothing, and therefore answers no ping. */
 class Deaf {
   readonly socket: Socket;
   isClosed = false;
@@ -39,7 +40,7 @@ class Deaf {
     return deaf;
   }
 
-  /** Sends a masked frame with a mask of zeros, or the first `sent` bytes of it. */
+  /** Sends a frame with a mask of zeros, or only the first `sent` bytes of the frame. */
   send(text: string, sent = text.length): void {
     const head = Buffer.alloc(14);
     head.writeUInt16BE(0x81ff);
@@ -49,7 +50,7 @@ class Deaf {
 }
 
 test('unfinished messages are ended after some seconds, silent publishers are not', async (t) => {
-  // Both numbers of threads wait at once, because the test takes time only.
+  // The tests with one and two threads run at the same time, because both mostly wait.
   t.jobs = 2;
   await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => endsUnfinished(t, threads))));
 });

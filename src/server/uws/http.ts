@@ -13,7 +13,7 @@ export interface RestHost {
   readonly refused: { checked(request: RestRequest, response: RestResponse): RestResponse };
 }
 
-/** Serves all paths except those of WebSockets. @param turns shared by all requests of the thread */
+/** Serves all paths except those of WebSockets. @param turns the budget that all requests of the thread share */
 export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused }: RestHost): void {
   const unread = new UnreadAnswers();
   app.any('/*', (res, req) => {
@@ -34,7 +34,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused 
     );
   });
   for (const path of SOCKET_PATHS) {
-    // An upgrade request that lacks a header of RFC 6455 comes here.
+    // uWebSockets.js passes an upgrade request to this handler if the request lacks a header of RFC 6455.
     app.any(path, (res, req) => {
       answerInTurn(res, readRequest(res, req), turns, (request) =>
         writeResponse(
@@ -50,7 +50,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused 
   }
 }
 
-/** Answers a request now, or in a later turn of the event loop when this one has no room for it. */
+/** Answers a request now, or in a later turn of the event loop when the budget of this turn is used up. */
 export function answerInTurn(
   res: HttpResponse,
   request: RestRequest,
@@ -61,7 +61,7 @@ export function answerInTurn(
     answer(request);
     return;
   }
-  // The address can be read only now.
+  // The address is read now, because it cannot be read later.
   const received = { ...request, address: request.address };
   let isOpen = true;
   res.onAborted(() => {
@@ -72,15 +72,17 @@ export function answerInTurn(
   });
 }
 
-/** Recognises the only path that takes a body, a small one, for publishers that log in. */
+/** Recognises the only path that accepts a body. The body is small, and comes from publishers that log in. */
 function takesBody({ method, path }: RestRequest): boolean {
   return path === REST_PATHS.publisherMetadata && method === 'POST';
 }
 
-/** The largest body. */
+/** The largest size of a body. */
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Answers after the body has arrived, and closes the connection. uWebSockets.js itself ends a connection whose body comes too slowly. */
+/**
+ * Answers after the body has arrived, and closes the connection. uWebSockets.js itself ends a connection whose body arrives too slowly.
+ */
 function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: AnswerRest): void {
   const { method, bodyBytes } = request;
   if (bodyBytes === undefined || bodyBytes > BODY_BYTES_MAX) {
@@ -95,7 +97,7 @@ function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: Answe
   const parts: Buffer[] = [];
   const whole = new Promise<string>((resolve) => {
     res.onData((part, isLast) => {
-      // The bytes are only valid during the call.
+      // The bytes must be copied, because they are only valid during the call.
       parts.push(Buffer.from(Buffer.from(part)));
       if (isLast) resolve(Buffer.concat(parts).toString());
     });
@@ -106,7 +108,7 @@ function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: Answe
   writeLater(res, method, response);
 }
 
-/** @returns the answer to an upgrade request that uWebSockets.js would accept although it violates RFC 6455, section 4.2.1. */
+/** @returns the answer to an upgrade request that violates RFC 6455, section 4.2.1, although uWebSockets.js would accept it */
 export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
   if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return NO_UPGRADE;
   return req.getHeader('sec-websocket-version') === '13'
@@ -126,7 +128,7 @@ const UNKNOWN_METHOD: RestResponse = {
   closeConnection: true,
 };
 
-/** Sends a later response, unless the client has gone by then. */
+/** Sends a later response, unless the client has disconnected before. */
 export function writeLater(res: HttpResponse, method: string, response: Promise<RestResponse>): void {
   let isOpen = true;
   res.onAborted(() => {
@@ -138,11 +140,11 @@ export function writeLater(res: HttpResponse, method: string, response: Promise<
 }
 
 /**
- * Sends a whole response, within the handler or a cork; a response that closes the connection is sent after the handler.
+ * Sends a whole response, within the handler or a cork. A response that closes the connection is sent after the handler.
  *
- * uWebSockets.js continues to parse the same bytes when a handler has answered, and the bytes after a refused request may be a
- * smuggled one: two `Content-Length` headers are enough. While an answer is due it parses nothing and ends a connection that
- * sends more, so such an answer waits until these bytes are processed.
+ * uWebSockets.js continues to parse the same bytes after a handler has answered. The bytes after a refused request may be a
+ * smuggled request, for which two `Content-Length` headers are enough. While an answer is due, uWebSockets.js parses nothing,
+ * and ends a connection that sends more. So such an answer waits until these bytes are processed.
  * @param unread bounds the answers that clients do not read; without it, uWebSockets.js keeps the whole answer
  */
 export function writeResponse(
@@ -166,15 +168,15 @@ export function writeResponse(
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
   const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
-  // uWebSockets.js writes 200 by itself.
+  // uWebSockets.js writes the status 200 without a call.
   if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
   if (BODILESS.has(status)) {
     for (const [name, value] of headers) res.writeHeader(name, value);
     res.endWithoutBody();
     return;
   }
-  // All lines in one call, which takes half the time. No part of a request stands in a header, unless the configuration names it
-  // as well.
+  // A single call writes all lines, because that takes half the time. No part of a request is written into a header, unless the
+  // configuration contains the same text.
   let lines = contentType;
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
