@@ -18,19 +18,21 @@ const REQUEST = `GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${
 /** Asks again and again, some requests at a time, and reads nothing. */
 class Deaf {
   readonly socket;
-  isClosed = false;
+  /** True when it has sent everything, or its connection has ended. */
+  isDone = false;
 
   constructor(port: number) {
     this.socket = connect(port, '127.0.0.1', () => this.#ask(REQUESTS)).pause();
     this.socket
       .on('error', () => {})
       .on('close', () => {
-        this.isClosed = true;
+        this.isDone = true;
       });
   }
 
   #ask(left: number): void {
-    if (left === 0 || this.isClosed) return;
+    if (left === 0) this.isDone = true;
+    if (this.isDone) return;
     this.socket.write(REQUEST.repeat(BATCH), () => setTimeout(() => this.#ask(left - BATCH), 20));
   }
 }
@@ -45,7 +47,7 @@ for (const threads of THREAD_COUNTS)
     let most = before;
     await eventually(() => {
       most = Math.max(most, process.memoryUsage.rss());
-      return clients.every(({ isClosed }) => isClosed);
+      return clients.every(({ isDone }) => isDone);
     });
     const grownMib = (most - before) / MIB;
     t.ok(grownMib < GROWTH_MIB_MAX, `${Math.round(grownMib)} MiB more`);

@@ -92,6 +92,8 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
     burst: Math.max(burst, largestCost),
   });
   const signed = limits.signedFramesPerSecond * signedFrameCost(1);
+  const control = limits.controlMessagesPerSecond * limits.connectionsPerToken;
+  const closed = limits.controlMessagesPerSecond * CLOSED_CONTROL_COST;
   return {
     signed_frames_per_second: rate(
       signed,
@@ -99,10 +101,8 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
-    control_messages_per_second: rate(
-      limits.controlMessagesPerSecond * limits.connectionsPerToken,
-      limits.controlMessagesPerSecond * CLOSED_CONTROL_COST,
-    ),
+    // Room for a closed connection is left after all connections have sent what they may.
+    control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),
   };
