@@ -76,7 +76,7 @@ export const PARSER_HEADROOM = 2;
  * The number of bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long
  * before that.
  */
-const BACKPRESSURE_BYTES_MAX = 256 * 1024;
+const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** The configured limits of the connections of readers. */
 export interface ReaderLimits {
