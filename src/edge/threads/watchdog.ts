@@ -10,7 +10,7 @@ export function createLivenessMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The watched thread's end of the memory. */
+/** The side of the watched thread. */
 export class LivenessSignal {
   readonly #counts: Int32Array;
   #timer: NodeJS.Timeout | undefined;
@@ -41,12 +41,12 @@ export class LivenessSignal {
 }
 
 /**
- * The number of timer ticks in which the deadline is counted. So a process that was stopped as a whole for a while, or whose
- * watching thread stood still, does not take the watched thread for hung.
+ * The number of timer ticks in which the deadline is counted. The deadline is counted in ticks because the whole process or
+ * the watching thread may have been stopped for a while. In that case the watched thread must not count as hung.
  */
 const TICKS = 5;
 
-/** The watching thread's end of the memory. */
+/** The side of the watching thread. */
 export class Watchdog {
   readonly #counts: Int32Array;
   readonly #onSilent: () => void;
@@ -60,7 +60,10 @@ export class Watchdog {
     this.#onSilent = onSilent;
   }
 
-  /** Starts to call {@link tick}, until {@link stop}; does not keep the process alive. A second call begins again. */
+  /**
+   * Starts to call {@link tick} at an interval, until {@link stop}. The timer does not keep the process alive. A second call
+   * begins the time limit again.
+   */
   start(silenceMsMax: number): void {
     this.stop();
     this.#silentTicks = 0;

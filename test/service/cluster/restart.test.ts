@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import type { Bus, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
-import { encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
 import { parseConfig } from '../../../src/config/load.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
@@ -85,12 +85,12 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     };
     const sequence = log.length + 1;
     const { symbol, signatureType } = asset;
-    const bytes = encodeLogBatch({
+    const record = chainedRecord({
       epoch: 1,
+      sequence,
       after: log.at(-1)?.id ?? '',
       entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
     });
-    const record = { sequence, id: `r${sequence}`, bytes };
     log.push(record);
     return record;
   };
