@@ -80,7 +80,7 @@ export function frameByFrame(
   };
   const options = { channel: '10ms', messageType, marketStatus: false } as const;
   const rights = { maySee: () => true };
-  const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED };
+  const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
   const session = new StreamSession(engine, connection, options, rights, budgets);
   engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
   engine.tick(nowNs);

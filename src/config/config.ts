@@ -126,6 +126,7 @@ export interface Limits {
   readonly badSignaturesPerSecond: number;
   /** The limit of each client address. */
   readonly failedLoginsPerMinute: number;
+  readonly refusedRequestsPerMinute: number;
 }
 
 /** The sections that take effect only at the next start. */
@@ -201,6 +202,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       badMessagesPerSecond: limits.bad_messages_per_second,
       badSignaturesPerSecond: limits.bad_signatures_per_second,
       failedLoginsPerMinute: limits.failed_logins_per_minute,
+      refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };

@@ -194,6 +194,7 @@ const limits = z.strictObject({
   bad_messages_per_second: count(100),
   bad_signatures_per_second: count(2000),
   failed_logins_per_minute: count(300),
+  refused_requests_per_minute: count(3000),
 });
 
 export const fileSchema = z.strictObject({

@@ -66,6 +66,8 @@ export interface EdgeParts {
 export interface EdgeHooks {
   /** The receiver of the messages that publishers send to this edge. */
   readonly receiver: PublishReceiver;
+  /** Called for each message and request: the thread works. */
+  readonly onWork?: () => void;
   /** Called when the edge needs a tick no later than this time. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -108,7 +110,7 @@ interface ServedCatalogue {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
-  const { receiver, onDue, logger } = options.hooks;
+  const { receiver, onWork, onDue, logger } = options.hooks;
   const { config } = settings;
   const { limits } = config;
   let served = derive(config, settings.identity);
@@ -214,6 +216,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     clock,
     counters,
     logger,
+    onWork,
     access: {
       shared: access,
       thread: place.thread,

@@ -30,6 +30,8 @@ export interface ReadMessage {
   readonly updates: readonly RawUpdate[];
   /** The updates with an invalid shape: the reason by symbol. Invalid updates do not affect the other updates. */
   readonly malformed: ReadonlyMap<string, string>;
+  /** The fault of `trace_id`, which the prices do not depend on. */
+  readonly fault?: string;
   /** The length of the message's text. */
   readonly length: number;
   /** True when the message was sent before to a leader that did not answer, so that the updates may already have taken effect. */
@@ -126,12 +128,7 @@ function readEnvelope(
   exact: boolean,
 ): PublishMessage | typeof INEXACT {
   if (!isObject(message)) return refuse(undefined, 'the message is not a JSON object');
-  const traceId = message['trace_id'];
-  if (traceId !== undefined && traceId !== null && typeof traceId !== 'string')
-    return refuse(undefined, 'trace_id is not a string');
-  if (typeof traceId === 'string' && !hasAtMost(TRACE_ID_LENGTH_MAX, traceId))
-    return refuse(undefined, `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters`);
-  const trace = traceId ?? undefined;
+  const { trace, fault } = readTraceId(message['trace_id']);
   if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
   const data = message['data'];
   if (!isObject(data)) return refuse(trace, 'data is not an object of asset ID to update');
@@ -147,7 +144,15 @@ function readEnvelope(
     if (typeof update === 'string') malformed.add(symbol, update);
     else updates.push(update);
   }
-  return { ok: true, traceId: trace, updates, malformed: malformed.reasons, length };
+  const read = { ok: true, traceId: trace, updates, malformed: malformed.reasons, length } as const;
+  return fault === undefined ? read : { ...read, fault };
+}
+
+function readTraceId(value: unknown): { readonly trace: string | undefined; readonly fault?: string } {
+  if (value === undefined || value === null) return { trace: undefined };
+  if (typeof value !== 'string') return { trace: undefined, fault: 'trace_id is not a string' };
+  if (hasAtMost(TRACE_ID_LENGTH_MAX, value)) return { trace: value };
+  return { trace: undefined, fault: `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters` };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {

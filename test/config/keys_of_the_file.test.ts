@@ -226,6 +226,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.bad_messages_per_second', counts],
   ['limits.bad_signatures_per_second', counts],
   ['limits.failed_logins_per_minute', counts],
+  ['limits.refused_requests_per_minute', counts],
 ];
 
 for (const [path, { right, wrong }] of cases) {

@@ -89,6 +89,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     publishBytesPerSecond: 8 * 1024 * 1024,
     badMessagesPerSecond: 100,
     failedLoginsPerMinute: 300,
+    refusedRequestsPerMinute: 3000,
   });
 });
 

@@ -90,6 +90,7 @@ export function sampleFile() {
       bad_messages_per_second: 100,
       bad_signatures_per_second: 2000,
       failed_logins_per_minute: 300,
+      refused_requests_per_minute: 3000,
     },
   };
 }

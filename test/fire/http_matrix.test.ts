@@ -214,7 +214,8 @@ const LINES: readonly Row[] = [
     'cut',
     'parser',
   ],
-  ['a method in lower case', withHeaders('', '', 'get'), [200], 'open'],
+  ['a method in lower case', withHeaders('', '', 'get'), [501], 'closed'],
+  ['a method in mixed case', withHeaders('', '', 'GeT'), [501], 'closed'],
   ['a method that is none', withHeaders('', '', 'G@T'), [405], 'open'],
   ['a method of 5,000 letters', withHeaders('', '', 'A'.repeat(5_000)), [405], 'open'],
   ['PUT', withHeaders('', '', 'PUT'), [405], 'open'],
@@ -241,6 +242,12 @@ const TARGETS: readonly Row[] = [
 
 const UPGRADES: readonly Row[] = [
   ['an upgrade', upgrade('/ws', UPGRADE + KEY + VERSION), [101], 'closed'],
+  [
+    'an upgrade in lower case',
+    upgrade('/ws', UPGRADE + KEY + VERSION).replace('GET', 'get'),
+    [501],
+    'closed',
+  ],
   ['an upgrade without a key', upgrade('/ws', UPGRADE + VERSION), [426], 'open'],
   [
     'an upgrade with a short key',

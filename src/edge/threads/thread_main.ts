@@ -43,7 +43,8 @@ let edge: Edge | undefined;
 let isEnding = false;
 process.on('uncaughtException', crash);
 Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
-new LivenessSignal(liveness).start();
+const signal = new LivenessSignal(liveness);
+signal.start();
 
 const webSockets = loadWebSockets(allowedSha256);
 const pool = await createCryptoPool({ threads: 0 });
@@ -125,11 +126,13 @@ edge = await openEdge({
   },
   hooks: {
     receiver,
+    onWork: () => signal.worked(),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   },
 });
-ticker.start([edge, { tick: tellTroubles }]);
+ticker.start([edge, { tick: tellTroubles }, { tick: () => signal.beat() }]);
+signal.leave();
 let isListening = false;
 for (const command of early) carryOut(command);
 
@@ -155,6 +158,7 @@ function carryOut(command: Order): void {
     case 'handOver':
       edge!.do(command);
       void ticker.stop();
+      signal.start();
       break;
     case 'report': {
       const lateNsMax = ticker.takeLateNsMax();

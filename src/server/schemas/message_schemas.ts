@@ -233,6 +233,10 @@ export const ack = z
     trace_id: traceId.optional(),
     accepted: z.array(assetId),
     rejected,
+    error: z
+      .string()
+      .optional()
+      .describe(`The fault of \`trace_id\`: longer than ${TRACE_ID_LENGTH_MAX} characters, or not a string`),
   })
   .meta({ id: 'PublishAck' });
 
