@@ -2,13 +2,10 @@ import type uWS from 'uWebSockets.js';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { type ListenAddress, unusableAddress } from './port_claim.js';
 
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
+export interface ListenOptions extends ListenAddress {
   readonly tls?: TlsFiles;
 }
 
@@ -51,23 +48,6 @@ export function certificateId({ certFile, keyFile }: TlsFiles): string {
 }
 
 /**
- * Checks that no other process listens there. uWebSockets.js either silently shares a port, also with another service, or takes
- * it without SO_REUSEADDR, so a restart would have to wait a minute for the connections of the former service.
- * @returns the port; a free one for 0.
- * @throws Error when the address is in use or not of this machine.
- */
-export function claimPort({ host, port }: ListenOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', () => reject(unusable(host, port)));
-    probe.listen({ host, port, exclusive: true }, () => {
-      const { port: claimed } = probe.address() as AddressInfo;
-      probe.close(() => resolve(claimed));
-    });
-  });
-}
-
-/**
  * The number of waiting handshakes that each turn of the event loop takes. uWebSockets.js puts aside all but a few connections
  * that begin a TLS handshake in the same turn. It takes this many of them back in each turn, and only then does `app.close()`
  * close them.
@@ -92,7 +72,7 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: L
   open(port);
   if (!socket) {
     app.close();
-    throw unusable(host, port);
+    throw unusableAddress({ host, port });
   }
   const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
   const setAccepting = (accepting: boolean) => {
@@ -117,8 +97,4 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: L
       }
     },
   };
-}
-
-function unusable(host: string, port: number): Error {
-  return new Error(`cannot listen on ${host}:${port}: the address is in use or not one of this machine`);
 }
