@@ -42,6 +42,9 @@ export interface ListenerHost {
   rest(request: RestRequest): RestResponse;
 }
 
+/** Makes browsers use TLS with this host for a year (RFC 6797). */
+const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
 /** @throws Error when the address is in use or TLS cannot start. */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
@@ -52,7 +55,9 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   );
   let isRetired = false;
   serveRest(app, turns, (request) => {
-    const response = host.rest(request);
+    const known = host.rest(request);
+    const response =
+      at.tls === undefined ? known : { ...known, headers: [...known.headers, TRANSPORT_SECURITY] };
     return isRetired ? { ...response, closeConnection: true } : response;
   });
   const { port, setAccepting, close } = listen(ws, app, at);
