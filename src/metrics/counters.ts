@@ -26,6 +26,8 @@ export interface Counters {
   aggregatesSigned: number;
   /** Aggregates that could not be signed. */
   signingFailures: number;
+  /** Due aggregates that a newer one replaced while no time could be signed, because the mark of signed times was not on disk. */
+  aggregatesDropped: number;
   /** Times that an asset lost its price because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** Replies to publishers that do not read their socket. */
@@ -34,6 +36,8 @@ export interface Counters {
   threadOverruns: number;
   /** Serving threads that died or hung. */
   threadFailures: number;
+  /** Times that the event loop was busy for so long that a tick was late by more than half a second. */
+  eventLoopStalls: number;
   readonly frameLatency: Histogram;
   /** Requests by path of the REST API; `other` for unknown paths. */
   readonly restRequests: Map<string, RouteRequests>;
@@ -48,6 +52,7 @@ export function createCounters(): Counters {
     budgetRefusals: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,
+    aggregatesDropped: 0,
     assetsEnded: 0,
     repliesDropped: 0,
     framesMade: 0,
@@ -56,6 +61,7 @@ export function createCounters(): Counters {
     slowConsumersClosed: 0,
     threadOverruns: 0,
     threadFailures: 0,
+    eventLoopStalls: 0,
     frameLatency: newLatencyCounts(),
     restRequests: new Map(),
   };
