@@ -3,7 +3,7 @@ import { registerBackup } from './backup_command.js';
 import { registerCheckConfig } from './check_config_command.js';
 import { registerDemoCluster } from './demo_cluster_command.js';
 import { registerKeygen } from './keygen_command.js';
-import { programVersion } from './program_version.js';
+import { programCommit, programVersion } from './program_version.js';
 import { registerPublish } from './publish_command.js';
 import { registerServe } from './serve_command.js';
 import { registerStore } from './store_command.js';
@@ -15,7 +15,7 @@ import { registerVerify } from './verify_command.js';
 export function createProgram(): Command {
   const program = new Command('tickseal')
     .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
-    .version(programVersion())
+    .version(`${programVersion()} commit ${programCommit()}`)
     .showHelpAfterError()
     // The library quotes a misspelled option with its value, which may be a token or a key.
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });

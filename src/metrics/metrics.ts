@@ -168,9 +168,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => [...counters.restRequests].map(([route, { durations }]) => [route, durations]) },
 
   // The state of the service.
-  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'secp256k1'],
+  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'commit', 'secp256k1'],
     help: 'The program, as labels; always 1.',
-    read: ({ state }) => [[state.version, state.secp256k1, 1]] },
+    read: ({ state }) => [[state.version, state.commit, state.secp256k1, 1]] },
   { name: 'tickseal_config_info', type: 'gauge', labels: ['sha256'],
     help: 'The SHA-256 of the configuration file in force, as a label; always 1.',
     read: ({ state }) => [[state.configSha256, 1]] },
