@@ -101,7 +101,7 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealStoreFailing(sample, s) {
     sample.isStoreOk = false;
     sample.state.isReady = false;
-    // What follows from it is not reported as well.
+    // The alerts of failed and dropped aggregates must be silent, because the store is their cause.
     sample.counters.aggregatesDropped = s;
     sample.counters.signingFailures = s;
   },
