@@ -8,7 +8,7 @@ import { claimPort } from '../../src/server/uws/port_claim.js';
 
 /**
  * Runs `promtool`.
- * @returns its output and status, or `undefined` without promtool
+ * @returns its output and status; `undefined` without promtool
  */
 export function promtool(
   args: readonly string[],

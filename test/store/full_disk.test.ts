@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 
-/** A mount namespace of its own: no other process sees the small file system, which ends with the process. */
+/**
+ * The arguments for a separate mount namespace. No other process sees the small file system, and it ends with the process.
+ */
 const NAMESPACE = ['-r', '-m', 'sh', '-c'];
 
 test('a full disk: acknowledgements stop, the rest goes on, and it recovers by itself', async (t) => {

@@ -3,15 +3,16 @@ import { shownText } from '../../config/shown_text.js';
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 picks a free port. */
+  /** The port; 0 selects a free port. */
   readonly port: number;
 }
 
 /**
- * Checks that no other process listens there. uWebSockets.js either silently shares a port, also with another service, or takes
- * it without SO_REUSEADDR, so a restart would have to wait a minute for the connections of the former service.
- * @returns the port; a free one for 0.
- * @throws Error when the address is in use or not of this machine: the reason in one sentence.
+ * Checks that no other process listens on the address. This check is needed because uWebSockets.js either silently shares a
+ * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
+ * for the connections of the former service.
+ * @returns the port; a free port for 0
+ * @throws Error when the address is in use or does not belong to this machine: the reason in one sentence
  */
 export async function claimPort(at: ListenAddress): Promise<number> {
   try {
