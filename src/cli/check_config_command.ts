@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
- * Adds `check-config FILE`: the checks of `serve`, without serving. Exit status 2 when the file has errors, 1 when the
- * service cannot run on this machine; warnings do not change it.
+ * Adds `check-config FILE`, which makes the checks of `serve` without serving. The exit status is 2 when the file has
+ * errors, and 1 when the service cannot run on this machine. Warnings do not change the exit status.
  */
 export function registerCheckConfig(program: Command): void {
   const command = program

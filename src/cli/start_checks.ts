@@ -7,13 +7,13 @@ import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/
 import { hostProblem } from '../server/uws/port_claim.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
-/** A configuration with its keys, or all its errors, one line each. */
+/** A configuration with its keys, or all errors of the configuration, one line each. */
 export type Configured =
   | {
       readonly ok: true;
       readonly config: Config;
       readonly keys: PrivateKeys;
-      /** The text of `cluster.credentials`. */
+      /** The text of the file that `cluster.credentials` names. */
       readonly natsCredentials: string | undefined;
       readonly warnings: readonly string[];
       /** Returns one line for each problem, with its place in the file. */
@@ -21,12 +21,12 @@ export type Configured =
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads a file and the keys that it names, for a start or a reload. */
+/** Reads a configuration file and the keys that it names, for a reload. */
 export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** Reads the same for a start, which also needs a usable data folder. A reload goes on without one. */
+/** Reads a configuration file and its keys for a start. A start also needs a usable data folder; a reload does not. */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
@@ -39,7 +39,10 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
-/** Returns the reason why the service cannot run on this machine, in one sentence, found before any native add-on is loaded. */
+/**
+ * Returns the reason why the service cannot run on this machine, in one sentence. The check runs before any native add-on is
+ * loaded.
+ */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }

@@ -7,12 +7,14 @@ import type { ConfigFile } from './schema.js';
 
 /** The largest number of warnings of one kind about assets. */
 const ASSET_WARNINGS_MAX = 20;
-/** 100 %, as `max_deviation_percent` is read. */
+/** 100 %, in the form of `max_deviation_percent`. */
 const DEVIATION_USELESS_MIN = 100n * BigInt(PERCENT_SCALE);
-/** The smallest ambiguous ID: from here on the first byte of a taxonomy ID is 0xFF. */
+/** The smallest ambiguous ID. From this ID on, the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
-/** Finds statements of a valid file that its operator probably does not intend. A service starts with such a file, and logs them. */
+/**
+ * Finds statements in a valid file that its operator probably does not intend. A service starts with such a file, and logs the warnings.
+ */
 export function configWarnings(file: ConfigFile): Problem[] {
   return [
     ...taxonomyWarnings(file),
@@ -63,14 +65,17 @@ function* tokenWarnings({ tokens, publishers }: ConfigFile): Generator<Problem> 
   }
 }
 
-/** Limits warnings about assets: one for each asset of a large file would hide the others. */
+/** Limits warnings about assets, because one warning for each asset of a large file would hide the other warnings. */
 function firstOf(warnings: readonly Problem[], others: string): readonly Problem[] {
   const rest = warnings.length - ASSET_WARNINGS_MAX;
   if (rest <= 0) return warnings;
   return [...warnings.slice(0, ASSET_WARNINGS_MAX), { path: ['assets'], message: `${rest} ${others}` }];
 }
 
-/** Gives warnings, not errors: an error would keep an operator from removing a publisher whose key was stolen. */
+/**
+ * Finds assets with too few publishers. The result is a warning, because an error would keep an operator from removing a publisher whose
+ * key was stolen.
+ */
 function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   return assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
     const count = publishers.filter(
@@ -100,7 +105,7 @@ function deviationWarnings({ assets }: ConfigFile): Problem[] {
   });
 }
 
-/** Finds symbols that have no asset of the publisher's signature type: a publisher signs prices of one type. */
+/** Finds a publisher's symbols that have no asset of the publisher's signature type. A publisher signs prices of one type only. */
 function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Problem> {
   const taken = new Set(assets.map(({ symbol, signature_type }) => `${signature_type} ${symbol}`));
   for (const [index, { signature_type, assets: symbols }] of publishers.entries()) {
