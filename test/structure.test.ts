@@ -98,6 +98,7 @@ const ROOMS: Rooms = {
     'store/folder_copy',
     'store/forget_log',
     'server/uws/machine',
+    'server/uws/port_claim',
     'server/uws/file_handles',
     'service',
   ],

@@ -105,7 +105,7 @@ export class Aggregator implements PublishReceiver {
         onSigningFailed(count, error);
       },
       onDropped: () => {
-        counters.signingFailures++;
+        counters.aggregatesDropped++;
       },
       onWaiting: () => this.#askForTick(),
       defer,

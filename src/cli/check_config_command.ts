@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readForStart, startProblem } from './start_checks.js';
+import { hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
  * Adds `check-config FILE`, which makes the checks of `serve` without serving. The exit status is 2 when the file has
@@ -12,7 +12,7 @@ export function registerCheckConfig(program: Command): void {
       'check a configuration file as serve does, with its keys, TLS files and data folder, and this machine',
     )
     .argument('<file>', 'the configuration file');
-  command.action((file: string) => {
+  command.action(async (file: string) => {
     const { writeOut, writeErr } = command.configureOutput();
     const problem = startProblem();
     if (problem !== undefined) {
@@ -20,12 +20,15 @@ export function registerCheckConfig(program: Command): void {
       process.exitCode = 1;
     }
     const result = readForStart(file);
-    if (result.ok) {
-      for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
-      writeOut?.(`${file}: ok\n`);
-    } else {
+    if (!result.ok) {
       writeErr?.(`${result.errors.join('\n')}\n`);
       process.exitCode = 2;
+      return;
     }
+    for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
+    const unusable = result.describe(await hostProblems(result.config));
+    for (const line of unusable) writeErr?.(`${line}\n`);
+    if (unusable.length > 0) process.exitCode = 1;
+    else writeOut?.(`${file}: ok\n`);
   });
 }

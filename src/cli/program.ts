@@ -3,7 +3,7 @@ import { registerBackup } from './backup_command.js';
 import { registerCheckConfig } from './check_config_command.js';
 import { registerDemoCluster } from './demo_cluster_command.js';
 import { registerKeygen } from './keygen_command.js';
-import { programVersion } from './program_version.js';
+import { programCommit, programVersion } from './program_version.js';
 import { registerPublish } from './publish_command.js';
 import { registerServe } from './serve_command.js';
 import { registerSources } from './sources_command.js';
@@ -16,7 +16,7 @@ import { registerVerify } from './verify_command.js';
 export function createProgram(): Command {
   const program = new Command('tickseal')
     .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
-    .version(programVersion())
+    .version(`${programVersion()} commit ${programCommit()}`)
     .showHelpAfterError()
     // Hides the value of a misspelled option, because the library quotes the value and the value may be a
     // token or a key.

@@ -7,7 +7,7 @@ import type { Service } from '../service/service.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
-import { programVersion } from './program_version.js';
+import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart, startProblem } from './start_checks.js';
 import { compileSooner, makeObjectsYoung } from './v8_settings.js';
@@ -144,6 +144,7 @@ async function start(
     simulation,
     takeOver,
     version: programVersion(),
+    commit: programCommit(),
     onProgress: (...step) => progress.update(...step),
   }).finally(() => progress.clear());
   compileSooner();

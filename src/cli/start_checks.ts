@@ -1,8 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
+import type { Problem } from '../config/document.js';
 import { type LoadResult, loadConfig } from '../config/load.js';
 import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
+import { hostProblem } from '../server/uws/port_claim.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
 /** A configuration with its keys, or all errors of the configuration, one line each. */
@@ -14,6 +16,8 @@ export type Configured =
       /** The text of the file that `cluster.credentials` names. */
       readonly natsCredentials: string | undefined;
       readonly warnings: readonly string[];
+      /** Returns one line for each problem, with its place in the file. */
+      describe(problems: readonly Problem[]): string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
@@ -43,6 +47,16 @@ export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }
 
+/** Finds the hosts of a configuration on which this machine cannot listen. Their ports may be those of the running service. */
+export async function hostProblems({ listen, admin }: Config): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [section, { host }] of Object.entries({ listen, admin })) {
+    const message = await hostProblem(host);
+    if (message !== undefined) problems.push({ path: [section, 'host'], message });
+  }
+  return problems;
+}
+
 function withKeys(file: string, loaded: LoadResult): Configured {
   if (!loaded.ok) return loaded;
   const { config, warnings } = loaded;
@@ -53,5 +67,5 @@ function withKeys(file: string, loaded: LoadResult): Configured {
   const errors = [...(read.ok ? [] : read.errors), ...(secret && 'message' in secret ? [secret] : [])];
   if (!read.ok || errors.length > 0) return { ok: false, errors: loaded.describe(errors) };
   const natsCredentials = secret && 'text' in secret ? secret.text : undefined;
-  return { ok: true, config, keys: read.keys, natsCredentials, warnings };
+  return { ok: true, config, keys: read.keys, natsCredentials, warnings, describe: loaded.describe };
 }

@@ -1,11 +1,10 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
 import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
-import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeySource, toKeySource } from './key_source.js';
-import { canonicalKey, parsePublisherKey } from './publisher_key.js';
+import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
 /** The checked configuration of an operator. The object never changes. */
@@ -86,7 +85,7 @@ export interface TokenConfig {
   readonly scopes: ReadonlySet<Scope>;
   readonly requestsPerSecond: number;
   /**
-   * The only keys for which the token may publish, each in the form of `canonicalKey`. Absent when the token may publish for all
+   * The only keys for which the token may publish, each in the form of `canonicalText`. Absent when the token may publish for all
    * keys.
    */
   readonly publisherKeys?: ReadonlySet<string>;
@@ -215,7 +214,7 @@ function toToken(token: ConfigFile['tokens'][number]): TokenConfig {
     scopes: new Set(token.scopes),
     requestsPerSecond: token.requests_per_second,
     ...(token.publisher_keys && {
-      publisherKeys: new Set(token.publisher_keys.map((key) => canonicalKey(parseHex(key, 32)!))),
+      publisherKeys: new Set(token.publisher_keys.map(canonicalText)),
     }),
     assets: new Set(token.assets),
   };

@@ -1,6 +1,12 @@
-import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import {
+  authorityWarnings,
+  type CertificateFile,
+  certificateWarnings,
+  chainWarnings,
+  readCertificates,
+} from './certificates.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
 import type { KeySource } from './key_source.js';
@@ -40,6 +46,32 @@ export function namedFileProblems({ listen, cluster }: Config, env: Environment)
   return problems;
 }
 
+/**
+ * Finds certificates that clients or servers refuse, in the files of a configuration without problems. They are no errors: a
+ * service that restarts with an expired certificate still serves the clients that do not check it.
+ */
+export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): Problem[] {
+  const [own, node, authority] = [listen.tls?.certFile, cluster?.tls?.certFile, cluster?.tls?.caFile];
+  const ownFile = certificateFile(['listen', 'tls', 'cert_file'], own);
+  return [
+    ...certificateWarnings(ownFile, nowMs),
+    ...chainWarnings(ownFile),
+    // Servers of NATS have the authority of the nodes, so a chain is not needed.
+    ...certificateWarnings(certificateFile(['cluster', 'tls', 'cert_file'], node), nowMs),
+    ...authorityWarnings(certificateFile(['cluster', 'tls', 'ca_file'], authority), nowMs),
+  ];
+}
+
+/** Reads a file that may have changed since it was checked: then it has no certificates here. */
+function certificateFile(path: Path, file = ''): CertificateFile {
+  const read = readPublicFile(file);
+  try {
+    return { path, file, certificates: 'text' in read ? readCertificates(read.text) : [] };
+  } catch {
+    return { path, file, certificates: [] };
+  }
+}
+
 interface NamedTlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
@@ -61,8 +93,9 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   if (problems.length > 0) return problems;
   // The texts are converted to buffers, because TLS would ignore an empty text.
   const bytes = (read?: ReadText) => (read && 'text' in read ? Buffer.from(read.text) : undefined);
-  const authority = bytes(texts.ca_file);
-  if (authority !== undefined && !isCertificate(authority))
+  const authority = texts.ca_file && 'text' in texts.ca_file ? texts.ca_file.text : undefined;
+  // TLS itself ignores an invalid authority.
+  if (authority !== undefined && !holdsCertificates(authority))
     return [{ path: [...at, 'ca_file'], message: `${caFile} holds no certificate` }];
   try {
     createSecureContext({ cert: bytes(texts.cert_file), key: bytes(texts.key_file) });
@@ -73,10 +106,9 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   }
 }
 
-/** Recognises a certificate. The check is needed because TLS ignores an invalid authority. */
-function isCertificate(bytes: Buffer): boolean {
+function holdsCertificates(pem: string): boolean {
   try {
-    return new X509Certificate(bytes).raw.length > 0;
+    return readCertificates(pem).length > 0;
   } catch {
     return false;
   }

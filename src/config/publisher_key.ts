@@ -22,5 +22,10 @@ export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
 }
 
+/** Returns the same for a key in hex: `0x` and 1 to 64 digits. */
+export function canonicalText(key: string): string {
+  return canonicalKey(parseHex(key, 32)!);
+}
+
 /** The prime of the field over which the Stark curve is defined (STARK curve definition, StarkEx documentation). */
 const STARK_FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;

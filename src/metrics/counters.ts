@@ -26,6 +26,11 @@ export interface Counters {
   aggregatesSigned: number;
   /** The number of aggregates that could not be signed. */
   signingFailures: number;
+  /**
+   * The number of due aggregates that newer ones replaced while no time could be signed, because the mark of signed times was not on
+   * disk.
+   */
+  aggregatesDropped: number;
   /** The number of times that an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** The number of replies that were dropped, because the publisher did not read its socket. */
@@ -34,6 +39,8 @@ export interface Counters {
   threadOverruns: number;
   /** The number of serving threads that died or hung. */
   threadFailures: number;
+  /** The number of times that the event loop was busy for so long that a tick was late by more than half a second. */
+  eventLoopStalls: number;
   readonly frameLatency: Histogram;
   /** Requests by path of the REST API. `other` counts unknown paths. */
   readonly restRequests: Map<string, RouteRequests>;
@@ -48,6 +55,7 @@ export function createCounters(): Counters {
     budgetRefusals: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,
+    aggregatesDropped: 0,
     assetsEnded: 0,
     repliesDropped: 0,
     framesMade: 0,
@@ -56,6 +64,7 @@ export function createCounters(): Counters {
     slowConsumersClosed: 0,
     threadOverruns: 0,
     threadFailures: 0,
+    eventLoopStalls: 0,
     frameLatency: newLatencyCounts(),
     restRequests: new Map(),
   };

@@ -84,6 +84,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => [...counters.budgetRefusals].flatMap(([limit, byCaller]) => named(limit, byCaller)) },
   { name: 'tickseal_signing_failures_total', type: 'counter', help: 'Aggregates that could not be signed.',
     read: ({ counters }) => counters.signingFailures },
+  { name: 'tickseal_aggregates_dropped_total', type: 'counter',
+    help: 'Aggregates that newer ones replaced while the disk kept them from being signed.',
+    read: ({ counters }) => counters.aggregatesDropped },
   { name: 'tickseal_assets_ended_total', type: 'counter',
     help: 'Times that an asset lost its price for want of fresh inputs.',
     read: ({ counters }) => counters.assetsEnded },
@@ -107,6 +110,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_listen_thread_overruns_total', type: 'counter',
     help: 'Times that a thread was so far behind that it had to be told everything anew.',
     read: ({ counters }) => counters.threadOverruns },
+  { name: 'tickseal_event_loop_stalls_total', type: 'counter',
+    help: 'Times that a tick was late by more than 0.5 s, because the event loop was busy.',
+    read: ({ counters }) => counters.eventLoopStalls },
 
   // The edges.
   { name: 'tickseal_connections', type: 'gauge', help: 'Open WebSocket connections of all kinds.',
@@ -162,9 +168,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => [...counters.restRequests].map(([route, { durations }]) => [route, durations]) },
 
   // The state of the service.
-  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'secp256k1'],
+  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'commit', 'secp256k1'],
     help: 'The program, as labels; always 1.',
-    read: ({ state }) => [[state.version, state.secp256k1, 1]] },
+    read: ({ state }) => [[state.version, state.commit, state.secp256k1, 1]] },
   { name: 'tickseal_config_info', type: 'gauge', labels: ['sha256'],
     help: 'The SHA-256 of the configuration file in force, as a label; always 1.',
     read: ({ state }) => [[state.configSha256, 1]] },

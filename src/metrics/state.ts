@@ -4,6 +4,8 @@ import type { ReloadState } from './reloads.js';
 export interface ServiceState extends ReloadState {
   /** The program's version. */
   readonly version: string;
+  /** The commit that the program was built from, or `unknown`. */
+  readonly commit: string;
   readonly secp256k1: string;
   /** The SHA-256 of the configuration file in force, in hex. */
   readonly configSha256: string;

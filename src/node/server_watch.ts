@@ -1,11 +1,13 @@
 import type { Trouble } from '../clock/clock_watch.js';
-import type { LogServers, ServerReport } from '../cluster/log/log_servers.js';
+import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
 import { type Clock, NS_PER_MS } from '../model/time.js';
 
 export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
   readonly leads: () => boolean;
+  /** Called with the reason when the servers no longer have the log, and with `undefined` when they have one again. */
+  readonly onLogGone: (reason: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
@@ -20,6 +22,7 @@ export class ServerWatch {
   #askedMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #report: ServerReport | undefined;
+  #logGone: string | undefined;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
@@ -28,6 +31,11 @@ export class ServerWatch {
   /** The number of servers that have a complete copy of the log; `undefined` before the first answer of a server. */
   get logCopies(): number | undefined {
     return this.#report?.currentCopies;
+  }
+
+  /** The reason why nothing can be written: the servers no longer have the log. */
+  get logGone(): string | undefined {
+    return this.#logGone;
   }
 
   /** The time by which this node's clock is ahead of the servers' clock, if the difference is certainly too large; otherwise 0. */
@@ -62,11 +70,20 @@ export class ServerWatch {
     (leads() ? servers.keepLogLeaderApart(wallMs) : servers.serverReport(wallMs))
       .then((report) => {
         this.#report = report;
+        this.#noteLog(undefined);
       })
       // Servers do not answer during an election among them. The next request follows later.
-      .catch(() => {})
+      .catch((error) => {
+        if (error instanceof LogGone) this.#noteLog(error.message);
+      })
       .finally(() => {
         this.#isAsking = false;
       });
+  }
+
+  #noteLog(gone: string | undefined): void {
+    if (gone === this.#logGone) return;
+    this.#logGone = gone;
+    this.#options.onLogGone(gone);
   }
 }

@@ -1,8 +1,9 @@
 import type uWS from 'uWebSockets.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 import { failure, type RestResponse } from './http/rest_exchange.js';
-import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
+import { createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
 import { methodFaultOf, writeLater, writeResponse } from './uws/http.js';
+import { claimPort } from './uws/port_claim.js';
 import { readRequest } from './uws/received_request.js';
 
 export interface AdminOptions {

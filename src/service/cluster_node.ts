@@ -92,7 +92,12 @@ class ClusterNode implements PriceMaker {
     this.#settings = settings;
     this.#facts = new NodeFacts(settings, this.#startedS);
     this.#rights = new CallerRights(settings.config);
-    this.#servers = new ServerWatch({ servers: bus, clock, leads: () => this.#term !== undefined });
+    this.#servers = new ServerWatch({
+      servers: bus,
+      clock,
+      leads: () => this.#term !== undefined,
+      onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
+    });
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;

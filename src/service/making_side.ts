@@ -6,6 +6,7 @@ import type { EdgeSet } from '../edge/edge_set.js';
 import { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { createCounters } from '../metrics/counters.js';
+import { StallCounter } from '../metrics/stall_counter.js';
 import type { Clock } from '../model/time.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { openStore, type Store } from '../store/store.js';
@@ -118,7 +119,7 @@ export class MakingSide implements PublishReceiver {
   /** Begins to make prices for the given edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
-    this.ticker.start([this.maker, edges]);
+    this.ticker.start([new StallCounter(this.counters), this.maker, edges]);
     this.maker.start();
   }
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { open } from 'lmdb';
 import { test } from 'tap';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
@@ -39,6 +40,28 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   t.equal(copied.exitCode, 0);
   t.match(copied.stdout.join(), /target: 3 records, \d+\.\d kB, every record checked/);
   t.equal(copied.stderr, '', 'a pipe shows no progress');
+});
+
+test('a folder of another version is refused with what to do', async (t) => {
+  const shown = async (format: unknown, table: string) => {
+    const dir = t.testdir();
+    const root = open({ path: dir, noSubdir: false, encoding: 'json' });
+    await root.put(format === undefined ? 'other' : 'format', format ?? 1);
+    await root.openDB(table, { encoding: 'binary' }).put('a', Buffer.from('a'));
+    await root.close();
+    const { stderr, exitCode } = await runCommand(registerStore, ['store', dir]);
+    t.equal(exitCode, 1);
+    return stderr.replaceAll(dir, 'FOLDER');
+  };
+  t.equal(
+    await shown(0, 'seconds'),
+    'store: FOLDER cannot be read: it has format version 0, and this program reads version 1: use the version of the program that made it\n',
+  );
+  t.equal(
+    await shown(1, 'seconds'),
+    'store: the data folder FOLDER has no table inputs: an earlier version of this program made the folder; start the service once on it, which adds the table\n',
+  );
+  t.match(await shown(undefined, 'seconds'), /another program made it: it has no format version/);
 });
 
 test('a folder forgets the log of its cluster, and nothing else', async (t) => {

@@ -4,6 +4,7 @@ import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/s
 
 export const SAMPLE_STATE: ServiceState = {
   version: '1.2.3',
+  commit: 'abcdef0',
   secp256k1: 'native',
   configSha256: 'c0ffee',
   reload: { atSeconds: 40, isOk: false },

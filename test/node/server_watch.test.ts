@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { ServerReport } from '../../src/cluster/log/log_servers.js';
+import { LogGone, type ServerReport } from '../../src/cluster/log/log_servers.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { ServerWatch } from '../../src/node/server_watch.js';
 
@@ -8,9 +8,12 @@ function watching() {
     report: undefined as Partial<ServerReport> | undefined,
     leads: false,
     asked: [] as string[],
+    isGone: false,
+    gone: [] as (string | undefined)[],
   };
   const answer = async (question: string) => {
     state.asked.push(question);
+    if (state.isGone) throw new LogGone('TS_MAIN_LOG');
     if (state.report === undefined) throw new Error('the servers elect a leader');
     return { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, moved: false, ...state.report };
   };
@@ -21,6 +24,7 @@ function watching() {
     },
     clock: { nowNs: () => 0n as TimeNs },
     leads: () => state.leads,
+    onLogGone: (reason) => state.gone.push(reason),
   });
   return {
     watch,
@@ -52,6 +56,25 @@ test('the servers are asked every ten seconds, and only a leader moves the lead 
   state.report = undefined;
   await tick(21_000);
   t.equal(watch.logCopies, 3, 'servers that elect a leader say nothing new');
+});
+
+test('a log that was deleted is named once, until the servers have one again', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  await tick(0);
+  t.equal(watch.logGone, undefined);
+  state.isGone = true;
+  await tick(10_000);
+  await tick(20_000);
+  t.match(watch.logGone, /no stream TS_MAIN_LOG any more: it was deleted/);
+  state.isGone = false;
+  state.report = undefined;
+  await tick(30_000);
+  t.match(watch.logGone, 'TS_MAIN_LOG', 'servers that elect a leader say nothing new');
+  state.report = {};
+  await tick(40_000);
+  t.equal(watch.logGone, undefined);
+  t.match(state.gone, [/it was deleted/, undefined]);
 });
 
 test('a clock is wrong when it is certainly more than a second off', async (t) => {

@@ -3,7 +3,7 @@ export interface LogServers {
   /**
    * Returns the state of the servers.
    * @param nowMs the wall clock
-   * @throws Error when no server answers, for example during an election among the servers
+   * @throws LogGone when the servers have no log; Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
   /**
@@ -11,6 +11,17 @@ export interface LogServers {
    * another server.
    */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
+}
+
+/** The error for a log that the servers do not have any more: it was deleted, or they lost their disks. */
+export class LogGone extends Error {
+  override readonly name = 'LogGone';
+
+  constructor(stream: string) {
+    super(
+      `the NATS servers have no stream ${stream} any more: it was deleted, or they lost their disks; no node can make prices until tickseal store --new-log was run on every data folder`,
+    );
+  }
 }
 
 /** The state of the servers. The leader of the cluster requests it every few seconds. */

@@ -1,6 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
-import type { ServerReport } from '../log/log_servers.js';
+import { LogGone, type ServerReport } from '../log/log_servers.js';
 import type { BusConnection } from './nats_connection.js';
+import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
 const MOVE_MS_MAX = 5_000;
 
@@ -43,7 +44,9 @@ async function inspect(
   nowMs: () => number,
 ): Promise<{ readonly report: ServerReport; readonly other: string | undefined }> {
   const askedMs = nowMs();
-  const info = await manager.streams.info(stream);
+  const info = await manager.streams.info(stream).catch((error) => {
+    throw isCode(error, STREAM_NOT_FOUND) ? new LogGone(stream) : error;
+  });
   const answeredMs = nowMs();
   const { leader, replicas = [] } = info.cluster ?? {};
   const current = replicas.filter(({ current, offline }) => current && offline !== true);

@@ -101,12 +101,12 @@ class ForeignStream extends Error {
 }
 
 /** Codes of JetStream's answers, from `server/errors.json` of nats-server. */
-const STREAM_NOT_FOUND = 10_059;
+export const STREAM_NOT_FOUND = 10_059;
 const NOT_ENABLED = [10_039, 10_076];
 const NO_PLACE = [10_005, 10_023];
 const NO_CLUSTER = 10_074;
 
-function isCode(error: unknown, ...codes: readonly number[]): boolean {
+export function isCode(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 

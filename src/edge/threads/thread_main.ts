@@ -8,6 +8,7 @@ import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
+import { StallCounter } from '../../metrics/stall_counter.js';
 import { Catalogue } from '../../model/catalogue.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
@@ -131,7 +132,7 @@ edge = await openEdge({
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   },
 });
-ticker.start([edge, { tick: tellTroubles }, { tick: () => signal.beat() }]);
+ticker.start([new StallCounter(counters), edge, { tick: tellTroubles }, { tick: () => signal.beat() }]);
 signal.leave();
 let isListening = false;
 for (const command of early) carryOut(command);

@@ -43,6 +43,9 @@ export interface ListenerHost extends RestHost {
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
 }
 
+/** Makes browsers use TLS with this host for a year (RFC 6797). */
+const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+
 /** @throws Error when the address is in use or TLS cannot start */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
@@ -53,7 +56,9 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   );
   let isRetired = false;
   const rest: AnswerRest = (request) => {
-    const response = host.rest(request);
+    const known = host.rest(request);
+    const response =
+      at.tls === undefined ? known : { ...known, headers: [...known.headers, TRANSPORT_SECURITY] };
     return isRetired ? { ...response, closeConnection: true } : response;
   };
   serveRest(app, turns, { ...host, rest });

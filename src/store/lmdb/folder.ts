@@ -82,8 +82,7 @@ export async function openFolder(
     });
     const version = root.get('format');
     if (version === undefined) await root.put('format', FORMAT_VERSION);
-    else if (version !== FORMAT_VERSION)
-      throw new Error(`it has format version ${version}, and this program reads version ${FORMAT_VERSION}`);
+    else requireFormat(version);
   } catch (error) {
     await root?.close();
     await lock.release(false);
@@ -149,15 +148,25 @@ export interface ReadFolder extends Pick<Folder, 'openTable'> {
 /**
  * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the commit that was newest at the
  * first read.
+ * @throws Error with one clause when the folder has another format version
  */
 export function openFolderToRead(dir: string): ReadFolder {
   const root = open({ path: dir, noSubdir: false, readOnly: true, maxDbs: TABLES_MAX, encoding: 'json' });
+  try {
+    requireFormat(root.get('format'));
+  } catch (error) {
+    void root.close();
+    throw error;
+  }
   return {
     openTable(name) {
       const table: Database<Buffer, [string | number, string | number]> | undefined = root.openDB(name, {
         encoding: 'binary',
       });
-      if (table === undefined) throw new Error(`the data folder ${dir} has no table ${name}`);
+      if (table === undefined)
+        throw new Error(
+          `the data folder ${dir} has no table ${name}: an earlier version of this program made the folder; start the service once on it, which adds the table`,
+        );
       return table;
     },
     holdState() {
@@ -180,6 +189,14 @@ async function claimFolder(dir: string, takeOver: boolean): Promise<FolderLock> 
   } catch (error) {
     throw unopened(dir, error as Error);
   }
+}
+
+function requireFormat(version: unknown): void {
+  if (version === undefined) throw new Error('another program made it: it has no format version');
+  if (version !== FORMAT_VERSION)
+    throw new Error(
+      `it has format version ${version}, and this program reads version ${FORMAT_VERSION}: use the version of the program that made it`,
+    );
 }
 
 function unopened(dir: string, cause: Error): Error {

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
@@ -14,10 +16,9 @@ const [SHIPPED_USERS] = /^accounts \{[\s\S]*?^\}/m.exec(
 )!;
 
 test('the shipped users can do their work and no more', needsNatsServer(), async (t) => {
-  const users = SHIPPED_USERS.replace('AGGREGATOR_PASSWORD_HASH', 'a-secret').replace(
-    'EDGE_PASSWORD_HASH',
-    'e-secret',
-  );
+  const users = SHIPPED_USERS.replace('AGGREGATOR_PASSWORD_HASH', 'a-secret')
+    .replace('EDGE_PASSWORD_HASH', 'e-secret')
+    .replace('OPERATOR_PASSWORD_HASH', 'o-secret');
   const { urls } = await natsServers(t, 3, users);
   const notices: string[] = [];
   const onNotice = (text: string) => notices.push(text);
@@ -58,6 +59,18 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   t.equal(last.sequence, 1);
   edge.answer('full.1', async () => bytes);
   await eventually(() => notices.some((text) => text.includes('refuses a subscription to ts.main.full.1')));
+
+  const operator = await connect({
+    servers: [...urls],
+    user: 'operator',
+    pass: 'o-secret',
+    inboxPrefix: '_INBOX.operator',
+  });
+  t.teardown(() => operator.close());
+  const { streams } = await jetstreamManager(operator);
+  t.equal((await streams.info('TS_MAIN_LOG')).state.last_seq, 1);
+  await t.rejects(streams.delete('TS_MAIN_LOG'), /permission/i);
+  await t.rejects(operator.request('ts.main.log.o-2', bytes), /permission/i);
 });
 
 test('wrong credentials are refused at once', needsNatsServer(), async (t) => {
