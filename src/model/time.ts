@@ -35,8 +35,12 @@ export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined
   return oneNs < otherNs ? oneNs : otherNs;
 }
 
-/** Returns the time so many milliseconds later, rounded up; `timeNs` itself for a negative number of them. */
-export function laterByMs(timeNs: bigint, ms: number): bigint {
+/**
+ * Returns the time so many milliseconds later, rounded up; `timeNs` itself for a negative number of them, and no time for an
+ * infinite one.
+ */
+export function laterByMs(timeNs: bigint, ms: number): bigint | undefined {
+  if (ms === Number.POSITIVE_INFINITY) return undefined;
   return timeNs + BigInt(Math.max(0, Math.ceil(ms * Number(NS_PER_MS))));
 }
 
