@@ -32,6 +32,7 @@ export class Ticker {
   #parts: readonly Ticked[] = [];
   #timer: TickTimer | undefined;
   #nextNs = 0n;
+  #tickedNs = 0n;
   #stopped: Promise<void> | undefined;
 
   constructor(clock: Clock) {
@@ -51,12 +52,12 @@ export class Ticker {
   }
 
   /**
-   * Ticks if a part is due; called before each message. The event loop handles all messages that came together in one turn, and a
-   * tick that becomes due meanwhile must not wait for the last of them.
+   * Ticks if a part is due, or the clock was stepped back; called before each message. The event loop handles all messages that came
+   * together in one turn, and a tick that becomes due meanwhile must not wait for the last of them.
    */
   runIfDue(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs >= this.#nextNs) this.#run(nowNs);
+    if (nowNs >= this.#nextNs || nowNs < this.#tickedNs) this.#run(nowNs);
   }
 
   /** Returns the largest delay of a tick by the timer since the last call of this method: the delay of the event loop. */
@@ -72,6 +73,7 @@ export class Ticker {
   #run(nowNs: TimeNs): void {
     // A part that asks for a time during its tick asks for it again after the tick.
     this.#nextNs = nowNs;
+    this.#tickedNs = nowNs;
     for (const part of this.#parts) part.tick(nowNs);
     let nextNs = nowNs + TICK_NS_MAX;
     for (const part of this.#parts) {

@@ -46,21 +46,36 @@ export function hashKeyOf(msgHash: Buffer): number {
  * refresh never moves the window. Any other update may be up to `max_backward` older than the newest one (refreshes do not count
  * as newest). The window begins there; an older update is refused because its hash is forgotten. With a `max_backward` of 0 only
  * the newest update can be refreshed: an earlier value of its second never comes back.
+ *
+ * A window that begins later than the latest time that counts is from a clock that was wrong. It does not count: every update from
+ * {@link steppedBack} or the start on is taken, and the first one replaces the window.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
   readonly #pairs = new PairMap<Pair>();
+  /** The start, or the last step back of the clock. */
+  #beginsNs: TimeNs;
 
   /** @param maxBackwardNs 0: only updates newer than all before are taken. */
-  constructor(maxBackwardNs: bigint) {
+  constructor(maxBackwardNs: bigint, nowNs: TimeNs) {
     this.#maxBackwardNs = maxBackwardNs;
+    this.#beginsNs = nowNs;
   }
 
-  /** @returns why the update is refused now, or `undefined`. */
-  check(update: SignedUpdate): string | undefined {
+  /** Notes that the clock was stepped back to this time. */
+  steppedBack(nowNs: TimeNs): void {
+    this.#beginsNs = nowNs;
+  }
+
+  /**
+   * @param latestNs the latest time that counts now
+   * @returns why the update is refused now, or `undefined`.
+   */
+  check(update: SignedUpdate, latestNs: bigint): string | undefined {
     const pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) return undefined;
     const { timestampNs, nanos, sender } = update;
+    if (isAhead(pair, latestNs)) return timestampNs < this.#beginsNs ? NOT_NEWER : undefined;
     if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
     const at = find(pair, update);
     if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
@@ -90,12 +105,13 @@ export class ReplayWindow {
     return last !== undefined && isSame(last, update);
   }
 
-  /** Remembers an accepted update. */
-  record(update: SignedUpdate): void {
+  /** Remembers an accepted update. @param latestNs the latest time that counts now */
+  record(update: SignedUpdate, latestNs: bigint): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
     let pair = this.#pairs.get(update.asset, update.publisher);
-    if (pair === undefined) {
-      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
+    if (pair === undefined || isAhead(pair, latestNs)) {
+      const floorNs = pair === undefined ? (0n as TimeNs) : this.#beginsNs;
+      pair = { floorNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
       this.#pairs.set(update.asset, update.publisher, pair);
     }
     if (pair.last === undefined) pair.last = { hashKey, second };
@@ -154,6 +170,11 @@ export class ReplayWindow {
   #floorAfter(timestampNs: TimeNs): TimeNs {
     return (this.#maxBackwardNs === 0n ? timestampNs + 1n : timestampNs - this.#maxBackwardNs) as TimeNs;
   }
+}
+
+/** Tells whether the window begins after every time that counts. With a `max_backward` of 0 it begins 1 ns after its last update. */
+function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
+  return floorNs > latestNs + 1n;
 }
 
 /** Tells whether the update at that place is the one that was accepted last. After a restart that is the last new one. */

@@ -5,8 +5,8 @@ import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and not
- * further than `max_deviation_percent` from the median.
+ * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, not of a time
+ * that the clock has yet to reach, and not further than `max_deviation_percent` from the median.
  *
  * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among them. An
  * update moves one input: this costs a search and a short shift, whatever the number of assets.
@@ -20,9 +20,12 @@ export class AssetBook {
   #price: Price | undefined;
 
   #asset: Asset;
+  readonly #maxFutureNs: bigint;
 
-  constructor(asset: Asset) {
+  /** @param maxFutureNs the largest distance of an input's time ahead of the clock */
+  constructor(asset: Asset, maxFutureNs: bigint) {
     this.#asset = asset;
+    this.#maxFutureNs = maxFutureNs;
   }
 
   get asset(): Asset {
@@ -84,10 +87,9 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Removes the inputs that are older than `max_age`. */
+  /** Removes the inputs that are older than `max_age`, or of a later time than the clock may have after it was stepped back. */
   expire(nowNs: TimeNs): void {
-    const expiresAtNs = this.expiresAtNs;
-    if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);
+    this.#refresh(nowNs);
   }
 
   /** Returns the inputs of {@link price}, ascending by publisher key as a number. */
@@ -107,11 +109,12 @@ export class AssetBook {
 
   #refresh(nowNs: TimeNs): void {
     const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
+    const latestCountingNs = nowNs + this.#maxFutureNs;
     let oldestNs: bigint | undefined;
     let kept = 0;
     for (const entry of this.#entries) {
       const { timestampNs } = entry.input;
-      if (timestampNs < oldestCountingNs) continue;
+      if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) continue;
       if (oldestNs === undefined || timestampNs < oldestNs) oldestNs = timestampNs;
       this.#entries[kept++] = entry;
     }
