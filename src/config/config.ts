@@ -60,7 +60,12 @@ export interface Config {
     /** The largest distance of that time ahead of the clock. */
     readonly loginMaxFutureNs: bigint;
   };
-  readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
+  readonly storage: {
+    readonly dir: string;
+    readonly candleRetentionNs: bigint;
+    /** The free space that commits leave to the file system. */
+    readonly reserveBytes: number;
+  };
   /** With the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
   /** Pushed assets by chain, environment and symbol, as `/v0/deployments/service_pushed_assets` lists them. */
@@ -175,7 +180,11 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       loginMaxPastNs: file.ingest.login_max_past,
       loginMaxFutureNs: file.ingest.login_max_future,
     },
-    storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
+    storage: {
+      dir: file.storage.dir,
+      candleRetentionNs: file.storage.candle_retention,
+      reserveBytes: file.storage.reserve,
+    },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,
     calendars: file.calendars,

@@ -35,8 +35,16 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   await Promise.all(loaded.map((thread) => thread.loaded));
   const settings = derive(config, options.keys, pool);
-  const { dir } = config.storage;
-  const store = await openStore({ ...storeOptions(settings), dir, clock, takeOver, onProgress });
+  const { dir, reserveBytes } = config.storage;
+  const store = await openStore({
+    ...storeOptions(settings),
+    dir,
+    reserveBytes,
+    clock,
+    takeOver,
+    onProgress,
+    logger,
+  });
   port.check(store.isHandedOver);
   const source = new FeedSource(await store.marks.countStart());
   const making = new MakingSide({ settings, clock, pool, store, source });

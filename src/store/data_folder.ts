@@ -4,11 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 /** The file that the records are in. */
 export const DATA_FILE = 'data.mdb';
 
-/**
- * The free space that lmdb must find beside twice the bytes of a commit. When a write fails, lmdb 3.5 formats a message of up to
- * 119 characters into 100 bytes (`last_error` in its mdb.c), and the process may be aborted at any time after that: so lmdb never
- * has to write without room.
- */
+/** The free space that a new folder needs. */
 export const ROOM_BYTES_MIN = 1024 * 1024;
 
 /** Returns the free space of the file system of `dir` for this process. */

@@ -1,5 +1,6 @@
 import type { Database } from 'lmdb';
 import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
+import { pagesOfChanges } from './lmdb/disk_room.js';
 
 /** The records of a table are ordered by two parts: first a second or an asset, then a part that is unique within it. */
 export type Key = readonly [string | number, string | number];
@@ -58,7 +59,7 @@ export interface CommitPart {
   /** The number of changes that the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes the changes that the commit writes. @returns their size in bytes */
+  /** Encodes the changes that the commit writes. @returns the most pages of the disk that they can need */
   encodeCommit(): number;
   /** Runs inside the commit's transaction. */
   writeCommit(): void;
@@ -160,7 +161,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
       change.wrapped ??= wrapRecord(keyText, this.#codec.encode(change.value));
       recordBytes += change.wrapped.length;
     }
-    return recordBytes;
+    return pagesOfChanges(this.#database, this.#committing!.size, recordBytes);
   }
 
   writeCommit(): void {
