@@ -27,7 +27,7 @@ export function clockTrouble(clock: Clock): Trouble {
     reason: () =>
       clockJumpSeconds(clock) === 0
         ? undefined
-        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; that is believed when it has lasted 10 s`,
+        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; it is believed when it has lasted 10 s, in a cluster when the NATS servers agree`,
     over: 'the wall clock and the clock of the service agree again',
   };
 }

@@ -17,7 +17,14 @@ export interface Clock {
    * absent.
    */
   readonly jumpNs?: bigint;
+  /** The number of jumps of the wall clock that this clock has noticed. */
+  readonly jumps?: number;
+  /** Sets a witness, without whose agreement no jump of the wall clock is accepted. */
+  heed?(witness: JumpWitness): void;
 }
+
+/** Tells whether the wall clock is right after a jump by `jumpNs`. */
+export type JumpWitness = (jumpNs: bigint) => boolean;
 
 /**
  * Reads a nanosecond timestamp from its decimal digits.

@@ -93,6 +93,8 @@ class ClusterNode implements PriceMaker {
     this.#facts = new NodeFacts(settings, this.#startedS);
     this.#rights = new CallerRights(settings.config);
     this.#servers = new ServerWatch({ servers: bus, clock, leads: () => this.#term !== undefined });
+    // An edge may not ask the servers.
+    if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;
@@ -260,6 +262,7 @@ class ClusterNode implements PriceMaker {
       term,
       settings: () => this.#settings,
       startAfterNs: this.#records.newestNs,
+      latestNs: () => this.#servers.latestNs(),
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });
