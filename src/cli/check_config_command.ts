@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { readForStart, startProblem } from './start_checks.js';
+import { DATA_FILE } from '../store/data_folder.js';
+import { damageOf, readForStart, startProblem } from './start_checks.js';
 
 /**
- * Adds `check-config FILE`: the checks of `serve`, without serving. Exit status 2 when the file has errors, 1 when the
+ * Adds `check-config FILE`: the checks of `serve`, with every record of the data folder, without serving. Exit status 2 when the file has errors, 1 when the
  * service cannot run on this machine; warnings do not change it.
  */
 export function registerCheckConfig(program: Command): void {
@@ -20,12 +23,16 @@ export function registerCheckConfig(program: Command): void {
       process.exitCode = 1;
     }
     const result = readForStart(file);
-    if (result.ok) {
-      for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
-      writeOut?.(`${file}: ok\n`);
-    } else {
-      writeErr?.(`${result.errors.join('\n')}\n`);
-      process.exitCode = 2;
-    }
+    const finish = (errors: readonly string[]) => {
+      if (result.ok) for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
+      if (errors.length === 0) writeOut?.(`${file}: ok\n`);
+      else {
+        writeErr?.(`${errors.join('\n')}\n`);
+        process.exitCode = 2;
+      }
+    };
+    if (!result.ok) return finish(result.errors);
+    const hasData = existsSync(join(result.config.storage.dir, DATA_FILE));
+    return hasData && problem === undefined ? damageOf(file, result.config).then(finish) : finish([]);
   });
 }

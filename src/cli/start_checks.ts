@@ -35,6 +35,16 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
+/** Returns the error of a damaged data folder, whose records a start checks only when it opens the folder. */
+export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
+  // Loaded only now, because it loads a native add-on.
+  const { findFolderDamage } = await import('../store/contents.js');
+  const message = await findFolderDamage(storage.dir);
+  const loaded = loadConfig(file);
+  if (message === undefined || !loaded.ok) return [];
+  return loaded.describe([{ path: ['storage', 'dir'], message }]);
+}
+
 /** Returns the reason why the service cannot run on this machine, in one sentence, found before any native add-on is loaded. */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));

@@ -1,7 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
+import { openStore } from '../../src/store/store.js';
+import { storeOptions } from '../store/sample.js';
 import { run } from './run.js';
 
 test('a file without errors is ok', async (t) => {
@@ -49,4 +52,33 @@ test('a data folder that cannot be used is an error at its key', async (t) => {
     err: `${file}:2:12 storage.dir: the data folder ${file} cannot be used: ${file} is not a folder\n`,
     exitCode: 2,
   });
+});
+
+test('a damaged data file is an error at its key', async (t) => {
+  const folder = t.testdir({});
+  const data = join(folder, 'data');
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `keys: { evm: { file: evm.hex } }\nstorage: { dir: ${data} }\n`);
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const store = await openStore(storeOptions(data));
+  await store.marks.countStart();
+  await store.close();
+  const check = async (): Promise<string> => {
+    const lines: string[] = [];
+    const before = process.exitCode;
+    const program = new Command().configureOutput({
+      writeOut: (text) => lines.push(text),
+      writeErr: (text) => lines.push(text),
+    });
+    registerCheckConfig(program);
+    await program.parseAsync(['check-config', file], { from: 'user' });
+    lines.push(String(process.exitCode ?? 0));
+    process.exitCode = before;
+    return lines.join('');
+  };
+  t.equal(await check(), `${file}: ok\n0`);
+  const bytes = readFileSync(join(data, 'data.mdb'));
+  bytes.fill(0xff, 2 * 4096);
+  writeFileSync(join(data, 'data.mdb'), bytes);
+  t.match(await check(), /^.*config\.yaml:2:12 storage\.dir: .*data\.mdb is damaged: .*\n2$/);
 });
